@@ -31,7 +31,7 @@ __all__ = ["CompileError", "LaunchError", "RawModule", "asarray", "asnumpy", "em
 _DEFAULT_SHARED_LIMIT = 48 * 1024
 
 
-class ndarray(np.ndarray[Any, Any]):  # noqa: N801 (CuPy's name)
+class ndarray(np.ndarray[Any, Any]):
     """An array of the simulated device: NumPy's, whose elements and reductions are arrays of no dimensions."""
 
     def __getitem__(self, key: Any) -> Any:

@@ -24,6 +24,12 @@ struct Context {
         *--top = 0;  // the frame pointer: debuggers and sanitizers stop unwinding here
         stack_pointer = top;
     }
+    void prefetch() const {
+        __builtin_prefetch(stack_pointer);
+        __builtin_prefetch(static_cast<char*>(stack_pointer) + 64);
+        __builtin_prefetch(static_cast<char*>(stack_pointer) + 128);
+        __builtin_prefetch(static_cast<char*>(stack_pointer) + 192);
+    }
 };
 
 // In line, and left by a jump: return addresses stay paired with their calls, as the branch predictor expects.
@@ -58,6 +64,7 @@ struct Context {
         registers.uc_link = nullptr;
         makecontext(&registers, entry, 0);
     }
+    void prefetch() const {}
 };
 
 inline void exchange(Context& from, Context& to) { swapcontext(&from.registers, &to.registers); }

@@ -1,5 +1,5 @@
-// The simulated machine: its threads, warps and blocks, what runs and what waits, what the sanitizers are told of it, and
-// how a launch ends with an error. One file includes this, runtime.cpp: the state is static.
+// The simulated machine: its threads, warps and blocks, what runs and what waits, what the sanitizers are told of it,
+// and how a launch ends with an error. One file includes this, runtime.cpp: the state is static.
 #pragma once
 
 #include <setjmp.h>
@@ -36,13 +36,16 @@ constexpr size_t STACK_BYTES = 128 << 10;
 // Stacks at a power of two would all use the same few sets of the cache.
 constexpr size_t STACK_STRIDE = STACK_BYTES + 4096 + 192;
 constexpr size_t STACKS_A_CHUNK = 512;
+constexpr size_t GUARD_BYTES = 256 << 10;  // below each chunk
+constexpr size_t CHUNK_BYTES = GUARD_BYTES + STACKS_A_CHUNK * STACK_STRIDE;
+constexpr size_t KEPT_STACKS = 8 * STACKS_A_CHUNK;
 constexpr uint64_t CANARY = 0x7472616E736B6572ull;
-constexpr int SPIN_BUDGET = 4096;                // atomics between two yields
-constexpr long IDLE_LIMIT = 1l << 27;            // yields without any other progress: about two seconds
+constexpr int SPIN_BUDGET = 4096;      // atomics between two yields
+constexpr long IDLE_LIMIT = 1l << 27;  // yields without any other progress: a second or two
 constexpr size_t STATIC_SHARED_LIMIT = 48 << 10;
 constexpr size_t SHARED_LIMIT = 227 << 10;
 #if defined(TRANSKERN_THREAD)
-constexpr size_t FIBERS_LIMIT = 4096;            // at once; ThreadSanitizer has room for 8128
+constexpr size_t FIBERS_LIMIT = 3072;  // at once: 0.8 MB each; ThreadSanitizer has room for 8128
 #endif
 
 // ---- threads, warps, blocks ----------------------------------------------------------------------------------------
@@ -55,8 +58,8 @@ struct Fiber {
     Fiber* next;
     Block* block;
     uint3 thread;
-    unsigned number;            // within the block
-    const char* name = nullptr;  // what it waits at, and in which line
+    unsigned number;             // within the block
+    const char* name = nullptr;  // what it waits at; null while it runs or is ready
     int line;
     char* stack = nullptr;
     size_t stack_bytes = STACK_BYTES;
@@ -164,11 +167,17 @@ void acquire(uint64_t& tag) { __tsan_acquire(&tag); }
 
 // Past ThreadSanitizer's view: it takes an allocation for a write by the thread that happens to come first.
 char* allocate(size_t bytes, size_t) {
-    const long address = syscall(SYS_mmap, nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    const long address = syscall(SYS_mmap, nullptr, bytes + 1, protection, flags, -1, 0);
     if (address == -1) abort();
     return reinterpret_cast<char*>(address);
 }
 void deallocate(char* address, size_t bytes) { syscall(SYS_munmap, address, bytes + 1); }
+
+// Not memset, which would be a write by the current thread.
+void poison_memory(char* address, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) static_cast<volatile char*>(address)[i] = static_cast<char>(POISON);
+}
 #else
 void release(uint64_t&) {}
 void acquire(uint64_t&) {}
@@ -180,15 +189,8 @@ char* allocate(size_t bytes, size_t alignment) {
     return static_cast<char*>(address);
 }
 void deallocate(char* address, size_t) { free(address); }
+void poison_memory(char* address, size_t bytes) { memset(address, static_cast<char>(POISON), bytes); }
 #endif
-
-// Not memset, which ThreadSanitizer would see as a write by the current thread.
-void poison_memory(char* address, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
-        address[i] = static_cast<char>(0xCD);
-        asm volatile("" ::: "memory");
-    }
-}
 
 void switch_to(Fiber* next) {
     Fiber* self = current;
@@ -198,7 +200,10 @@ void switch_to(Fiber* next) {
         block = next->block;
         block_index = block->index;
     }
-    if (ready.head) __builtin_prefetch(&ready.head->context);
+    if (Fiber* soon = ready.head) {  // its fields came into the cache one switch ago
+        soon->context.prefetch();
+        if (soon->next) __builtin_prefetch(soon->next);
+    }
 #if defined(TRANSKERN_ADDRESS)
     __sanitizer_start_switch_fiber(&self->fake_stack, next->stack, next->stack_bytes);
 #elif defined(TRANSKERN_THREAD)
@@ -232,6 +237,10 @@ std::string place(const Fiber& fiber) { return format("%s in line %d", fiber.nam
     if (current == &host) longjmp(escape, 1);
     switch_to(&host);
     abort();
+}
+
+[[noreturn]] void stack_overflow() {
+    abandon(format("stack overflow: the kernel's local variables take more than %zu KB a thread", STACK_BYTES >> 10));
 }
 
 [[noreturn]] void deadlock() {

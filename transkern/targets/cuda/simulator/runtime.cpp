@@ -90,9 +90,7 @@ bool complete(Warp& warp, Group** link) {
 // ---- the life of a fiber -------------------------------------------------------------------------------------------
 
 void leave_kernel() {
-    if (*reinterpret_cast<uint64_t*>(current->stack) != CANARY)
-        abandon(format("stack overflow: the kernel's local variables take more than %zu KB a thread",
-                       STACK_BYTES >> 10));
+    if (*reinterpret_cast<uint64_t*>(current->stack) != CANARY) stack_overflow();
     leave(block->barrier, block_threads);
     if (cooperative) leave(grid, grid_threads);
     Warp& mine = warp();
@@ -129,14 +127,23 @@ void fiber_main() {
 
 void reserve_fibers(size_t count) {
     while (fibers.size() < count) {
-        char* chunk = static_cast<char*>(mmap(nullptr, STACK_STRIDE * STACKS_A_CHUNK, PROT_READ | PROT_WRITE,
+        char* chunk = static_cast<char*>(mmap(nullptr, CHUNK_BYTES, PROT_READ | PROT_WRITE,
                                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
         if (chunk == MAP_FAILED) abandon(format("no memory for the stacks of %zu threads", count));
+        // The first stack overflows into this; the others into their neighbour, where the canary tells.
+        mprotect(chunk, GUARD_BYTES, PROT_NONE);
         for (size_t i = 0; i < STACKS_A_CHUNK; i++) {
             fibers.emplace_back();
-            fibers.back().stack = chunk + i * STACK_STRIDE;
+            fibers.back().stack = chunk + GUARD_BYTES + i * STACK_STRIDE;
         }
     }
+}
+
+// After a very large cooperative launch: only the stacks of a usual one stay in memory.
+void trim_stacks() {
+    if (fiber_count <= KEPT_STACKS) return;
+    for (size_t i = KEPT_STACKS; i < fiber_count; i += STACKS_A_CHUNK)
+        madvise(fibers[i].stack - GUARD_BYTES, CHUNK_BYTES, MADV_DONTNEED);
 }
 
 void start_fiber(Fiber& fiber, Block& home, unsigned number) {
@@ -150,7 +157,8 @@ void start_fiber(Fiber& fiber, Block& home, unsigned number) {
     fiber.context.prepare(fiber.stack, STACK_BYTES, fiber_main);
 #if defined(TRANSKERN_THREAD)
     fiber.shadow = __tsan_create_fiber(0);
-    __tsan_set_fiber_name(fiber.shadow, ("thread " + describe(fiber.thread) + " of block " + describe(home.index)).c_str());
+    const std::string name = "thread " + describe(fiber.thread) + " of block " + describe(home.index);
+    __tsan_set_fiber_name(fiber.shadow, name.c_str());
 #endif
     home.warps[number / LANES].live |= 1u << number % LANES;
     ready.push(&fiber);
@@ -187,22 +195,25 @@ uint3 index_of(uint64_t number) {
             static_cast<unsigned>(number / (uint64_t(grid_size.x) * grid_size.y))};
 }
 
-void run_fibers() {
-    unfinished = fiber_count;
+void run_fibers(size_t count) {
+    unfinished = count;
+    block = nullptr;  // a block's memory may be the last one's, under another index
     switch_to(ready.pop());
 }
 
-// ThreadSanitizer forgets the fibers. Their stacks are not used again in this launch: to it they are memory that
-// threads share.
-void destroy_shadows() {
+// ThreadSanitizer forgets the oldest fibers, until `kept` are left. Their stacks are not used again in this launch: to
+// it they are memory that threads share.
+void destroy_shadows([[maybe_unused]] size_t kept) {
 #if defined(TRANSKERN_THREAD)
-    for (; destroyed < fiber_count; destroyed++) __tsan_destroy_fiber(fibers[destroyed].shadow);
+    for (; destroyed + kept < fiber_count; destroyed++) __tsan_destroy_fiber(fibers[destroyed].shadow);
 #endif
 }
 
 void run_cooperative() {
 #if defined(TRANSKERN_THREAD)
-    if (grid_threads > 2 * FIBERS_LIMIT - block_threads) abandon("ThreadSanitizer has room for about 7000 threads");
+    if (grid_threads > FIBERS_LIMIT)
+        abandon(format("a cooperative launch of %llu threads: with ThreadSanitizer the limit is %zu",
+                       static_cast<unsigned long long>(grid_threads), FIBERS_LIMIT));
 #endif
     reserve_fibers(grid_threads);
     const uint64_t count = uint64_t(grid_size.x) * grid_size.y * grid_size.z;
@@ -210,24 +221,23 @@ void run_cooperative() {
         blocks.push_back(make_block(index_of(i)));
         for (unsigned t = 0; t < block_threads; t++) start_fiber(fibers[fiber_count++], *blocks.back(), t);
     }
-    run_fibers();
-    destroy_shadows();
+    run_fibers(fiber_count);
+    destroy_shadows(0);
 }
 
 void run_blocks() {
     const uint64_t count = uint64_t(grid_size.x) * grid_size.y * grid_size.z;
 #if defined(TRANSKERN_THREAD)
     // Each block has threads, barriers and memory of its own: with those of an earlier block, the races between the
-    // two would not be seen. Only where they do not fit are they dropped.
+    // two would not be seen. Only what does not fit is dropped.
     for (uint64_t i = 0; i < count && !failed; i++) {
-        if (fiber_count - destroyed + block_threads > FIBERS_LIMIT) destroy_shadows();
+        destroy_shadows(FIBERS_LIMIT - block_threads);
         reserve_fibers(fiber_count + block_threads);
         blocks.push_back(make_block(index_of(i)));
         for (unsigned t = 0; t < block_threads; t++) start_fiber(fibers[fiber_count++], *blocks.back(), t);
-        unfinished = block_threads;
-        switch_to(ready.pop());
+        run_fibers(block_threads);
     }
-    destroy_shadows();
+    destroy_shadows(0);
 #else
     blocks.push_back(make_block(index_of(0)));
     Block& home = *blocks.back();
@@ -243,7 +253,7 @@ void run_blocks() {
         }
         for (unsigned t = 0; t < block_threads; t++) start_fiber(fibers[t], home, t);
         fiber_count = block_threads;
-        run_fibers();
+        run_fibers(block_threads);
     }
 #endif
 }
@@ -252,6 +262,9 @@ void run_blocks() {
 void on_signal(int number, siginfo_t* info, void*) {
     const std::string where = "thread " + describe(thread_index) + " of block " + describe(block_index);
     if (number == SIGFPE) abandon("integer division by zero in " + where);
+    if (current != &host && current->stack - static_cast<char*>(info->si_addr) <= static_cast<long>(GUARD_BYTES) &&
+        info->si_addr < current->stack)
+        stack_overflow();
     abandon(format("memory fault at address %p in %s; check(..., kind=\"memory\") names the line", info->si_addr,
                    where.c_str()));
 }
@@ -259,16 +272,24 @@ void on_signal(int number, siginfo_t* info, void*) {
 // The process lives on after a kernel's fault; outside a launch the handlers are the process's own.
 struct Signals {
     static constexpr int NUMBERS[] = {SIGFPE, SIGSEGV, SIGBUS};
+    static inline char stack[64 << 10];
     struct sigaction before[3];
+    stack_t stack_before;
 
     Signals() {
         struct sigaction mine = {};
         mine.sa_sigaction = on_signal;
-        mine.sa_flags = SA_SIGINFO | SA_NODEFER;
+        mine.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+        // The fault may be that the stack is full.
+        stack_t own = {};
+        own.ss_sp = stack;
+        own.ss_size = sizeof stack;
+        sigaltstack(&own, &stack_before);
         for (int i = 0; i < 3; i++) sigaction(NUMBERS[i], &mine, &before[i]);
     }
     ~Signals() {
         for (int i = 0; i < 3; i++) sigaction(NUMBERS[i], &before[i], nullptr);
+        sigaltstack(&stack_before, nullptr);
     }
 };
 #else
@@ -444,5 +465,6 @@ extern "C" int transkern_sim_launch(const transkern_sim::Kernel* kernel, const u
     acquire(end_tag);
 #endif
     drop_blocks();
+    trim_stacks();
     return failed;
 }

@@ -114,7 +114,7 @@ TRANSKERN_UNSEEN T reduce(unsigned mask, T value, Combine combine, int line, con
 }
 
 // A thread that waits for another by atomics alone has to give way now and then.
-inline void spin() {
+TRANSKERN_UNSEEN inline void spin() {
     if (--spin_budget <= 0) yield();
 }
 
@@ -284,7 +284,9 @@ struct grid_group {
     }
     unsigned long long size() const { return num_blocks() * thread_block().size(); }
     unsigned long long num_threads() const { return size(); }
-    unsigned long long thread_rank() const { return block_rank() * thread_block().size() + thread_block().thread_rank(); }
+    unsigned long long thread_rank() const {
+        return block_rank() * thread_block().size() + thread_block().thread_rank();
+    }
 };
 
 inline thread_block this_thread_block() { return {}; }
