@@ -1,0 +1,1 @@
+"""transkern: plain NumPy functions to kernels."""

@@ -1,0 +1,46 @@
+"""The errors a user of transkern sees; each names the place in the user's source and what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transkern.ir.expr import NOWHERE, Span
+
+
+class TranskernError(Exception):
+    """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""
+
+
+class CompileError(TranskernError):
+    """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line."""
+
+    def __init__(self, problem: str, help: str = "", span: Span = NOWHERE, lines: Sequence[str] = ()) -> None:
+        self.problem, self.help, self.span, self.lines = problem, help, span, lines
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        span = self.span
+        if not span.line:
+            return self.problem + (f"\n  help: {self.help}" if self.help else "")
+        text = f"{span.file}:{span.line}:{span.column + 1}: {self.problem}"
+        if 0 < span.line <= len(self.lines):
+            line = self.lines[span.line - 1].rstrip()
+            end = span.end_column if span.end_line == span.line else len(line)
+            caret = " " * span.column + "^" * max(1, min(end, len(line)) - span.column)
+            number = f"{span.line:>6} | "
+            text += f"\n{number}{line}\n{' ' * (len(number) - 2)}| {caret}"
+        if self.help:
+            text += f"\n  help: {self.help}"
+        return text
+
+
+class TypesNeeded(TranskernError):
+    """The argument types of a function are not known; the message shows how to give them."""
+
+
+class TargetUnavailable(TranskernError):
+    """A target's toolchain or device is missing; the message says what to install or use instead."""
+
+
+class BuildError(TranskernError):
+    """The toolchain refused generated code; the message holds its log and where the code lies."""

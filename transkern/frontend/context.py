@@ -1,0 +1,280 @@
+"""The state of one translation: buffers, names, facts, and the statements emitted so far."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from transkern.errors import CompileError
+from transkern.frontend.source import span_of
+from transkern.frontend.values import Array, GrowingList, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
+from transkern.ir.traverse import buffers_read
+
+
+class Terminated(Exception):
+    """The block being translated has ended (return, raise, break, continue)."""
+
+
+class NeedsConstant(Exception):
+    """The translation needs the value of a parameter or a dim: specialise on it and try again."""
+
+    def __init__(self, demand: str, problem: CompileError) -> None:
+        super().__init__(demand)
+        self.demand, self.problem = demand, problem
+
+
+class Context:
+    """Shared by a function and everything inlined into it."""
+
+    def __init__(self, lines: Sequence[str], file: str) -> None:
+        self.lines, self.file = lines, file
+        self.buffers: dict[str, n.Buffer] = {}
+        self.variables: dict[str, str] = {}
+        self.bounds: dict[str, Expr] = {}
+        self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
+        self.taken: set[str] = set()
+        self.out: list[n.Stmt] = []
+        self.span: Span = NOWHERE
+        self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known
+        self.depth = 0  # of inlining
+        self.written: set[str] = set()
+        self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
+        self.sized_by_trips = False
+        self.frames: list[dict[str, Value]] = []
+
+    # --- names
+
+    def fresh(self, base: str) -> str:
+        """A name not yet taken, starting with `base`."""
+        base = re.sub(r"\W", "_", base) or "t"
+        if base not in self.taken:
+            self.taken.add(base)
+            return base
+        count = 1
+        while f"{base}_{count}" in self.taken:
+            count += 1
+        self.taken.add(f"{base}_{count}")
+        return f"{base}_{count}"
+
+    def axes(self, dims: Sequence[Expr]) -> tuple[Axis, ...]:
+        letters = "ijklmpqrs"
+        return tuple(Axis(self.fresh(letters[d % 9]), extent) for d, extent in enumerate(dims))
+
+    # --- errors
+
+    def fail(self, problem: str, help: str = "", node: ast.AST | None = None) -> NoReturn:
+        raise self.error(problem, help, node)
+
+    def error(self, problem: str, help: str = "", node: ast.AST | None = None) -> CompileError:
+        span = span_of(node, self.file) if node is not None else self.span
+        return CompileError(problem, help, span, self.lines)
+
+    # --- emitting
+
+    def emit(self, statement: n.Stmt) -> None:
+        self.out.append(replace(statement, span=self.span))
+
+    @contextmanager
+    def block(self) -> Iterator[list[n.Stmt]]:
+        """Collects what is emitted inside."""
+        outer, self.out = self.out, []
+        try:
+            yield self.out
+        finally:
+            self.out = outer
+
+    def snapshot(self) -> tuple[Any, ...]:
+        return (dict(self.buffers), dict(self.variables), dict(self.bounds), dict(self.ranges), set(self.taken), len(self.out))
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        buffers, variables, bounds, ranges, taken, length = state
+        self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
+        self.ranges, self.taken = dict(ranges), set(taken)
+        del self.out[length:]
+
+    # --- making things
+
+    def buffer(self, base: str, dtype: str, dims: tuple[Expr, ...], **facts: Any) -> n.Buffer:
+        buffer = n.Buffer(self.fresh(base), dtype, dims, line=self.span.line, **facts)
+        self.buffers[buffer.name] = buffer
+        return buffer
+
+    def load(self, buffer: str, index: tuple[Expr, ...]) -> Load:
+        return Load(buffer, index, self.buffers[buffer].dtype)
+
+    def whole(self, buffer: n.Buffer, dims: tuple[Expr, ...] | None = None, view: bool = True) -> Array:
+        """The array that is all of `buffer`."""
+        axes = self.axes(buffer.dims if dims is None else dims)
+        return Array(axes, Load(buffer.name, tuple(a.var for a in axes), buffer.dtype), view=view)
+
+    def let(self, value: Expr, base: str = "t") -> Expr:
+        """`value` evaluated here and now, under a name."""
+        if isinstance(value, (Const, Var)) and not (isinstance(value, Var) and value.name in self.variables):
+            return value
+        low_high = self.range_of(value)
+        name = self.fresh(base)
+        self.emit(n.Let(name, value))
+        if low_high is not None:
+            self.ranges[name] = low_high
+        return Var(name, value.dtype)
+
+    def variable(self, base: str, dtype: str) -> Var:
+        """A scalar that will be assigned."""
+        name = self.fresh(base)
+        self.variables[name] = dtype
+        return Var(name, dtype)
+
+    def count(self, base: str, bound: Expr | None) -> Var:
+        """A size that is computed at run time and never exceeds `bound`."""
+        name = f"{base}.size"
+        self.variables[name] = "index"
+        if bound is not None:
+            self.bounds[name] = bound
+        return b.size(name)
+
+    def define(self, value: Array, base: str, **facts: Any) -> Array:
+        """`value` put into a buffer of its own."""
+        if value.mask is not None:
+            return self.compact(value, base)
+        low_high = self.array_range(value)
+        if low_high is not None and "low" not in facts and value.dtype.startswith(("int", "uint")):
+            facts = {**facts, "low": low_high[0], "high": low_high[1]}
+        buffer = self.buffer(base, value.dtype, value.dims, **facts)
+        self.emit(n.Define(buffer.name, value.axes, value.body))
+        return replace(self.whole(buffer), empty_dtype=value.empty_dtype)
+
+    def compact(self, value: Array, base: str) -> Array:
+        """A filter put into a buffer: the elements kept, in order, and their count."""
+        assert value.mask is not None
+        facts: dict[str, Any] = {}
+        low_high = self.array_range(value)
+        if low_high is not None:
+            facts = {"low": low_high[0], "high": low_high[1]}
+        buffer = self.buffer(base, value.dtype, value.dims, **facts)
+        count = self.count(buffer.name, value.axes[0].extent)
+        self.emit(n.Alloc(buffer.name))
+        self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
+        return replace(self.whole(buffer, (count, *value.dims[1:])), empty_dtype=value.empty_dtype)
+
+    def guard(self, condition: Expr, error: str, message: str, args: tuple[Expr, ...] = ()) -> None:
+        """Raise `error` at run time unless `condition`; ends the block where it is known to fail."""
+        if condition == b.TRUE:
+            return
+        self.emit(n.Guard(condition, error, message, args))
+        if condition == b.FALSE:
+            raise Terminated
+
+    # --- facts
+
+    @contextmanager
+    def axis_ranges(self, axes: Sequence[Axis]) -> Iterator[None]:
+        """Inside, each axis is known to run over its extent."""
+        saved = dict(self.ranges)
+        self.ranges.update({a.name: (b.ZERO, inhabited(a.extent)) for a in axes})
+        try:
+            yield
+        finally:
+            self.ranges = saved
+
+    def array_range(self, value: Array) -> tuple[Expr, Expr] | None:
+        """``[low, high)`` of all elements of an integer array, over what is known outside it."""
+        with self.axis_ranges(value.axes):
+            return self.range_of(value.body)
+
+    def range_of(self, expr: Expr) -> tuple[Expr, Expr] | None:
+        """``[low, high)`` of an integer expression, where it is known."""
+        match expr:
+            case Const(value, dtype) if dtype == "index" or dtype.startswith(("int", "uint")):
+                return b.index(int(value)), b.index(int(value) + 1)  # type: ignore[arg-type]
+            case Var(name):
+                if name in self.ranges:
+                    return self.ranges[name]
+                return None
+            case Load(buffer):
+                found = self.buffers[buffer]
+                return (found.low, found.high) if found.low is not None and found.high is not None else None
+            case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype != "float64":
+                return self.range_of(a) if a.dtype == "index" or a.dtype.startswith(("int", "uint")) else None
+            case Apply("add" | "subtract" as op, (a, c), dtype) if dtype in ("index", "int64"):
+                return self._linear_range(op, a, c)
+            case Apply("where", (_, a, c), _):
+                left, right = self.range_of(a), self.range_of(c)
+                if left and right and a.dtype == c.dtype:
+                    return b.minimum(left[0], right[0]), b.maximum(left[1], right[1])
+            case Apply("remainder", (_, c), "index"):
+                size = b.constant(c)
+                if size and size > 0:
+                    return b.ZERO, b.index(size)
+            case Apply("maximum", (a, c), "index"):
+                left, right = self.range_of(a), self.range_of(c)
+                if left and right:
+                    return b.maximum(left[0], right[0]), b.maximum(left[1], right[1])
+            case Apply("minimum", (a, c), "index"):
+                left, right = self.range_of(a), self.range_of(c)
+                if left and right:
+                    return b.minimum(left[0], right[0]), b.minimum(left[1], right[1])
+            case _:
+                pass
+        return None
+
+    def _linear_range(self, op: str, a: Expr, c: Expr) -> tuple[Expr, Expr] | None:
+        left, right = self.range_of(a), self.range_of(c)
+        if left is None or right is None:
+            if left is not None and _is_invariant(c):
+                return (b.add(left[0], c), b.add(left[1], c)) if op == "add" else (b.sub(left[0], c), b.sub(left[1], c))
+            return None
+        if op == "add":
+            return b.add(left[0], right[0]), b.sub(b.add(left[1], right[1]), b.ONE)
+        return b.add(b.sub(left[0], right[1]), b.ONE), b.sub(left[1], right[0])
+
+    def within(self, expr: Expr, extent: Expr) -> tuple[bool, bool]:
+        """Whether ``expr >= 0`` and ``expr < extent`` are certain."""
+        low_high = self.range_of(expr)
+        if low_high is None:
+            return b.is_nonnegative(expr), b.is_nonnegative(b.sub(b.sub(extent, expr), b.ONE))
+        low, high = low_high
+        return b.is_nonnegative(low) or b.is_nonnegative(expr), b.at_least(extent, high)
+
+    # --- hazards
+
+    def before_write(self, buffer: str) -> None:
+        """Values that are still to be read from `buffer` are evaluated now, as it is about to change."""
+        for frame in self.frames:
+            for name, value in list(frame.items()):
+                if isinstance(value, Array) and not value.view and self._reads(value, buffer):
+                    frame[name] = self.define(value, name)
+
+    def _reads(self, value: Array, buffer: str) -> bool:
+        exprs = [value.body] if value.mask is None else [value.body, value.mask]
+        return any(buffer in buffers_read(e) for e in exprs)
+
+    def list_bound(self, owner: GrowingList) -> Expr | None:
+        return self.bounds.get(owner.count)
+
+
+def inhabited(extent: Expr) -> Expr:
+    """An extent as it is where the axis has a position at all: ``max(n - 1, 0)`` is ``n - 1`` there."""
+    match extent:
+        case Apply("maximum", (inner, Const(0)), "index"):
+            return inner
+        case _:
+            return extent
+
+
+def _is_invariant(expr: Expr) -> bool:
+    match expr:
+        case Const():
+            return True
+        case Var(name):
+            return b.is_size_name(name)
+        case Apply(_, args):
+            return all(_is_invariant(a) for a in args)
+        case Load() | Reduce():
+            return False

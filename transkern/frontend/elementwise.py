@@ -1,0 +1,518 @@
+"""Elementwise operations: NumPy's types (asked of NumPy) and broadcasting."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
+from transkern.ir.ops import OPS
+
+_WEAK: dict[str, Any] = {"index": int, "float64": float, "complex128": complex, "bool": np.dtype(bool)}
+COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+
+_PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow, "negative": operator.neg,
+    "positive": operator.pos, "invert": operator.invert, "less": operator.lt, "less_equal": operator.le,
+    "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq, "not_equal": operator.ne,
+    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "left_shift": operator.lshift, "right_shift": operator.rshift, "absolute": abs,
+}  # fmt: skip
+
+
+def is_number(value: Value) -> bool:
+    return isinstance(value, Static) and isinstance(value.value, (bool, int, float, complex, np.generic))
+
+
+def is_python_number(value: Value) -> bool:
+    if isinstance(value, Static):
+        return isinstance(value.value, (bool, int, float, complex)) and not isinstance(value.value, np.generic)
+    return isinstance(value, Scalar) and value.python
+
+
+def static_expr(value: Any) -> Const:
+    """A Python or NumPy number as a constant of its own type."""
+    if isinstance(value, np.generic):
+        return Const(value.item(), value.dtype.name)
+    if isinstance(value, bool):
+        return Const(value, "bool")
+    if isinstance(value, int):
+        return Const(value, "index")
+    if isinstance(value, float):
+        return Const(value, "float64")
+    return Const(value, "complex128")
+
+
+def scalar_expr(ctx: Context, value: Value) -> Expr:
+    """The expression of a scalar value (an array without dims counts)."""
+    match value:
+        case Static(v) if isinstance(v, (bool, int, float, complex, np.generic)):
+            return static_expr(v)
+        case Scalar(expr):
+            return expr
+        case Array(axes=(), body=body):
+            return body
+        case Array(axes=axes, mask=None) if all(b.constant(a.extent) == 1 for a in axes):
+            return value.at(tuple(b.ZERO for _ in axes))
+        case _:
+            ctx.fail(f"a number is needed here, not {describe(value)}")
+
+
+def describe(value: Value) -> str:
+    """What a value is, in the user's words."""
+    match value:
+        case Static(None):
+            return "None"
+        case Static(v):
+            return f"the {type(v).__name__} {v!r}" if not isinstance(v, np.ndarray) else "a constant array"
+        case Scalar(expr, python):
+            kinds = {"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}
+            return f"a Python {kinds.get(expr.dtype, expr.dtype)}" if python else f"a NumPy {expr.dtype}"
+        case Array():
+            return f"an array of {value.dtype} with {value.ndim} dimension" + ("" if value.ndim == 1 else "s")
+        case Seq(items, kind):
+            return f"a {kind} of {len(items)}"
+        case GrowingList():
+            return "a list"
+        case _:
+            return f"a {type(value).__name__.lower()}"
+
+
+def as_array(ctx: Context, value: Value) -> Array:
+    """Any array-like value as an array."""
+    match value:
+        case Array():
+            return value
+        case Static(np.ndarray() as constant):
+            return _constant_array(ctx, constant)
+        case Scalar() | Static() if isinstance(value, Scalar) or is_number(value):
+            expr = scalar_expr(ctx, value)
+            return Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
+        case Seq(items, _):
+            return _sequence_array(ctx, items)
+        case GrowingList() as owner:
+            return list_array(ctx, owner)
+        case Concatenation(pieces, dtype):
+            from transkern.frontend.shaping import concatenate_now
+
+            return concatenate_now(ctx, pieces, dtype)
+        case _:
+            ctx.fail(f"an array is needed here, not {describe(value)}")
+
+
+def list_array(ctx: Context, owner: GrowingList) -> Array:
+    """A growing list as an array of its present elements (a copy, as NumPy makes)."""
+    if not owner.dtype:
+        return Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0.0, "float64"))
+    count = b.size(owner.count)
+    axes = ctx.axes((count, *owner.dims))
+    body: Expr = Load(owner.buffer, tuple(a.var for a in axes), owner.dtype)
+    if owner.dtype == "index":
+        body = b.cast(body, "int64")
+    return Array(axes, body, empty_dtype=None if body.dtype == "float64" else "float64")
+
+
+def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
+    if constant.size > 64:
+        ctx.fail("a large constant array from outside the function", "pass it as an argument")
+    if constant.ndim == 0:
+        return Array((), static_expr(constant[()]))
+    return _sequence_array(ctx, tuple(
+        Static(v) if constant.ndim == 1 else Static(v) for v in constant
+    ))  # fmt: skip
+
+
+def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
+    """``np.array`` of a display: a select over the position."""
+    if not items:
+        return Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0.0, "float64"))
+    parts = [as_array(ctx, item) for item in items]
+    parts = [ctx.compact(p, "part") if p.mask is not None else p for p in parts]
+    dtype = result_type(ctx, [item if is_python_number(item) else p for item, p in zip(items, parts, strict=True)])
+    ndim = parts[0].ndim
+    if any(p.ndim != ndim for p in parts):
+        ctx.fail("np.array of a ragged sequence", "all its elements must have the same shape")
+    axis = Axis(ctx.fresh("i"), b.index(len(items)))
+    inner = ctx.axes(parts[0].dims)
+    index = tuple(a.var for a in inner)
+    for p in parts[1:]:
+        for mine, first in zip(p.dims, parts[0].dims, strict=True):
+            ctx.guard(
+                b.compare("equal", mine, first), "ValueError",
+                "setting an array element with a sequence. The requested array has an inhomogeneous shape",
+            )  # fmt: skip
+    elements = [b.cast(p.at(index), dtype) for p in parts]
+    return Array((axis, *inner), select(axis.var, elements))
+
+
+def select(position: Expr, elements: Sequence[Expr]) -> Expr:
+    """The element at a position in a short list."""
+    value = elements[-1]
+    for at in range(len(elements) - 2, -1, -1):
+        value = b.where(b.compare("equal", position, b.index(at)), elements[at], value)
+    return value
+
+
+def _dtype_or_weak(value: Value) -> Any:
+    match value:
+        case Static(v) if not isinstance(v, np.generic):
+            return {bool: np.dtype(bool), int: int, float: float, complex: complex}[type(v)]
+        case Scalar(expr, True):
+            return _WEAK[expr.dtype]
+        case Static(v):
+            return np.dtype(type(v))
+        case Scalar(expr, _):
+            return np.dtype("int64" if expr.dtype == "index" else expr.dtype)
+        case Array():
+            return np.dtype("int64" if value.dtype == "index" else value.dtype)
+        case _:
+            raise AssertionError(value)
+
+
+def result_type(ctx: Context, values: Sequence[Value]) -> str:
+    """NumPy's common dtype of several values."""
+    weak = {int: 0, float: 0.0, complex: 0j}
+    kinds = [_dtype_or_weak(v) for v in values]
+    name = np.result_type(*[weak.get(k, k) if isinstance(k, type) else k for k in kinds]).name
+    return str(name)
+
+
+def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None, operator_call: bool = False) -> Value:
+    """``np.<op>(*args)``, or with `operator_call` the Python operator, with NumPy's types and broadcasting."""
+    args = [a if isinstance(a, (Static, Scalar, Array)) else as_array(ctx, a) for a in args]
+    args = [as_array(ctx, a) if isinstance(a, Static) and isinstance(a.value, np.ndarray) else a for a in args]
+    for a in args:
+        if isinstance(a, Static) and not is_number(a):
+            ctx.fail(f"`{op}` of {describe(a)}")
+    if operator_call and all(is_python_number(a) for a in args):
+        return _python(ctx, op, args)
+    if op in ("power", "float_power") and len(args) == 2:
+        special = _power(ctx, args)
+        if special is not None:
+            return special
+    loop, result = _loop_types(ctx, op, args, dtype)
+    exprs_in, axes, mask, scalar = align(ctx, args)
+    casted = tuple(_to_loop(ctx, e, t) for e, t in zip(exprs_in, loop, strict=True))
+    _check_integer_power(ctx, op, casted, axes)
+    body: Expr = Apply(op, casted, result)
+    body = simplify(body)
+    if scalar:
+        if any(isinstance(a, Array) and a.ndim == 0 and a.view for a in args) and False:
+            return Array((), body)
+        return Scalar(body)
+    return Array(axes, body, mask)
+
+
+def _to_loop(ctx: Context, expr: Expr, dtype: str) -> Expr:
+    if isinstance(expr, Const) and dtype.startswith(("int", "uint")) and isinstance(expr.value, int):
+        info = np.iinfo(dtype)
+        if not info.min <= expr.value <= info.max:
+            ctx.guard(b.FALSE, "OverflowError", f"Python integer {expr.value} out of bounds for {dtype}")
+    return b.cast(expr, dtype)
+
+
+def _loop_types(ctx: Context, op: str, args: Sequence[Value], dtype: str | None) -> tuple[tuple[str, ...], str]:
+    kinds = [_dtype_or_weak(a) for a in args]
+    ufunc = OPS[op].numpy
+    if all(isinstance(k, type) for k in kinds):
+        kinds = [np.dtype({int: "int64", float: "float64", complex: "complex128"}[k]) for k in kinds]
+    if op in COMPARISONS and any(k is int for k in kinds):  # NumPy compares Python integers by value
+        for position, value in enumerate(args):
+            other = kinds[1 - position]
+            if kinds[position] is int and isinstance(other, np.dtype) and other.kind in "iu":
+                if not (isinstance(value, Static) and np.iinfo(other).min <= value.value <= np.iinfo(other).max):
+                    return ("int64", "int64"), "bool"
+    try:
+        if dtype is None:
+            resolved = ufunc.resolve_dtypes((*kinds, None))  # type: ignore[attr-defined]
+        else:
+            signature = (*[None] * OPS[op].arity, np.dtype(dtype))
+            resolved = ufunc.resolve_dtypes((*kinds, None), signature=signature)  # type: ignore[attr-defined]
+    except TypeError as error:
+        ctx.fail(str(error).splitlines()[0])
+    names = tuple(str(d.name) for d in resolved)
+    for name in names:
+        if name not in ("bool",) and np.dtype(name).kind not in "iufcb":
+            ctx.fail(f"`{op}` of {', '.join(describe(a) for a in args)}")
+    return names[:-1], names[-1]
+
+
+def _power(ctx: Context, args: Sequence[Value]) -> Value | None:
+    """The exponents that NumPy's ``**`` treats as other functions."""
+    base, exponent = args
+    if isinstance(exponent, Static) and is_python_number(exponent) and isinstance(base, (Array, Scalar)):
+        kind = np.dtype("int64" if base.dtype == "index" else base.dtype).kind
+        value = exponent.value
+        if kind in "fc" or (kind in "iu" and isinstance(value, int)):
+            if value == 2:
+                return apply(ctx, "multiply", [base, base]) if kind == "c" else apply(ctx, "square", [base])
+            if value == 1 and kind in "fc":
+                return apply(ctx, "positive", [base])
+            if kind in "f" and value == 0.5:
+                return apply(ctx, "sqrt", [base])
+            if kind in "f" and value == -1:
+                return apply(ctx, "reciprocal", [base])
+        if kind in "iu" and isinstance(value, int) and value < 0:
+            ctx.guard(b.FALSE, "ValueError", "Integers to negative integer powers are not allowed.")
+    return None
+
+
+def _check_integer_power(ctx: Context, op: str, args: tuple[Expr, ...], axes: tuple[Axis, ...]) -> None:
+    if op != "power" or not args[1].dtype.startswith("int"):
+        return
+    if isinstance(args[1], Const):
+        return
+    from transkern.ir.expr import Reduce
+
+    negative: Expr = Apply("less", (args[1], Const(0, args[1].dtype)), "bool")
+    if axes:
+        negative = Reduce("any", axes, negative, "bool")
+    ctx.guard(b.logical_not(negative), "ValueError", "Integers to negative integer powers are not allowed.")
+
+
+def simplify(expr: Expr) -> Expr:
+    """Folds what does not change a result: constants of Python's own arithmetic, double negation of conditions."""
+    match expr:
+        case Apply("logical_not", (Apply("logical_not", (x,), _),), _) if x.dtype == "bool":
+            return x
+        case Apply("positive", (x,), dtype) if x.dtype == dtype:
+            return x
+        case _:
+            return expr
+
+
+def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
+    """Python's own arithmetic on Python's own numbers."""
+    if all(isinstance(a, Static) for a in args):
+        values = [a.value for a in args]  # type: ignore[union-attr]
+        try:
+            return Static(_PYTHON_OPERATORS[op](*values))
+        except ZeroDivisionError as error:
+            ctx.guard(b.FALSE, "ZeroDivisionError", str(error))
+        except (OverflowError, TypeError, ValueError) as error:
+            ctx.fail(str(error))
+    exprs = [scalar_expr(ctx, a) for a in args]
+    kinds = [e.dtype for e in exprs]
+    if op in ("bitwise_and", "bitwise_or", "bitwise_xor") and set(kinds) == {"bool"}:
+        return Scalar(Apply(op, tuple(exprs), "bool"), True)
+    exprs = [b.cast(e, "index") if e.dtype == "bool" else e for e in exprs]
+    kinds = [e.dtype for e in exprs]
+    if "complex128" in kinds:
+        common = "complex128"
+    elif "float64" in kinds:
+        common = "float64"
+    else:
+        common = "index"
+    if op in COMPARISONS:
+        exprs = [b.cast(e, common) for e in exprs]
+        return Scalar(b.rebuild(Apply(op, (), "bool"), tuple(exprs)) if common == "index" else Apply(op, tuple(exprs), "bool"), True)
+    if op in ("divide", "floor_divide", "remainder"):
+        zero = {"divide": "division by zero", "floor_divide": "integer division or modulo by zero", "remainder": "integer modulo by zero"}
+        message = zero[op]
+        if common == "float64":
+            message = {"divide": "float division by zero", "floor_divide": "float floor division by zero", "remainder": "float modulo by zero"}[op]
+        divisor = exprs[1]
+        if isinstance(divisor, Const):
+            if divisor.value == 0:
+                ctx.guard(b.FALSE, "ZeroDivisionError", message)
+        else:
+            ctx.guard(
+                b.compare("not_equal", divisor, b.ZERO) if divisor.dtype == "index"
+                else Apply("not_equal", (divisor, Const(0.0, divisor.dtype)), "bool"), "ZeroDivisionError", message,
+            )  # fmt: skip
+    if op == "divide" and common == "index":
+        common = "float64"
+    if op == "power" and common == "index":
+        exponent = args[1]
+        if isinstance(exponent, Static) and exponent.value >= 0:
+            result: Expr = b.ONE
+            for _ in range(exponent.value):
+                result = b.mul(result, exprs[0])
+            if exponent.value <= 4:
+                return Scalar(result, True)
+        if isinstance(args[0], Static) and args[0].value == 2:
+            ctx.guard(b.compare("greater_equal", exprs[1], b.ZERO), "OverflowError", "2 ** a negative integer is a float in Python, which is not compiled")
+            return Scalar(Apply("left_shift", (b.ONE, exprs[1]), "index"), True)
+        ctx.fail("an integer power with a run-time exponent", "write float(x) ** y, or use np.power")
+    exprs = [b.cast(e, common) for e in exprs]
+    node = Apply(op, tuple(exprs), common)
+    return Scalar(b.rebuild(node, tuple(exprs)) if common == "index" else node, True)
+
+
+# --- broadcasting
+
+
+def align(
+    ctx: Context, values: Sequence[Value]
+) -> tuple[list[Expr], tuple[Axis, ...], Expr | None, bool]:
+    """The values' elements over common axes: (elements, axes, mask, whether all are scalars)."""
+    arrays = [v for v in values if isinstance(v, Array)]
+    ndim = max((a.ndim for a in arrays), default=0)
+    if ndim == 0:
+        return [scalar_expr(ctx, v) for v in values], (), None, True
+    mask_owner = next((a for a in arrays if a.mask is not None), None)
+    if mask_owner is not None and not _masks_agree(arrays, ndim, mask_owner):
+        values = [ctx.compact(v, "kept") if isinstance(v, Array) and v.mask is not None else v for v in values]
+        arrays = [v for v in values if isinstance(v, Array)]
+        mask_owner = None
+    dims = broadcast_dims(ctx, [a.dims for a in arrays])
+    axes = ctx.axes(dims)
+    elements: list[Expr] = []
+    for v in values:
+        if not isinstance(v, Array):
+            elements.append(scalar_expr(ctx, v))
+            continue
+        elements.append(v.at(stretched(v.dims, axes)))
+    mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
+    return elements, axes, mask, False
+
+
+def stretched(dims: tuple[Expr, ...], axes: tuple[Axis, ...]) -> tuple[Expr, ...]:
+    """The index into an array of `dims` at a point of the broadcast `axes`."""
+    own = axes[len(axes) - len(dims) :]
+    index: list[Expr] = []
+    for d, a in zip(dims, own, strict=True):
+        if b.constant(d) == 1:
+            index.append(b.ZERO)
+        elif d == a.extent or not _may_stretch(d):
+            index.append(a.var)
+        else:
+            index.append(b.where(b.compare("equal", d, b.ONE), b.ZERO, a.var))
+    return tuple(index)
+
+
+def _masks_agree(arrays: Sequence[Array], ndim: int, owner: Array) -> bool:
+    for a in arrays:
+        if a.mask is not None:
+            if a.ndim != ndim or a.dims[0] != owner.dims[0] or a.mask_at(Var("?")) != owner.mask_at(Var("?")):
+                return False
+        elif a.ndim == ndim and b.constant(a.dims[0]) != 1:
+            return False
+    return True
+
+
+def _may_stretch(dim: Expr) -> bool:
+    """Whether a dim not known to be 1 may still be 1 at run time (sizes of arguments may not)."""
+    return not (isinstance(dim, Var) or b.constant(dim) is not None) or (isinstance(dim, Var) and dim.name.endswith(".size"))
+
+
+def broadcast_dims(ctx: Context, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
+    """NumPy's broadcast shape; raises NumPy's error, at run time, where the sizes do not fit."""
+    ndim = max(len(s) for s in shapes)
+    padded = [(*(b.ONE,) * (ndim - len(s)), *s) for s in shapes]
+    dims: list[Expr] = []
+    for column in zip(*padded, strict=True):
+        dim: Expr = b.ONE
+        for d in column:
+            if b.constant(d) == 1 or d == dim:
+                continue
+            if b.constant(dim) == 1:
+                dim = d
+                continue
+            condition = b.compare("equal", d, dim)
+            may = _may_stretch(d), _may_stretch(dim)
+            if may[0]:
+                condition = b.either(condition, b.compare("equal", d, b.ONE))
+            if may[1]:
+                condition = b.either(condition, b.compare("equal", dim, b.ONE))
+            _shape_guard(ctx, condition, shapes)
+            if may[1]:
+                dim = b.where(b.compare("equal", dim, b.ONE), d, dim)
+            elif b.constant(d) is not None:
+                dim = d
+        dims.append(dim)
+    return tuple(dims)
+
+
+def _shape_guard(ctx: Context, condition: Expr, shapes: Sequence[tuple[Expr, ...]]) -> None:
+    args = tuple(d for s in shapes for d in s)
+    texts = []
+    for s in shapes:
+        inner = ",".join("{}" for _ in s)
+        texts.append(f"({inner},)" if len(s) == 1 else f"({inner})")
+    ctx.guard(condition, "ValueError", f"operands could not be broadcast together with shapes {' '.join(texts)} ", args)
+
+
+def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tuple[Axis, ...], Expr]:
+    """`value` stretched to exactly `dims` (for a store); raises NumPy's error where it does not fit."""
+    axes = ctx.axes(dims)
+    own = value.dims
+    while len(own) > len(dims) and b.constant(own[0]) == 1:
+        value = Array(value.axes[1:], value.at((b.ZERO, *(a.var for a in value.axes[1:]))))
+        own = value.dims
+    if len(own) > len(dims):
+        ctx.fail("a store of an array with more dimensions than its target")
+    conditions: Expr = b.TRUE
+    target = dims[len(dims) - len(own) :]
+    for d, t in zip(own, target, strict=True):
+        if b.constant(d) == 1:
+            continue
+        fits = b.compare("equal", d, t)
+        if _may_stretch(d):
+            fits = b.either(fits, b.compare("equal", d, b.ONE))
+        conditions = b.both(conditions, fits)
+
+    def text(shape: tuple[Expr, ...]) -> str:
+        inner = ",".join("{}" for _ in shape)
+        return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+    ctx.guard(
+        conditions, "ValueError", f"could not broadcast input array from shape {text(own)} into shape {text(dims)}",
+        (*own, *dims),
+    )  # fmt: skip
+    return axes, value.at(stretched(own, axes))
+
+
+def truth(ctx: Context, value: Value) -> Value:
+    """``bool(value)``: a Static bool, or a Scalar of dtype bool."""
+    match value:
+        case Static(v):
+            if isinstance(v, np.ndarray):
+                ctx.fail("the truth value of an array")
+            return Static(bool(v))
+        case Seq(items):
+            return Static(bool(items))
+        case GrowingList(count=count):
+            return Scalar(b.compare("greater", b.size(count), b.ZERO), True)
+        case Scalar(expr) if expr.dtype == "bool":
+            return Scalar(expr, True)
+        case Scalar(expr):
+            return Scalar(nonzero(expr), True)
+        case Array():
+            if all(b.constant(d) == 1 for d in value.dims) and value.mask is None:
+                return truth(ctx, Scalar(scalar_expr(ctx, value)))
+            if value.ndim == 0:
+                return truth(ctx, Scalar(value.body))
+            ctx.fail(
+                "the truth value of an array with more than one element is ambiguous", "use .any() or .all()"
+            )
+        case _:
+            ctx.fail(f"the truth value of {describe(value)}")
+
+
+def nonzero(expr: Expr) -> Expr:
+    """``expr != 0``."""
+    if expr.dtype == "bool":
+        return expr
+    if expr.dtype == "index":
+        return b.compare("not_equal", expr, b.ZERO)
+    zero: Any = 0 if expr.dtype.startswith(("int", "uint")) else 0.0
+    return Apply("not_equal", (expr, Const(zero, expr.dtype)), "bool")
+
+
+def convert(value: Array, dtype: str) -> Array:
+    """``value.astype(dtype)`` (never a view)."""
+    return replace(value, body=b.cast(value.body, dtype), view=False, identity="")
+
+
+def is_finite_constant(value: float) -> bool:
+    return math.isfinite(value)

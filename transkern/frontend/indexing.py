@@ -1,0 +1,492 @@
+"""Subscripts: ``x[…]`` as a value and as a place to store, with NumPy's rules for slices, None, arrays and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, describe, is_number, list_array, scalar_expr
+from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Axis, Const, Expr, Reduce
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValue:
+    """``start:stop:step`` with scalar values or None."""
+
+    start: Value | None
+    stop: Value | None
+    step: Value | None
+
+
+Item = Value | SliceValue
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """A slice settled against an extent: positions ``start + step * axis`` for ``axis < length``."""
+
+    start: Expr
+    length: Expr
+    step: Expr
+
+
+def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
+    """``slice.indices`` on expressions; the length's form is canonical, so that equal slices have equal sizes."""
+    step_value = _bound(ctx, item.step) if item.step is not None else b.ONE
+    step = b.constant(step_value)
+    if step is None:
+        ctx.fail("a slice with a run-time step", "use a constant step, or index with np.arange")
+    if step == 0:
+        ctx.guard(b.FALSE, "ValueError", "slice step cannot be zero")
+    start = None if item.start is None else _bound(ctx, item.start)
+    stop = None if item.stop is None else _bound(ctx, item.stop)
+    if step > 0:
+        first = _clip_bound(ctx, start, extent, b.ZERO)
+        if stop is None:
+            length = b.maximum(b.sub(extent, _from_end(ctx, start, extent, b.ZERO)), b.ZERO)
+        else:
+            last = _from_end(ctx, stop, extent, extent)
+            begin = _from_end(ctx, start, extent, b.ZERO)
+            # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
+            length = b.maximum(b.sub(b.minimum(last, extent), begin), b.ZERO)
+        if step != 1:
+            length = b.floordiv(b.add(length, b.index(step - 1)), b.index(step))
+        return _Span(first, length, b.index(step))
+    top = b.sub(extent, b.ONE)
+    begin = top if start is None else b.minimum(_from_end(ctx, start, extent, top, floor=-1), top)
+    end = b.index(-1) if stop is None else b.minimum(_from_end(ctx, stop, extent, b.index(-1), floor=-1), top)
+    length = b.maximum(b.sub(begin, end), b.ZERO)
+    if step != -1:
+        length = b.floordiv(b.add(length, b.index(-step - 1)), b.index(-step))
+    return _Span(begin, length, b.index(step))
+
+
+def _bound(ctx: Context, value: Value | None) -> Expr:
+    assert value is not None
+    expr = scalar_expr(ctx, value)
+    if not (expr.dtype == "index" or expr.dtype.startswith(("int", "uint", "bool"))):
+        ctx.guard(b.FALSE, "TypeError", "slice indices must be integers or None or have an __index__ method")
+    return b.as_index(expr)
+
+
+def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, floor: int = 0) -> Expr:
+    """A slice bound with negative values counted from the end and nothing below `floor`; not clipped above."""
+    if bound is None:
+        return default
+    value = b.constant(bound)
+    if value is not None:
+        if value >= 0:
+            return bound
+        return b.maximum(b.add(extent, bound), b.index(floor))
+    certain, below = ctx.within(bound, b.add(extent, b.ONE))
+    if certain:
+        return bound
+    gap = b.sub(extent, bound)  # n - k with k a size: at worst negative, then it counts from the end twice
+    if floor == 0 and b.is_nonnegative(gap) and _never_negative(bound):
+        return bound
+    return b.where(b.compare("less", bound, b.ZERO), b.maximum(b.add(extent, bound), b.index(floor)), bound)
+
+
+def _never_negative(bound: Expr) -> bool:
+    return b.is_nonnegative(bound)
+
+
+def _clip_bound(ctx: Context, bound: Expr | None, extent: Expr, default: Expr) -> Expr:
+    """The first position of a forward slice. It is only used where the slice holds an element, so it needs no clip
+    above."""
+    return _from_end(ctx, bound, extent, default)
+
+
+def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
+    """``base[items]``."""
+    match base:
+        case Seq(elements, kind):
+            return _sequence_item(ctx, elements, kind, items)
+        case GrowingList():
+            return _list_item(ctx, base, items)
+        case Static(str() as text) if len(items) == 1 and isinstance(items[0], Static):
+            return Static(text[items[0].value])
+        case Static(np.ndarray()) | Array() | Concatenation():
+            return array_item(ctx, as_array(ctx, base), items)
+        case _:
+            ctx.fail(f"a subscript of {describe(base)}")
+
+
+def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: Sequence[Item]) -> Value:
+    if len(items) != 1:
+        ctx.fail(f"several subscripts of a {kind}")
+    item = items[0]
+    match item:
+        case Static(int() as position):
+            if not -len(elements) <= position < len(elements):
+                ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
+            return elements[position]
+        case SliceValue(start, stop, step):
+            parts = []
+            for part in (start, stop, step):
+                if part is not None and not isinstance(part, Static):
+                    ctx.fail(f"a slice of a {kind} with run-time bounds", "make it an array")
+                parts.append(None if part is None else part.value)
+            return Seq(elements[slice(*parts)], kind)
+        case Scalar() if all(is_number(e) or isinstance(e, Scalar) for e in elements):
+            return array_item(ctx, as_array(ctx, Seq(elements, kind)), items)
+        case _:
+            ctx.fail(f"a {kind} subscripted with {describe(item)}")  # type: ignore[arg-type]
+
+
+def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
+    if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
+        count = b.size(owner.count)
+        at = b.as_index(scalar_expr(ctx, items[0]))
+        ctx.guard(
+            b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count))), "IndexError",
+            "list index out of range",
+        )  # fmt: skip
+        return _element(ctx, owner, b.wrap_index(at, count))
+    ctx.fail("a slice of a growing list", "make it an array: np.array(list)")
+
+
+def _element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
+    if owner.dims:
+        axes = ctx.axes(owner.dims)
+        return Array(axes, ctx.load(owner.buffer, (at, *(a.var for a in axes))), view=True)
+    return Scalar(ctx.load(owner.buffer, (at,)), owner.python)
+
+
+# --- arrays
+
+
+def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
+    """``base[items]`` as a value: a scalar where nothing is left of the shape, a view for basic subscripts."""
+    items = [as_item(ctx, item) for item in items]
+    if base.mask is not None:
+        early = _filtered_item(ctx, base, items)
+        if early is not None:
+            return early
+        base = ctx.compact(base, "kept")
+    plan = _plan(ctx, base, items)
+    if not plan.axes and not plan.advanced:
+        return Scalar(base.at(plan.index))
+    if not plan.axes:
+        return Scalar(base.at(plan.index))
+    return Array(plan.axes, base.at(plan.index), plan.mask, view=base.view and not plan.advanced)
+
+
+def as_item(ctx: Context, item: Item) -> Item:
+    """Lists and such in a subscript are arrays."""
+    match item:
+        case GrowingList():
+            array = list_array(ctx, item)
+            return Array(array.axes, b.cast(array.body, "int64")) if array.dtype == "float64" and not item.dtype else replace(array, empty_dtype=None)
+        case Seq(elements, "list"):
+            return as_array(ctx, item) if elements else Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0, "int64"))
+        case Static(np.ndarray()) | Concatenation():
+            return as_array(ctx, item)
+        case Scalar(expr) if expr.dtype == "bool":
+            ctx.fail("a subscript that is a bool", "use `if`, or a boolean array")
+        case Array(axes=()):
+            return Scalar(item.body)
+        case _:
+            return item
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where an element of the result stands in the base: `index` over `axes`."""
+
+    axes: tuple[Axis, ...]
+    index: tuple[Expr, ...]
+    mask: Expr | None
+    advanced: bool
+
+
+def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
+    used = sum(_consumes(item) for item in items)
+    if used > base.ndim:
+        ctx.guard(
+            b.FALSE, "IndexError",
+            f"too many indices for array: array is {base.ndim}-dimensional, but {used} were indexed",
+        )  # fmt: skip
+    full = SliceValue(None, None, None)
+    expanded: list[Item] = []
+    seen = False
+    for item in items:
+        if isinstance(item, Static) and item.value is Ellipsis:
+            if not seen:
+                expanded += [full] * (base.ndim - used)
+            seen = True
+        else:
+            expanded.append(item)
+    expanded += [full] * (base.ndim - sum(_consumes(i) for i in expanded))
+    expanded = _masks_to_positions(ctx, base, expanded)
+    advanced = any(isinstance(i, (Array, _Positions)) for i in expanded)
+    return _advanced_plan(ctx, base, expanded) if advanced else _basic_plan(ctx, base, expanded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Positions:
+    """One of the index arrays that a boolean mask stands for: positions over a filtered domain."""
+
+    array: Array
+
+
+def _consumes(item: Item) -> int:
+    match item:
+        case Static(None):
+            return 0
+        case Static(v) if v is Ellipsis:
+            return 0
+        case Array() if item.dtype == "bool":
+            return item.ndim
+        case _:
+            return 1
+
+
+def _masks_to_positions(ctx: Context, base: Array, items: list[Item]) -> list[Item]:
+    result: list[Item] = []
+    axis = 0
+    for item in items:
+        if isinstance(item, Array) and item.dtype == "bool":
+            if item.mask is not None:
+                item = ctx.compact(item, "mask")
+            for offset, dim in enumerate(item.dims):
+                ctx.guard(
+                    b.compare("equal", dim, base.dims[axis + offset]), "IndexError",
+                    f"boolean index did not match indexed array along axis {axis + offset}; size of axis is {{}} but "
+                    "size of corresponding boolean axis is {}", (base.dims[axis + offset], dim),
+                )  # fmt: skip
+            result += [_Positions(p) for p in nonzero_positions(ctx, item)]  # type: ignore[misc]
+            axis += item.ndim
+        else:
+            result.append(item)
+            axis += _consumes(item)
+    return result
+
+
+def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
+    """``np.nonzero``: one filter a dimension, over the flattened domain."""
+    domain = Axis(ctx.fresh("k"), b.product(mask.dims))
+    index = unravel(domain.var, mask.dims)
+    condition = mask.at(index)
+    return [Array((domain,), b.cast(i, "int64"), condition) for i in index]
+
+
+def unravel(linear: Expr, dims: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The index of the element at a linear position of a C-ordered array."""
+    index: list[Expr] = []
+    rest = linear
+    for axis in range(len(dims) - 1, -1, -1):
+        if axis == 0:
+            index.append(rest)
+        elif b.constant(dims[axis]) == 1:
+            index.append(b.ZERO)
+        else:
+            index.append(b.mod(rest, dims[axis]))
+            rest = b.floordiv(rest, dims[axis])
+    return tuple(reversed(index))
+
+
+def ravel_index(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:
+    """The linear position of an element of a C-ordered array."""
+    linear: Expr = b.ZERO
+    for i, d in zip(index, dims, strict=True):
+        linear = b.add(b.mul(linear, d), i)
+    return linear
+
+
+def _basic_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
+    axes: list[Axis] = []
+    index: list[Expr] = []
+    for item in items:
+        if isinstance(item, Static) and item.value is None:
+            axes.append(Axis(ctx.fresh("o"), b.ONE))
+            continue
+        axis, position = _basic_item(ctx, item, base.dims[len(index)], len(index))
+        index.append(position)
+        if axis is not None:
+            axes.append(axis)
+    return Plan(tuple(axes), tuple(index), None, False)
+
+
+def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tuple[Axis | None, Expr]:
+    match item:
+        case SliceValue():
+            span = settle_slice(ctx, item, extent)
+            axis = Axis(ctx.fresh("ijklm"[min(axis_number, 4)]), span.length)
+            if b.constant(span.length) == 1:
+                return axis, span.start
+            return axis, b.add(span.start, b.mul(span.step, axis.var))
+        case Scalar() | Static():
+            return None, scalar_position(ctx, item, extent, axis_number)
+        case _:
+            ctx.fail(f"a subscript that is {describe(item)}")  # type: ignore[arg-type]
+
+
+def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
+    """A scalar subscript, checked against the extent and counted from the end where negative."""
+    expr = scalar_expr(ctx, item)
+    if not (expr.dtype == "index" or expr.dtype.startswith(("int", "uint"))):
+        ctx.guard(
+            b.FALSE, "IndexError",
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
+            "valid indices",
+        )  # fmt: skip
+    at = b.as_index(expr)
+    value = b.constant(at)
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    if value is not None:
+        need = b.index(value + 1 if value >= 0 else -value)
+        ctx.guard(b.compare("greater_equal", extent, need), "IndexError", message, (at, extent))
+        return b.wrap_index(at, extent)
+    gap = b.difference(at, extent)
+    if gap is not None and gap < 0:  # n - c: from the end
+        ctx.guard(b.compare("greater_equal", extent, b.index(-gap)), "IndexError", message, (at, extent))
+        return at
+    low, high = ctx.within(at, extent)
+    if low and high:
+        return at
+    inside = b.TRUE if high else b.compare("less", at, extent)
+    if low:
+        ctx.guard(inside, "IndexError", message, (at, extent))
+        return at
+    ctx.guard(b.both(inside, b.compare("greater_equal", at, b.neg(extent))), "IndexError", message, (at, extent))
+    wrapped = ctx.let(b.wrap_index(at, extent), "at")
+    return wrapped
+
+
+def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
+    advanced: list[tuple[int, Array]] = []  # (position among items, index array)
+    for position, item in enumerate(items):
+        if isinstance(item, Array):
+            advanced.append((position, item))
+        elif isinstance(item, _Positions):
+            advanced.append((position, item.array))
+        elif isinstance(item, Scalar) or is_number(item):  # type: ignore[arg-type]
+            advanced.append((position, Array((), scalar_expr(ctx, item))))  # type: ignore[arg-type]
+    places = [p for p, _ in advanced]
+    adjacent = places == list(range(places[0], places[0] + len(places)))
+    arrays = [a for _, a in advanced]
+    elements, mask, dims = _index_arrays(ctx, arrays)
+    if mask is not None and not (adjacent and _leading(items, places[0])):
+        # the filtered axis must stay first to remain a filter
+        if any(not isinstance(i, (Scalar, Array, _Positions, Static)) for i in items[: places[0]]) and adjacent:
+            arrays = [ctx.compact(a, "kept") if a.mask is not None else a for a in arrays]
+            elements, mask, dims = _index_arrays(ctx, arrays)
+    adv_axes = ctx.axes(dims)
+    positions = iter(elements)
+    axes_before: list[Axis] = []
+    axes_after: list[Axis] = []
+    index: list[Expr] = []
+    passed = False
+    for position, item in enumerate(items):
+        extent = base.dims[len(index)] if len(index) < base.ndim else b.ONE
+        if position in places:
+            passed = True
+            element = next(positions)
+            value = b.as_index(b.substitute(element[0], {o.name: a.var for o, a in zip(element[1], adv_axes, strict=True)}))
+            value = _checked(ctx, value, extent, len(index), adv_axes, mask)
+            index.append(value)
+        elif isinstance(item, Static) and item.value is None:
+            (axes_after if passed else axes_before).append(Axis(ctx.fresh("o"), b.ONE))
+        else:
+            axis, at = _basic_item(ctx, item, extent, len(index))
+            index.append(at)
+            if axis is not None:
+                (axes_after if passed else axes_before).append(axis)
+    if adjacent:
+        axes = (*axes_before, *adv_axes, *axes_after)
+    else:
+        axes = (*adv_axes, *axes_before, *axes_after)
+    if mask is not None:
+        mask = b.substitute(mask[0], {o.name: a.var for o, a in zip(mask[1], adv_axes, strict=True)})  # type: ignore[assignment]
+    return Plan(tuple(axes), tuple(index), mask, True)  # type: ignore[arg-type]
+
+
+def _leading(items: Sequence[Item], first: int) -> bool:
+    return first == 0
+
+
+def _index_arrays(ctx: Context, arrays: Sequence[Array]):  # type: ignore[no-untyped-def]
+    """Index arrays over common axes: (elements with their axes, mask with its axes, dims)."""
+    for a in arrays:
+        if not (a.dtype == "index" or a.dtype.startswith(("int", "uint"))):
+            if a.empty_dtype is not None or b.constant(a.dims[0] if a.dims else b.ONE) == 0:
+                continue
+            ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
+    from transkern.frontend.elementwise import align
+
+    elements, axes, mask, _ = align(ctx, list(arrays))
+    if mask is None and any(a.mask is not None for a in arrays):
+        pass
+    return [(e, axes) for e in elements], (None if mask is None else (mask, axes)), tuple(a.extent for a in axes)
+
+
+def _checked(
+    ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axis, ...], mask: object
+) -> Expr:
+    """An index-array element, with a check before the statement where its range is not known."""
+    with ctx.axis_ranges(axes):
+        low, high = ctx.within(value, extent)
+    if low and high:
+        return value
+    inside: Expr = b.TRUE if high else b.compare("less", value, extent)
+    if not low:
+        inside = b.both(inside, b.compare("greater_equal", value, b.neg(extent)))
+    bad = b.logical_not(inside)
+    if mask is not None:
+        condition, over = mask  # type: ignore[misc]
+        bad = b.both(b.substitute(condition, {o.name: a.var for o, a in zip(over, axes, strict=True)}), bad)
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    if not axes:
+        ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
+    else:
+        domain = Axis(ctx.fresh("k"), b.product(tuple(a.extent for a in axes)))
+        point = {a.name: i for a, i in zip(axes, unravel(domain.var, tuple(a.extent for a in axes)), strict=True)}
+        first = ctx.let(Reduce("first", (domain,), b.substitute(bad, point), "index"), "outside")
+        at = unravel(first, tuple(a.extent for a in axes))
+        offending = b.substitute(value, {a.name: i for a, i in zip(axes, at, strict=True)})
+        ctx.guard(b.compare("less", first, b.ZERO), "IndexError", message, (offending, extent))
+    return value if low else b.where(b.compare("less", value, b.ZERO), b.add(value, extent), value)
+
+
+def _filtered_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value | None:
+    """Subscripts of a filter that leave it a filter: a further mask over the same elements, or other axes only."""
+    if not items:
+        return base
+    first = items[0]
+    if isinstance(first, Array) and first.dtype == "bool" and first.ndim == 1 and first.mask is not None and len(items) == 1:
+        if first.dims[0] == base.dims[0] and first.mask_at(base.axes[0].var) == base.mask:
+            assert base.mask is not None
+            return replace(base, mask=b.both(base.mask, first.at((base.axes[0].var,))), view=False)
+    full = SliceValue(None, None, None)
+    if first == full or (isinstance(first, Static) and first.value is Ellipsis and len(items) == base.ndim):
+        rest = [as_item(ctx, i) for i in items[1:]]
+        if any(isinstance(i, Array) for i in rest) or any(isinstance(i, Static) and i.value is None for i in rest[:0]):
+            return None
+        plain = replace(base, mask=None)
+        value = array_item(ctx, plain, [full, *rest])
+        if isinstance(value, Array):
+            return replace(value, mask=base.mask_at(value.axes[0].var), view=False)
+    return None
+
+
+def place(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
+    """``base[items]`` as a place to store to: the plan of its elements."""
+    items = [as_item(ctx, item) for item in items]
+    return _plan(ctx, base, items)
+
+
+def shape_of(ctx: Context, value: Array) -> tuple[Expr, ...]:
+    """The dims with a filter's count in place of its domain."""
+    if value.mask is None:
+        return value.dims
+    count: Expr = Reduce("count", value.axes[:1], value.mask, "index")
+    return (ctx.let(count, "count"), *value.dims[1:])
+
+
+__all__ = ["Plan", "SliceValue", "array_item", "place", "ravel_index", "shape_of", "subscript", "unravel"]

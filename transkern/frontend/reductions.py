@@ -1,0 +1,192 @@
+"""Reductions over axes: sum, mean, max, argmax, any, … with NumPy's dtypes and its errors on empty input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import apply, as_array, convert, nonzero
+from transkern.frontend.shaping import constant_int, normal_axis, reshape
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
+
+_EMPTY = {
+    "max": "zero-size array to reduction operation maximum which has no identity",
+    "min": "zero-size array to reduction operation minimum which has no identity",
+    "argmax": "attempt to get argmax of an empty sequence",
+    "argmin": "attempt to get argmin of an empty sequence",
+}
+
+
+def axes_of(ctx: Context, axis: Value | None, ndim: int) -> tuple[int, ...]:
+    """An `axis=` argument as normalised axes; None is all of them."""
+    match axis:
+        case None | Static(None):
+            return tuple(range(ndim))
+        case Seq(items):
+            return tuple(sorted(normal_axis(ctx, constant_int(ctx, i, "an axis"), ndim) for i in items))
+        case Static(tuple() as items):
+            return tuple(sorted(normal_axis(ctx, i, ndim) for i in items))
+        case _:
+            if ndim == 0:
+                return ()
+            return (normal_axis(ctx, constant_int(ctx, axis, "an axis"), ndim),)
+
+
+def reduce(
+    ctx: Context, op: str, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None,
+    name: str | None = None,
+) -> Value:  # fmt: skip
+    """`op` over axes; the result stands in a buffer (or a scalar), as it is read more than once."""
+    axes = axes_of(ctx, axis, value.ndim)
+    if value.mask is not None and axes != tuple(range(value.ndim)) and 0 not in axes:
+        value = ctx.compact(value, "kept")
+    if op in ("sum", "prod"):
+        result = dtype or _sum_dtype(value.dtype)
+        value = convert(value, result) if value.dtype != result else value
+    elif op in ("any", "all"):
+        result = "bool"
+        value = replace(value, body=nonzero(value.body))
+    elif op in ("argmax", "argmin"):
+        result = "int64"
+        if axis is None or (isinstance(axis, Static) and axis.value is None):
+            if value.ndim > 1:
+                value = reshape(ctx, value, [Static(-1)])
+                axes = (0,)
+    elif op == "count":
+        result = "index"
+    else:
+        result = value.dtype
+    if op in _EMPTY:
+        extents = [value.dims[a] for a in axes]
+        size: Expr = b.product(tuple(extents))
+        if value.mask is not None:
+            size = Reduce("count", value.axes[:1], value.mask, "index")
+        ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _EMPTY[op])
+    inner = tuple(Axis(ctx.fresh("r"), value.dims[a]) for a in axes)
+    outer = ctx.axes(tuple(d for p, d in enumerate(value.dims) if p not in axes))
+    position = dict(zip(axes, inner, strict=True))
+    rest = iter(outer)
+    at = tuple(position[p].var if p in position else next(rest).var for p in range(value.ndim))
+    body = value.at(at)
+    if value.mask is not None:
+        body = _masked(op, value.mask_at(at[0]), body)
+    if not inner:
+        total: Expr = body if op != "count" else b.cast(body, "index")
+        if op in ("argmax", "argmin"):
+            total = Const(0, "int64")
+    else:
+        total = Reduce(op, inner, body, "index" if op in ("argmax", "argmin", "count") else result, ctx.span)
+        if op in ("argmax", "argmin"):
+            total = b.cast(total, "int64")
+    if not outer and not keepdims:
+        return Scalar(ctx.let(total, name or op))
+    facts = {}
+    if op in ("argmax", "argmin"):
+        facts = {"low": b.ZERO, "high": inner[0].extent if inner else b.ONE}
+    if keepdims:
+        kept = iter(outer)
+        full = tuple(Axis(ctx.fresh("o"), b.ONE) if p in axes else next(kept) for p in range(value.ndim))
+        return ctx.define(Array(full, total), name or op, **facts)
+    return ctx.define(Array(outer, total), name or op, **facts)
+
+
+def _sum_dtype(dtype: str) -> str:
+    return str(np.add.reduce(np.zeros(1, dtype=np.dtype(dtype))).dtype.name)
+
+
+def _masked(op: str, mask: Expr, body: Expr) -> Expr:
+    """The element, or what leaves the reduction as it is."""
+    match op:
+        case "sum" | "any" | "count":
+            return b.where(mask, body, _zero(body.dtype))
+        case "prod":
+            return b.where(mask, body, b.cast(Const(1, "int64"), body.dtype))
+        case "all":
+            return b.where(mask, body, b.TRUE)
+        case "max" | "argmax":
+            return b.where(mask, body, lowest(body.dtype))
+        case _:
+            return b.where(mask, body, highest(body.dtype))
+
+
+def _zero(dtype: str) -> Const:
+    return Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("int", "uint")) else 0.0, dtype)
+
+
+def lowest(dtype: str) -> Const:
+    """The identity of max."""
+    if dtype == "bool":
+        return Const(False, "bool")
+    return Const(int(np.iinfo(dtype).min), dtype) if dtype.startswith(("int", "uint")) else Const(-np.inf, dtype)
+
+
+def highest(dtype: str) -> Const:
+    """The identity of min."""
+    if dtype == "bool":
+        return Const(True, "bool")
+    return Const(int(np.iinfo(dtype).max), dtype) if dtype.startswith(("int", "uint")) else Const(np.inf, dtype)
+
+
+def count_over(ctx: Context, value: Array, axes: Sequence[int]) -> Expr:
+    """How many elements a reduction over `axes` combines."""
+    size = b.product(tuple(value.dims[a] for a in axes if not (value.mask is not None and a == 0)))
+    if value.mask is not None and 0 in axes:
+        kept = ctx.let(Reduce("count", value.axes[:1], value.mask, "index"), "count")
+        size = b.mul(size, kept)
+    return size
+
+
+def mean(ctx: Context, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None) -> Value:
+    """``np.mean``: the sum in float64 for integers, in float32 for float16, divided by the count."""
+    out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
+    work = "float32" if out == "float16" else out
+    axes = axes_of(ctx, axis, value.ndim)
+    total = reduce(ctx, "sum", convert(value, work) if value.dtype != work else value, axis, keepdims, work, "total")
+    size = b.cast(count_over(ctx, value, axes), work if not work.startswith("complex") else "float64")
+    divided = _divide(ctx, total, b.cast(size, work))
+    return _named(ctx, divided, out, "mean")
+
+
+def _divide(ctx: Context, total: Value, size: Expr) -> Value:
+    array = as_array(ctx, total)
+    body = Apply("divide", (array.body, size), size.dtype)
+    return Scalar(body) if isinstance(total, Scalar) else Array(array.axes, body)
+
+
+def _named(ctx: Context, value: Value, dtype: str, name: str) -> Value:
+    if isinstance(value, Scalar):
+        return Scalar(ctx.let(b.cast(value.expr, dtype), name))
+    assert isinstance(value, Array)
+    return ctx.define(convert(value, dtype), name)
+
+
+def variance(ctx: Context, value: Array, axis: Value | None, keepdims: bool, ddof: Value | None, root: bool) -> Value:
+    """``np.var`` and ``np.std``, in NumPy's two passes."""
+    out = value.dtype if value.dtype.startswith("float") else "float64"
+    work = "float32" if out == "float16" else out
+    if value.dtype != work:
+        value = convert(value, work)
+    if value.mask is not None:
+        value = ctx.compact(value, "kept")
+    axes = axes_of(ctx, axis, value.ndim)
+    centre = mean(ctx, value, axis, True, None)
+    if not isinstance(centre, Array):
+        centre = as_array(ctx, centre)
+    deviation = apply(ctx, "subtract", [value, centre])
+    square = apply(ctx, "multiply", [deviation, deviation])
+    total = reduce(ctx, "sum", as_array(ctx, square), axis, keepdims, work, "total")
+    size: Value = Scalar(count_over(ctx, value, axes), True)
+    if ddof is not None:
+        size = apply(ctx, "subtract", [size, ddof], operator_call=True)
+        size = apply(ctx, "maximum", [size, Static(0)])
+    from transkern.frontend.elementwise import scalar_expr
+
+    divided = _divide(ctx, total, b.cast(scalar_expr(ctx, size), work))
+    if root:
+        divided = apply(ctx, "sqrt", [divided])
+    return _named(ctx, divided, out, "std" if root else "var")

@@ -1,0 +1,475 @@
+"""Functions that arrange elements and compute none: reshape, transpose, concatenate, split, stack, fill, arange."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.frontend.context import Context, NeedsConstant
+from transkern.frontend.elementwise import (
+    apply, as_array, convert, describe, is_number, result_type, scalar_expr,
+)  # fmt: skip
+from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
+from transkern.frontend.types import dtype_name
+from transkern.frontend.values import Array, Concatenation, GrowingList, Known, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Axis, Const, Expr, Load, Var
+
+_PYTHON_DTYPES = {"builtins.int": "int64", "builtins.float": "float64", "builtins.bool": "bool", "builtins.complex": "complex128"}
+
+
+def dtype_of(ctx: Context, value: Value | None, default: str) -> str:
+    """A `dtype=` argument as a dtype name."""
+    match value:
+        case None | Static(None):
+            return default
+        case Known(path) if path in _PYTHON_DTYPES:
+            return _PYTHON_DTYPES[path]
+        case Static(v):
+            try:
+                return dtype_name(np.dtype(v))
+            except TypeError as error:
+                ctx.fail(str(error))
+        case _:
+            ctx.fail(f"a dtype is needed here, not {describe(value)}")
+
+
+def constant_int(ctx: Context, value: Value, what: str) -> int:
+    """An integer that must be known at specialisation (an axis, a count of parts)."""
+    if isinstance(value, Static) and isinstance(value.value, (int, np.integer)):
+        return int(value.value)
+    error = ctx.error(f"{what} must be a constant", "write it as a literal")
+    if isinstance(value, Scalar) and isinstance(value.expr, Var):
+        raise NeedsConstant(value.expr.name, error)
+    raise error
+
+
+def normal_axis(ctx: Context, axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        ctx.guard(b.FALSE, "ValueError", f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return axis % ndim
+
+
+def dims_of(ctx: Context, value: Value) -> tuple[Expr, ...]:
+    """A shape argument: an integer or a sequence of them."""
+    match value:
+        case Seq(items):
+            return tuple(b.as_index(scalar_expr(ctx, i)) for i in items)
+        case Static(tuple() | list() as items):
+            return tuple(b.index(i) for i in items)
+        case Scalar() | Static():
+            return (b.as_index(scalar_expr(ctx, value)),)
+        case _:
+            ctx.fail(f"a shape is needed here, not {describe(value)}")
+
+
+def full(ctx: Context, dims: tuple[Expr, ...], value: Expr) -> Array:
+    sizes: list[Expr] = []
+    for d in dims:
+        if not b.is_nonnegative(d):
+            low_high = ctx.range_of(d)
+            if low_high is None or not b.is_nonnegative(low_high[0]):
+                ctx.guard(b.compare("greater_equal", d, b.ZERO), "ValueError", "negative dimensions are not allowed")
+            d = _as_size(ctx, d)
+        sizes.append(d)
+    return Array(ctx.axes(sizes), value)
+
+
+def _as_size(ctx: Context, dim: Expr) -> Expr:
+    """A run-time integer as a size: from here on known not to be negative, and bounded by itself."""
+    if b.constant(dim) is not None:
+        return dim
+    name = f"{ctx.fresh('extent')}.size"
+    ctx.emit(n.Let(name, dim))
+    return b.size(name)
+
+
+def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | None) -> Array:
+    exprs = [scalar_expr(ctx, v) for v in (start, stop, step)]
+    if all(e.dtype == "index" or e.dtype.startswith(("int", "uint", "bool")) for e in exprs):
+        first, last, by = (b.as_index(e) for e in exprs)
+        size = b.constant(by)
+        if size is None:
+            ctx.fail("arange with a run-time step", "multiply np.arange(n) by it")
+        if size == 0:
+            ctx.guard(b.FALSE, "ZeroDivisionError", "division by zero")
+        span = b.sub(last, first) if size > 0 else b.sub(first, last)
+        length = b.maximum(b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size))), b.ZERO)
+        (axis,) = ctx.axes((length,))
+        value = b.add(first, b.mul(by, axis.var))
+        return Array((axis,), b.cast(value, dtype or "int64"))
+    from transkern.ir.expr import Apply
+
+    fexprs = [b.cast(e, "float64") for e in exprs]
+    span = Apply("divide", (Apply("subtract", (fexprs[1], fexprs[0]), "float64"), fexprs[2]), "float64")
+    length = ctx.let(b.maximum(b.cast(Apply("ceil", (span,), "float64"), "index"), b.ZERO), "length")
+    name = f"{ctx.fresh('extent')}.size"
+    ctx.emit(n.Let(name, length))
+    (axis,) = ctx.axes((b.size(name),))
+    # NumPy: start + i * ((start + step) - start)
+    delta = Apply("subtract", (Apply("add", (fexprs[0], fexprs[2]), "float64"), fexprs[0]), "float64")
+    body = Apply("add", (fexprs[0], Apply("multiply", (b.cast(axis.var, "float64"), delta), "float64")), "float64")
+    return Array((axis,), b.cast(body, dtype or "float64"))
+
+
+def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
+    if value.mask is not None:
+        value = ctx.compact(value, "kept")
+    order = tuple(reversed(range(value.ndim))) if order is None else tuple(normal_axis(ctx, a, value.ndim) for a in order)
+    if sorted(order) != list(range(value.ndim)):
+        ctx.guard(b.FALSE, "ValueError", "axes don't match array")
+    return replace(value, axes=tuple(value.axes[a] for a in order), identity="")
+
+
+def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
+    """``value.reshape(shape)``, one dim may be -1."""
+    if value.mask is not None:
+        value = ctx.compact(value, "kept")
+    items = shape[0].items if len(shape) == 1 and isinstance(shape[0], Seq) else shape
+    if len(items) == 1 and isinstance(items[0], Static) and isinstance(items[0].value, tuple):
+        items = tuple(Static(v) for v in items[0].value)
+    dims = [b.as_index(scalar_expr(ctx, i)) for i in items]
+    total = b.product(value.dims)
+    unknown = [p for p, d in enumerate(dims) if b.constant(d) == -1]
+    known = b.product(tuple(d for p, d in enumerate(dims) if p not in unknown))
+    message = "cannot reshape array of size {} into shape ({})".replace("({})", _shape_text(dims))
+    if unknown:
+        if len(unknown) > 1:
+            ctx.guard(b.FALSE, "ValueError", "can only specify one unknown dimension")
+        rest = _cancel(total, known)
+        if rest is None:
+            ctx.guard(
+                b.both(b.compare("not_equal", known, b.ZERO), b.compare("equal", b.mod(total, known), b.ZERO)), "ValueError",
+                message, (total, *(d for d in dims)),
+            )  # fmt: skip
+            rest = b.floordiv(total, known)
+        dims[unknown[0]] = rest
+    else:
+        ctx.guard(b.compare("equal", total, known), "ValueError", message, (total, *dims))
+    if tuple(dims) == value.dims:
+        return replace(value, identity="")
+    if value.ndim and not _is_contiguous(ctx, value):
+        value = ctx.define(value, "contiguous")
+        value = replace(value, view=False)
+    squeezed = _same_without_ones(value, tuple(dims))
+    axes = ctx.axes(dims)
+    if squeezed is not None:
+        index = tuple(b.ZERO if p is None else axes[p].var for p in squeezed)
+        return Array(axes, value.at(index), view=value.view)
+    linear = ravel_index([a.var for a in axes], dims)
+    if isinstance(value.body, Load) and value.body.index == tuple(a.var for a in value.axes) and (
+        ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:]
+    ):
+        return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view)
+    return Array(axes, value.at(unravel(linear, value.dims)), view=value.view)
+
+
+def _cancel(total: Expr, known: Expr) -> Expr | None:
+    """``total / known`` where it divides without remainder as an expression."""
+    if known == b.ONE:
+        return total
+    quotient = b.floordiv(total, known)
+    if b.mul(quotient, known) == total:
+        return quotient
+    from transkern.ir.expr import Apply
+
+    factors: list[Expr] = []
+
+    def collect(e: Expr) -> None:
+        if isinstance(e, Apply) and e.op == "multiply" and e.dtype == "index":
+            for a in e.args:
+                collect(a)
+        else:
+            factors.append(e)
+
+    collect(total)
+    mine: list[Expr] = list(factors)
+    factors.clear()
+    collect(known)
+    for f in factors:
+        if f not in mine:
+            return None
+        mine.remove(f)
+    if not all(isinstance(f, Const) and f.value for f in factors):
+        return None  # a size may be 0, and 0 has no quotient
+    return b.product(tuple(mine))
+
+
+def _shape_text(dims: Sequence[Expr]) -> str:
+    inner = ",".join("{}" for _ in dims)
+    return f"({inner},)" if len(dims) == 1 else f"({inner})"
+
+
+def _is_contiguous(ctx: Context, value: Array) -> bool:
+    """Whether the elements of a view stand in C order without gaps (a computed value is as good as that)."""
+    if not value.view:
+        return True
+    assert isinstance(value.body, Load)
+    buffer = ctx.buffers[value.body.buffer]
+    if buffer.layout != "C":
+        return False
+    own = [a.var for a in value.axes]
+    index = list(value.body.index)
+    if len(index) == 1 and len(buffer.dims) != 1:
+        return index[0] == ravel_index(own, value.dims)
+    plain = [i for i in index if b.constant(i) is None]
+    if plain != [v for v in own if b.constant(value.dims[own.index(v)]) != 1] and plain != own:
+        return False
+    used = False
+    for position, i in enumerate(index):  # whole axes, but for constants in front
+        if isinstance(i, Var) and i in own:
+            used = True
+            if value.dims[own.index(i)] != buffer.dims[position]:
+                return False
+        elif used:
+            return b.constant(buffer.dims[position]) == 1
+    return True
+
+
+def _same_without_ones(value: Array, dims: tuple[Expr, ...]) -> list[int | None] | None:
+    """For each axis of `value` the axis of `dims` that it is, where the shapes differ by dims of 1 only."""
+    mine = [d for d in value.dims if b.constant(d) != 1]
+    positions = [p for p, d in enumerate(dims) if b.constant(d) != 1]
+    if mine != [dims[p] for p in positions]:
+        return None
+    rest = iter(positions)
+    return [None if b.constant(d) == 1 else next(rest) for d in value.dims]
+
+
+def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value:
+    values: list[Array] = []
+    for p in parts:
+        values.append(as_array(ctx, p))
+    if not values:
+        ctx.guard(b.FALSE, "ValueError", "need at least one array to concatenate")
+    if axis is None:
+        values = [reshape(ctx, v, [Static(-1)]) for v in values]
+        axis = 0
+    if any(v.ndim == 0 for v in values):
+        ctx.guard(b.FALSE, "ValueError", "zero-dimensional arrays cannot be concatenated")
+    ndim = values[0].ndim
+    if any(v.ndim != ndim for v in values):
+        other = next(k for k, v in enumerate(values) if v.ndim != ndim)
+        ctx.guard(
+            b.FALSE, "ValueError",
+            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 0, "
+            f"the array at index 0 has {ndim} dimension(s) and the array at index {other} has {values[other].ndim} dimension(s)",
+        )  # fmt: skip
+    axis = normal_axis(ctx, axis, ndim)
+    dtype = result_type(ctx, values)
+    values = [convert(v, dtype) if v.dtype != dtype else v for v in values]
+    if any(v.mask is not None for v in values):
+        if ndim == 1:
+            return Concatenation(tuple(values), dtype)
+        values = [ctx.compact(v, "kept") if v.mask is not None else v for v in values]
+    for position, v in enumerate(values[1:], 1):
+        for d in range(ndim):
+            if d != axis:
+                ctx.guard(
+                    b.compare("equal", v.dims[d], values[0].dims[d]), "ValueError",
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {d}, the array at index 0 has size {{}} and the array at index {position} has size {{}}",
+                    (values[0].dims[d], v.dims[d]),
+                )  # fmt: skip
+    total: Expr = b.ZERO
+    starts: list[Expr] = []
+    for v in values:
+        starts.append(total)
+        total = b.add(total, v.dims[axis])
+    dims = list(values[0].dims)
+    dims[axis] = total
+    axes = ctx.axes(dims)
+    index = [a.var for a in axes]
+
+    def element(k: int) -> Expr:
+        at: list[Expr] = list(index)
+        at[axis] = b.sub(index[axis], starts[k])
+        return values[k].at(tuple(at))
+
+    body = element(len(values) - 1)
+    for k in range(len(values) - 2, -1, -1):
+        body = b.where(b.compare("less", index[axis], starts[k + 1]), element(k), body)
+    return Array(axes, body)
+
+
+def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str) -> Array:
+    """Pieces of run-time length, one after the other in one buffer."""
+    bound: Expr = b.ZERO
+    for p in pieces:
+        bound = b.add(bound, p.dims[0])
+    ranges = [ctx.array_range(p) for p in pieces]
+    facts = {}
+    if all(r is not None for r in ranges):
+        low, high = ranges[0]  # type: ignore[misc]
+        for r in ranges[1:]:
+            low, high = b.minimum(low, r[0]), b.maximum(high, r[1])  # type: ignore[index]
+        facts = {"low": low, "high": high}
+    buffer = ctx.buffer("joined", dtype, (bound,), **facts)
+    count = ctx.count(buffer.name, bound)
+    ctx.emit(n.Alloc(buffer.name))
+    ctx.emit(n.Assign(count.name, b.ZERO))
+    for p in pieces:
+        mask = b.TRUE if p.mask is None else p.mask
+        ctx.emit(n.Filter((buffer.name,), count.name, p.axes, mask, (b.cast(p.body, dtype),), (), True))
+    return ctx.whole(buffer, (count,))
+
+
+def stack(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
+    values = [as_array(ctx, p) for p in parts]
+    if not values:
+        ctx.guard(b.FALSE, "ValueError", "need at least one array to stack")
+    axis = normal_axis(ctx, axis, values[0].ndim + 1)
+    expanded = [expand(ctx, v, axis) for v in values]
+    for v in values[1:]:
+        same: Expr = b.FALSE if v.ndim != values[0].ndim else b.TRUE
+        if v.ndim == values[0].ndim:
+            for x, y in zip(v.dims, values[0].dims, strict=True):
+                same = b.both(same, b.compare("equal", x, y))
+        ctx.guard(same, "ValueError", "all input arrays must have the same shape")
+    return concatenate(ctx, expanded, axis)
+
+
+def expand(ctx: Context, value: Array, axis: int) -> Array:
+    """``np.expand_dims`` at a normalised axis."""
+    if value.mask is not None and axis == 0:
+        value = ctx.compact(value, "kept")
+    new = Axis(ctx.fresh("o"), b.ONE)
+    return replace(value, axes=(*value.axes[:axis], new, *value.axes[axis:]), identity="")
+
+
+def squeeze(ctx: Context, value: Array, axis: Sequence[int] | None) -> Array:
+    if axis is None:
+        drop = {d for d in range(value.ndim) if b.constant(value.dims[d]) == 1}
+    else:
+        drop = {normal_axis(ctx, a, value.ndim) for a in axis}
+        for d in drop:
+            if b.constant(value.dims[d]) != 1:
+                ctx.guard(
+                    b.FALSE, "ValueError", "cannot select an axis to squeeze out which has size not equal to one"
+                )  # fmt: skip
+    keep = tuple(a for d, a in enumerate(value.axes) if d not in drop)
+    at = tuple(b.ZERO if d in drop else a.var for d, a in enumerate(value.axes))
+    return replace(value, axes=keep, body=value.at(at), identity="")
+
+
+def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> Seq:
+    """``np.split`` (exact) and ``np.array_split``: views."""
+    axis = normal_axis(ctx, axis, value.ndim)
+    extent = value.dims[axis]
+    bounds: list[Value]
+    if isinstance(parts, Seq):
+        inner = list(parts.items)
+        bounds = [Static(0), *inner, Scalar(extent, True)]
+    else:
+        count = constant_int(ctx, parts, "the number of parts")
+        if count <= 0:
+            ctx.guard(b.FALSE, "ValueError", "number sections must be larger than 0.")
+        if exact:
+            ctx.guard(
+                b.compare("equal", b.mod(extent, b.index(count)), b.ZERO), "ValueError",
+                "array split does not result in an equal division",
+            )  # fmt: skip
+        each, extra = b.floordiv(extent, b.index(count)), b.mod(extent, b.index(count))
+        if exact:
+            return Seq(tuple(_part(ctx, value, axis, b.mul(each, b.index(k)), each) for k in range(count)), "list")
+        ends: list[Value] = [Static(0)]
+        total: Expr = b.ZERO
+        for k in range(count):
+            length = b.add(each, b.where(b.compare("greater", extra, b.index(k)), b.ONE, b.ZERO))
+            total = b.add(total, length)
+            ends.append(Scalar(total, True))
+        bounds = ends
+    whole = SliceValue(None, None, None)
+    pieces = []
+    for low, high in zip(bounds, bounds[1:], strict=False):
+        item = SliceValue(low, high, None)
+        pieces.append(array_item(ctx, value, [*[whole] * axis, item]))
+    return Seq(tuple(pieces), "list")
+
+
+def _part(ctx: Context, value: Array, axis: int, start: Expr, length: Expr) -> Array:
+    axes = ctx.axes(tuple(length if d == axis else extent for d, extent in enumerate(value.dims)))
+    at = tuple(b.add(start, a.var) if d == axis else a.var for d, a in enumerate(axes))
+    return Array(axes, value.at(at), view=value.view)
+
+
+def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
+    if axis is None:
+        value = reshape(ctx, value, [Static(-1)])
+        axis = 0
+    dims = list(value.dims)
+    dims[axis] = b.mul(dims[axis], times)
+    axes = ctx.axes(dims)
+    at = tuple(b.floordiv(a.var, times) if d == axis else a.var for d, a in enumerate(axes))
+    return Array(axes, value.at(at))
+
+
+def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
+    while value.ndim < len(times):
+        value = expand(ctx, value, 0)
+    times = [*[b.ONE] * (value.ndim - len(times)), *times]
+    axes = ctx.axes(tuple(b.mul(d, t) for d, t in zip(value.dims, times, strict=True)))
+    at = tuple(b.mod(a.var, d) if t != b.ONE else a.var for a, d, t in zip(axes, value.dims, times, strict=True))
+    return Array(axes, value.at(at))
+
+
+def flip(ctx: Context, value: Array, which: Sequence[int]) -> Array:
+    if value.mask is not None:
+        value = ctx.compact(value, "kept")
+    axes = ctx.axes(value.dims)
+    at = tuple(
+        b.sub(b.sub(a.extent, b.ONE), a.var) if d in which else a.var for d, a in enumerate(axes)
+    )
+    return Array(axes, value.at(at), view=value.view)
+
+
+def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
+    if axis is None:
+        flat = roll(ctx, reshape(ctx, value, [Static(-1)]), shift, 0)
+        return reshape(ctx, flat, [Scalar(d, True) for d in value.dims])
+    by = b.as_index(scalar_expr(ctx, shift))
+    axes = ctx.axes(value.dims)
+    at = tuple(b.mod(b.sub(a.var, by), a.extent) if d == axis else a.var for d, a in enumerate(axes))
+    return Array(axes, value.at(at))
+
+
+def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> Array:
+    from transkern.frontend.elementwise import broadcast_to
+
+    axes, body = broadcast_to(ctx, value, dims)
+    return Array(axes, body)
+
+
+def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool, dtype: str | None) -> Array:
+    number = b.as_index(scalar_expr(ctx, count))
+    parts = b.sub(number, b.ONE) if endpoint else number
+    made = arange(ctx, Static(0), Scalar(number, True), Static(1), None)
+    a = Scalar(b.cast(scalar_expr(ctx, start), "float64"), True)
+    z = Scalar(b.cast(scalar_expr(ctx, stop), "float64"), True)
+    delta = apply(ctx, "subtract", [z, a], operator_call=True)
+    div = Scalar(b.cast(b.where(b.compare("greater", parts, b.ZERO), parts, b.ONE), "float64"), True)
+    from transkern.ir.expr import Apply
+
+    step = Apply("divide", (scalar_expr(ctx, delta), scalar_expr(ctx, div)), "float64")
+    (axis,) = made.axes
+    position = b.cast(axis.var, "float64")
+    zero_step = Apply("equal", (step, Const(0.0, "float64")), "bool")
+    slow = Apply(
+        "multiply", (Apply("divide", (position, scalar_expr(ctx, div)), "float64"), scalar_expr(ctx, delta)), "float64"
+    )
+    body: Expr = b.where(zero_step, slow, Apply("multiply", (position, step), "float64"))
+    body = Apply("add", (body, scalar_expr(ctx, a)), "float64")
+    if endpoint:
+        last = b.both(b.compare("equal", axis.var, parts), b.compare("greater", parts, b.ZERO))
+        body = b.where(last, scalar_expr(ctx, z), body)
+    return Array(made.axes, b.cast(body, dtype or "float64"))
+
+
+def is_growing(value: Value) -> bool:
+    return isinstance(value, GrowingList)
+
+
+__all__ = ["is_number"]

@@ -1,0 +1,250 @@
+"""Where functions come from: a file's text (never run), or a live Python function."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import linecache
+import math
+import textwrap
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transkern.errors import CompileError
+from transkern.frontend.values import Function, Known, Scope, Seq, Static, Value
+from transkern.ir.expr import Span
+
+_MODULES = {"numpy": "numpy", "math": "math", "numpy.linalg": "numpy.linalg", "numpy.typing": "numpy.typing"}
+
+
+def span_of(node: ast.AST, file: str) -> Span:
+    line = getattr(node, "lineno", 0)
+    return Span(
+        line, getattr(node, "col_offset", 0), getattr(node, "end_lineno", line) or line,
+        getattr(node, "end_col_offset", 0) or 0, file,
+    )  # fmt: skip
+
+
+class TextScope(Scope):
+    """A module read as text: its imports, functions and literal constants; nothing is imported or run."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file, self.lines = file, tuple(text.splitlines())
+        try:
+            self.module = ast.parse(text, filename=file)
+        except SyntaxError as error:
+            at = Span(error.lineno or 1, max(0, (error.offset or 1) - 1), error.lineno or 1, error.offset or 1, file)
+            raise CompileError(f"not Python: {error.msg}", span=at, lines=self.lines) from error
+        self.bindings: dict[str, ast.AST | Known] = {}
+        for node in self.module.body:
+            self._bind(node)
+
+    def _bind(self, node: ast.AST) -> None:
+        match node:
+            case ast.FunctionDef(name=name):
+                self.bindings[name] = node
+            case ast.Import(names=names):
+                for alias in names:
+                    target = alias.name if alias.asname else alias.name.split(".")[0]
+                    self.bindings[alias.asname or target] = Known(target)
+            case ast.ImportFrom(module=module, names=names) if module:
+                for alias in names:
+                    self.bindings[alias.asname or alias.name] = Known(f"{module}.{alias.name}")
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self.bindings[name] = value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                self.bindings[name] = value
+            case ast.If(body=body) | ast.Try(body=body):
+                for child in body:
+                    self._bind(child)
+
+    def functions(self) -> list[str]:
+        return [name for name, node in self.bindings.items() if isinstance(node, ast.FunctionDef)]
+
+    def function(self, name: str) -> Function:
+        node = self.bindings.get(name)
+        if not isinstance(node, ast.FunctionDef):
+            known = ", ".join(self.functions()) or "none"
+            raise CompileError(f"{self.file} has no function `{name}`", f"it has: {known}")
+        return Function(name, node, self)
+
+    def lookup(self, name: str) -> Value | None:
+        node = self.bindings.get(name)
+        match node:
+            case None:
+                return Known(f"builtins.{name}") if hasattr(builtins, name) else None
+            case Known(path):
+                return known_object(path)
+            case ast.FunctionDef():
+                return Function(name, node, self)
+            case ast.Lambda():
+                return Function(name, node, self)
+            case ast.expr():
+                return self._constant(node)
+            case _:
+                return None
+
+    def _constant(self, node: ast.expr) -> Value | None:
+        """The value of a module-level expression made of literals, names and arithmetic."""
+        code = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        space: dict[str, Any] = {}
+        for name in code:
+            found = self.lookup(name)
+            if isinstance(found, Static):
+                space[name] = found.value
+            elif isinstance(found, Known) and found.path in ("numpy", "math"):
+                space[name] = np if found.path == "numpy" else math
+            else:
+                return None
+        allowed = (
+            ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.Name, ast.Attribute, ast.Load,
+            ast.operator, ast.unaryop, ast.Call, ast.keyword,
+        )  # fmt: skip
+        if not all(isinstance(n, allowed) for n in ast.walk(node)):
+            return None
+        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
+            match call.func:  # only NumPy's and math's own constructors, on literals: nothing of the user's is run
+                case ast.Attribute(value=ast.Name(id=base)) if base in space and space[base] in (np, math):
+                    continue
+                case _:
+                    return None
+        try:
+            value = eval(compile(ast.Expression(node), self.file, "eval"), {"__builtins__": {}}, space)
+        except Exception:  # whatever is wrong with it is the user's to see when the module runs
+            return None
+        return from_object(value)
+
+
+class LiveScope(Scope):
+    """The globals and closure of a live function."""
+
+    def __init__(self, function: types.FunctionType, file: str, lines: tuple[str, ...]) -> None:
+        self.file, self.lines, self.owner = file, lines, function
+        self.used: dict[str, Any] = {}
+
+    def lookup(self, name: str) -> Value | None:
+        found, value = self._find(name)
+        if not found:
+            return None
+        self.used[name] = value
+        return from_object(value, self)
+
+    def _find(self, name: str) -> tuple[bool, Any]:
+        code, closure = self.owner.__code__, self.owner.__closure__ or ()
+        for free, cell in zip(code.co_freevars, closure, strict=True):
+            if free == name:
+                try:
+                    return True, cell.cell_contents
+                except ValueError:
+                    return False, None
+        if name in self.owner.__globals__:
+            return True, self.owner.__globals__[name]
+        if hasattr(builtins, name):
+            return True, getattr(builtins, name)
+        return False, None
+
+
+def live_function(function: Callable[..., Any]) -> Function:
+    """The source of a live function; raises CompileError where it has none (built-ins, code typed at a prompt)."""
+    target = inspect.unwrap(function)
+    if not isinstance(target, types.FunctionType):
+        raise CompileError(f"cannot compile {function!r}: it is not a plain Python function")
+    file = inspect.getsourcefile(target) or target.__code__.co_filename
+    lines = tuple(line.rstrip("\n") for line in linecache.getlines(file, target.__globals__))
+    if not lines:
+        raise CompileError(
+            f"the source of `{target.__name__}` cannot be read", "put the function into a file, or a notebook cell"
+        )
+    block = inspect.getblock([line + "\n" for line in lines[target.__code__.co_firstlineno - 1 :]])
+    text = textwrap.dedent("".join(block))
+    indent = len(block[0]) - len(block[0].lstrip()) if block else 0
+    try:
+        module = ast.parse(text)
+    except SyntaxError:  # a lambda inside a larger expression
+        module = ast.parse("\n".join(lines))
+        indent = 0
+        first = 1
+    else:
+        first = target.__code__.co_firstlineno
+    found: ast.FunctionDef | ast.Lambda | None = None
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.name == target.__name__:
+            found = node
+            break
+        if isinstance(node, ast.Lambda) and target.__name__ == "<lambda>":
+            if node.lineno + first - 1 == target.__code__.co_firstlineno and len(node.args.args) == (
+                target.__code__.co_argcount
+            ):
+                found = node
+                break
+    if found is None:
+        raise CompileError(f"the source of `{target.__name__}` was not found in {file}")
+    for node in ast.walk(found):
+        if hasattr(node, "lineno"):
+            node.lineno += first - 1  # type: ignore[attr-defined]
+            node.end_lineno += first - 1  # type: ignore[attr-defined]
+            node.col_offset += indent  # type: ignore[attr-defined]
+            node.end_col_offset += indent  # type: ignore[attr-defined]
+    return Function(target.__name__, found, LiveScope(target, file, lines))
+
+
+def from_object(value: Any, scope: Scope | None = None) -> Value | None:
+    """A captured Python object as a value of the translation, or None where it cannot take part."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, slice, np.dtype, type(Ellipsis))):
+        return Static(value)
+    if isinstance(value, np.generic):
+        return Static(value)
+    if isinstance(value, type):
+        if issubclass(value, np.generic):
+            return Static(value)
+        if issubclass(value, BaseException):
+            return Static(value)
+        return Known(f"{value.__module__}.{value.__name__}")
+    if isinstance(value, types.ModuleType):
+        return Known(value.__name__)
+    if isinstance(value, np.ufunc):
+        return Known(f"numpy.{value.__name__}")
+    if isinstance(value, (tuple, list)):
+        items = tuple(from_object(v, scope) for v in value)
+        if any(i is None for i in items):
+            return None
+        return Seq(items, "tuple" if isinstance(value, tuple) else "list")  # type: ignore[arg-type]
+    if isinstance(value, np.ndarray):
+        return Static(value)
+    inner = getattr(value, "__wrapped__", None)
+    if isinstance(inner, types.FunctionType):
+        value = inner
+    if isinstance(value, types.FunctionType):
+        if value.__module__ and value.__module__.split(".")[0] == "numpy":
+            return Known(f"numpy.{value.__name__}" if "linalg" not in value.__module__ else f"numpy.linalg.{value.__name__}")
+        return live_function(value)
+    if callable(value):
+        module = getattr(value, "__module__", None) or ""
+        name = getattr(value, "__name__", "")
+        if module.split(".")[0] == "numpy":
+            return Known(f"numpy.{name}")
+        if module in ("builtins", "math"):
+            return Known(f"{module}.{name}")
+    return None
+
+
+def known_object(path: str) -> Value:
+    """`numpy.float32`, `numpy.pi`, `math.pi` as constants; functions and modules stay names."""
+    head, _, name = path.rpartition(".")
+    module = {"numpy": np, "math": math}.get(head)
+    if module is not None and hasattr(module, name):
+        value = getattr(module, name)
+        if value is None or isinstance(value, (bool, int, float, np.dtype)) or (
+            isinstance(value, type) and issubclass(value, np.generic)
+        ):
+            return Static(value)
+    return Known(path)
+
+
+def read_module(path: Path) -> TextScope:
+    return TextScope(path.read_text(encoding="utf-8"), str(path))

@@ -1,0 +1,188 @@
+"""Argument types: the text form ``nms(float32[n,4], float32[n], int, float)``, annotations, and actual arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from transkern.errors import CompileError, TypesNeeded
+
+_PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
+_DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+    "complex64", "complex128",
+)  # fmt: skip
+_JAXTYPING = {
+    "Float": "float64", "Float16": "float16", "Float32": "float32", "Float64": "float64", "Int": "int64",
+    "Int8": "int8", "Int16": "int16", "Int32": "int32", "Int64": "int64", "UInt8": "uint8", "UInt16": "uint16",
+    "UInt32": "uint32", "UInt64": "uint64", "Bool": "bool", "Complex64": "complex64", "Complex128": "complex128",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """``dtype[dims]``; a dim is a size that is known, or a name: equal names are equal sizes, none of them 1."""
+
+    dtype: str
+    dims: tuple[int | str, ...]
+    layout: str = "C"
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.dims))}]" + ("" if self.layout == "C" else " strided")
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A Python number (`python` is its type's name) or a NumPy scalar of `dtype`."""
+
+    dtype: str
+    python: str = ""
+
+    def __str__(self) -> str:
+        return self.python or self.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantType:
+    """An argument whose value is part of the specialisation."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+ArgType: TypeAlias = ArrayType | ScalarType | ConstantType
+
+
+def parse_signature(text: str) -> tuple[str, tuple[ArgType, ...]]:
+    """``f(float32[n,4], int)`` as a name (may be empty) and types."""
+    match = re.fullmatch(r"\s*(\w*)\s*\((.*)\)\s*", text, re.S)
+    if not match:
+        raise TypesNeeded(f"not a list of types: {text!r}; write for instance 'f(float32[n,4], int, float)'")
+    name, inner = match.groups()
+    return name, tuple(parse_type(part) for part in _split(inner))
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, current = [], 0, ""
+    for char in text:
+        depth += (char in "[(") - (char in "])")
+        if char == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += char
+    return [p.strip() for p in [*parts, current] if p.strip()]
+
+
+def parse_type(text: str) -> ArgType:
+    """``float32[n,4]``, ``float``, ``int32``, ``None``, or a literal."""
+    text = text.strip()
+    strided = text.endswith("strided")
+    text = text.removesuffix("strided").strip()
+    if text in _PYTHON:
+        return ScalarType(_PYTHON[text], text)
+    match = re.fullmatch(r"(\w+)\s*(?:\[(.*)\])?", text, re.S)
+    if match and match.group(1) in _DTYPES:
+        dtype, dims = match.groups()
+        if dims is None:
+            return ScalarType(dtype)
+        parsed = tuple(int(d) if re.fullmatch(r"\d+", d) else d for d in (p.strip() for p in dims.split(",")) if d)
+        for dim in parsed:
+            if isinstance(dim, str) and not dim.isidentifier():
+                raise TypesNeeded(f"{dim!r} in {text!r} is not a size: write a number or a name")
+        return ArrayType(dtype, parsed, "strided" if strided else "C")
+    try:
+        return ConstantType(ast.literal_eval(text))
+    except (ValueError, SyntaxError):
+        raise TypesNeeded(f"unknown type {text!r}; known: {', '.join((*_PYTHON, *_DTYPES))}, dtype[sizes]") from None
+
+
+def annotation_type(node: ast.expr | None, name: str) -> ArgType | None:
+    """The type that an annotation states, or None: strings of ours, `int`, `NDArray[np.float32]` (one dim unknown: none),
+    and jaxtyping's ``Float32[np.ndarray, "n 4"]``."""
+    match node:
+        case None:
+            return None
+        case ast.Constant(value=str() as text):
+            return parse_type(text)
+        case ast.Name(id=plain) if plain in _PYTHON:
+            return ScalarType(_PYTHON[plain], plain)
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=[_, ast.Constant(value=str() as dims)])):
+            kind = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+            if kind in _JAXTYPING:
+                return parse_type(f"{_JAXTYPING[kind]}[{','.join(dims.split())}]")
+    return None
+
+
+def types_from_annotations(node: ast.FunctionDef | ast.Lambda) -> tuple[ArgType, ...] | None:
+    """The types of all parameters, where annotations or defaults give them."""
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    defaults: list[ast.expr | None] = [None] * (len(arguments) - len(node.args.defaults)) + list(node.args.defaults)
+    found: list[ArgType] = []
+    for argument, default in zip(arguments, defaults, strict=True):
+        kind = annotation_type(argument.annotation, argument.arg)
+        if kind is None and isinstance(default, ast.Constant):
+            value = default.value
+            kind = ScalarType(_PYTHON[type(value).__name__], type(value).__name__) if (
+                type(value).__name__ in _PYTHON
+            ) else ConstantType(value)
+        if kind is None:
+            return None
+        found.append(kind)
+    return tuple(found)
+
+
+def types_of(
+    names: Sequence[str], values: Sequence[Any], demands: Mapping[str, bool] | frozenset[str] = frozenset()
+) -> tuple[ArgType, ...]:
+    """The types of actual arguments (NumPy arrays and Python objects).
+
+    Dims of equal size get one name, so that shapes are compared once, here; a size of 1 is itself, as broadcasting
+    looks at it. `demands` names what must be a constant: ``"axis"`` a scalar parameter, ``"x.1"`` a dim.
+    """
+    seen: dict[int, str] = {}
+    found: list[ArgType] = []
+    for name, value in zip(names, values, strict=True):
+        if isinstance(value, np.ndarray):
+            dims: list[int | str] = []
+            for axis, extent in enumerate(value.shape):
+                if extent == 1 or f"{name}.{axis}" in demands:
+                    dims.append(extent)
+                else:
+                    dims.append(seen.setdefault(extent, f"{name}_{axis}"))
+            dtype = dtype_name(value.dtype)
+            contiguous = value.flags.c_contiguous and value.flags.aligned
+            found.append(ArrayType(dtype, tuple(dims), "C" if contiguous else "strided"))
+        elif name in demands:
+            found.append(ConstantType(value))
+        elif type(value) in (int, float, bool, complex):
+            python = type(value).__name__
+            found.append(ScalarType(_PYTHON[python], python))
+        elif isinstance(value, np.generic):
+            found.append(ScalarType(dtype_name(value.dtype)))
+        elif value is None or isinstance(value, (str, bytes, np.dtype, type, slice)) or (
+            isinstance(value, tuple) and all(isinstance(v, (int, float, str, bool, type(None))) for v in value)
+        ):
+            found.append(ConstantType(value))
+        else:
+            raise CompileError(
+                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None and tuples of "
+                "them can be passed", "convert it to an array with np.asarray outside the compiled function",
+            )
+    return tuple(found)
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """NumPy's name for a supported dtype; raises CompileError for the others."""
+    if not dtype.isnative:
+        raise CompileError(f"dtype {dtype} is not in this machine's byte order", "convert it with .astype(...)")
+    if dtype.name not in _DTYPES:
+        raise CompileError(f"dtype {dtype} is not supported", f"supported: {', '.join(_DTYPES)}")
+    return dtype.name

@@ -1,0 +1,168 @@
+"""What a Python name can stand for while a function is being translated."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from transkern.ir import build as b
+from transkern.ir.expr import Axis, Expr, Load
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A Python object known at specialisation: numbers (weakly typed, NEP 50), None, strings, dtypes, slices, …"""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A run-time number. `python`: a Python int (dtype ``index``), float, bool or complex; else a NumPy scalar."""
+
+    expr: Expr
+    python: bool = False
+
+    @property
+    def dtype(self) -> str:
+        return self.expr.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array in index notation: its element at `axes` is `body`.
+
+    With `mask` (over the first axis) it is a filter not yet compacted: its elements are those where the mask holds, and
+    its first dim is their count. `view`: it shares memory with `body`'s buffer, as NumPy's basic slices do.
+    `identity`: the name of the argument that this is, unsliced. `empty_dtype`: what NumPy makes of it without elements.
+    """
+
+    axes: tuple[Axis, ...]
+    body: Expr
+    mask: Expr | None = None
+    view: bool = False
+    identity: str = ""
+    empty_dtype: str | None = None
+
+    @property
+    def dtype(self) -> str:
+        return self.body.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.axes)
+
+    @property
+    def dims(self) -> tuple[Expr, ...]:
+        """The extents of the axes; with a mask the first is that of the domain, not the count."""
+        return tuple(a.extent for a in self.axes)
+
+    def at(self, index: tuple[Expr, ...]) -> Expr:
+        """The element at `index`."""
+        return b.substitute(self.body, {a.name: i for a, i in zip(self.axes, index, strict=True)})
+
+    def mask_at(self, index: Expr) -> Expr:
+        assert self.mask is not None
+        return b.substitute(self.mask, {self.axes[0].name: index})
+
+    def with_axes(self, axes: tuple[Axis, ...]) -> Array:
+        """The same with other names for the axes."""
+        index = tuple(a.var for a in axes)
+        mask = None if self.mask is None else self.mask_at(index[0])
+        return replace(self, axes=axes, body=self.at(index), mask=mask)
+
+    @property
+    def base(self) -> str:
+        """The buffer that a view shares memory with."""
+        assert isinstance(self.body, Load)
+        return self.body.buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """A tuple or list whose length is known."""
+
+    items: tuple[Value, ...]
+    kind: str = "tuple"
+
+
+@dataclass(slots=True)
+class GrowingList:
+    """A list that run-time code appends to: a buffer and a count. The element type is that of the first append."""
+
+    buffer: str
+    count: str
+    dtype: str = ""
+    dims: tuple[Expr, ...] = ()
+    python: bool = False
+    depth: int = 0  # loops around its creation
+    spans: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """``range(start, stop, step)``."""
+
+    start: Expr
+    stop: Expr
+    step: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Concatenation:
+    """``np.concatenate`` of pieces not yet put into one buffer (some may be filters)."""
+
+    pieces: tuple[Array, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A plain Python function of the user's, inlined where it is called."""
+
+    name: str
+    node: ast.FunctionDef | ast.Lambda
+    scope: Scope
+    closure: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A function or module that the compiler knows: ``numpy.exp``, ``builtins.len``, ``math.pi``'s module."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A bound method of a value: ``x.sum``."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A name that some path leaves without a value; `why` is the message."""
+
+    why: str
+
+
+Value: TypeAlias = (
+    Static | Scalar | Array | Seq | GrowingList | Range | Concatenation | Function | Known | Method | Unbound
+)
+
+
+class Scope:
+    """Where a function's free names are looked up: a module's text, or a live function's globals and closure."""
+
+    file: str = ""
+    lines: tuple[str, ...] = ()
+
+    def lookup(self, name: str) -> Value | None:
+        raise NotImplementedError
+
+
+Handler: TypeAlias = Callable[..., Value]

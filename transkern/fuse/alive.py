@@ -1,0 +1,305 @@
+"""Arrays that shrink in a loop, as a base array and an alive mask:
+
+    while order.size > 0:                              while (last = last alive p) >= 0:
+        i = order[order.size - 1]                          i = order[last]
+        compact order over k < order.size - 1:     to      parallel p < last: alive[p] = alive[p] and keep(order[p])
+            keep order[k] if keep(order[k])
+
+The base array never changes, so what is gathered through it can be gathered once, before the loop; the update is a plain
+parallel loop. Positions below the first and behind the last alive one are left out of all loops, so that the work
+shrinks as the array does. Applies where the loop only looks at the first and last element, at the size, and at elements
+position by position; elsewhere the array stays compacted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_used, buffers_written, exprs, map_block, map_statement, own_exprs, scalars_used, variables_read, walk, walk_expr,
+)  # fmt: skip
+
+
+def mask_shrinking(program: n.Program) -> n.Program:
+    """The program with shrinking arrays of its outermost `while` loops as alive masks."""
+    names = Names.of(program)
+    body = list(program.body)
+    for position in range(len(body) - 1, -1, -1):
+        loop = body[position]
+        if isinstance(loop, n.While):
+            made = _Masking(program, names, body, position).run()
+            if made is not None:
+                program, body = made
+    return replace(program, body=tuple(body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """How many elements a pass over the array leaves out in front and behind."""
+
+    front: int
+    back: int
+
+
+class _Reject(Exception):
+    pass
+
+
+class _Masking:
+    def __init__(self, program: n.Program, names: Names, body: list[n.Stmt], position: int) -> None:
+        self.program, self.names, self.siblings, self.position = program, names, body, position
+        loop = body[position]
+        assert isinstance(loop, n.While)
+        self.loop = loop
+        self.array = ""
+        self.size = ""
+
+    def run(self) -> tuple[n.Program, list[n.Stmt]] | None:
+        compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
+        if len([s for s in walk(self.loop.body) if isinstance(s, n.Compact)]) != len(compacts) or len(compacts) != 1:
+            return None
+        (compact,) = compacts
+        if len(compact.outputs) != 1:
+            return None
+        self.array, self.size = compact.outputs[0], compact.count
+        if self.size != f"{self.array}.size" or self.loop.body[-1] is not compact:
+            return None
+        after = self.siblings[self.position + 1 :]
+        if any(self.array in buffers_used(s) | buffers_written(s) or self.size in scalars_used(s) for s in after):
+            return None
+        extent = self._initial_extent()
+        if extent is None:
+            return None
+        try:
+            return self._rewrite(compact, extent)
+        except _Reject:
+            return None
+
+    def _initial_extent(self) -> Expr | None:
+        """The size before the loop, where it is all of the buffer."""
+        for s in reversed(self.siblings[: self.position]):
+            if isinstance(s, n.Assign) and s.name == self.size:
+                dims = self.program.buffers[self.array].dims
+                return s.value if len(dims) == 1 and s.value == dims[0] else None
+            if self.size in {x.name for x in walk((s,)) if isinstance(x, n.Assign)}:
+                return None
+        return None
+
+    def _rewrite(self, compact: n.Compact, extent: Expr) -> tuple[n.Program, list[n.Stmt]]:
+        array = self.array
+        loop = self.loop
+        first, last = (Var(self.names.fresh(f"{w}_{array}"), "index") for w in ("first", "last"))
+        low, high = (self.names.fresh(f"{w}_{array}") for w in ("low", "high"))
+        alive = self.names.fresh("alive")
+        used: set[str] = set()
+        size = Var(self.size, "index")
+
+        def scalar(e: Expr) -> Expr | None:
+            """Uses of the array outside the passes over it."""
+            match e:
+                case Load(buffer, (at,), dtype) if buffer == array:
+                    if b.constant(at) == 0:
+                        used.add("first")
+                        return Load(array, (first,), dtype)
+                    if b.difference(at, size) == -1:
+                        used.add("last")
+                        return Load(array, (last,), dtype)
+                    raise _Reject
+                case Apply("greater" | "greater_equal" | "less" | "less_equal" | "equal" | "not_equal" as op, (x, y), _):
+                    found = _about_size(op, x, y, size)
+                    if found is not None:
+                        return found_condition(found)
+                    return None
+                case Var(name) if name == self.size:
+                    used.add("count")
+                    return None
+                case _:
+                    return None
+
+        def found_condition(found: str) -> Expr:
+            if found in ("some", "none"):
+                which = last if "last" in used or "first" not in used else first
+                used.add("last" if which is last else "first")
+                return b.compare("greater_equal" if found == "some" else "less", which, b.ZERO)
+            used.update(("first", "last"))
+            return {
+                "one": b.compare("equal", first, last), "several": b.compare("less", first, last),
+                "at most one": b.compare("greater_equal", first, last), "not one": b.compare("not_equal", first, last),
+            }[found]  # fmt: skip
+
+        # uses of first and last decide which of them answers "is there any": look at the body before the condition
+        body: list[n.Stmt] = []
+        for s in loop.body[:-1]:
+            if isinstance(s, n.Loop) and self._over_array(s) is not None:
+                body.append(self._pass_over(s, first, last, low, high, used))
+            elif isinstance(s, (n.Alloc,)):
+                body.append(s)
+            else:
+                if array in buffers_written(s):
+                    raise _Reject
+                body.append(map_statement(s, scalar))
+        update = self._pass_over(compact, first, last, low, high, used, alive)
+        assert isinstance(update, n.Loop)
+        body.append(update)
+        cut = self._over_array(compact)
+        assert cut is not None
+        if cut.front:
+            body.append(n.Assign(low, b.add(first, b.ONE), span=compact.span))
+        if cut.back:
+            body.append(n.Assign(high, last, span=compact.span))
+        condition = b.map_expr(loop.condition, scalar)
+        head = list(map_block(loop.head, scalar))
+        search: list[n.Stmt] = []
+        for which, var in (("first", first), ("last", last)):
+            if which in used:
+                p = self.names.fresh("p")
+                body_of: n.Stmt = n.Accumulate(var.name, which, Load(alive, (Var(p),), "bool"), Var(p))
+                search.append(n.Accumulator(var.name, which, "index", span=loop.span))
+                search.append(n.Loop(p, Var(low), Var(high), b.ONE, "parallel", (body_of,), span=loop.span))
+        variables = dict(self.program.variables)
+        variables[low] = variables[high] = "index"
+        if "count" in used:
+            p = self.names.fresh("p")
+            total = self.names.fresh("count")
+            body += [
+                n.Accumulator(total, "count", "index"),
+                n.Loop(p, Var(low), Var(high), b.ONE, "parallel", (
+                    n.Accumulate(total, "count", Load(alive, (Var(p),), "bool")),
+                )),
+                n.Assign(self.size, Var(total)),
+            ]  # fmt: skip
+        else:
+            del variables[self.size]
+        dims = self.program.buffers[array].dims
+        buffers = dict(self.program.buffers)
+        buffers[alive] = n.Buffer(alive, "bool", dims, line=loop.span.line)
+        for name, buffer in list(buffers.items()):  # temporaries of one pass are now as long as the base
+            if buffer.role == "temporary" and any(self.size in variables_read(d) for d in buffer.dims):
+                if len(buffer.dims) != 1:
+                    raise _Reject
+                buffers[name] = replace(buffer, dims=dims)
+        p = self.names.fresh("p")
+        before: list[n.Stmt] = [
+            n.Alloc(alive, span=loop.span),
+            n.Loop(p, b.ZERO, extent, b.ONE, "parallel", (n.Store(alive, (Var(p),), b.TRUE),), span=loop.span),
+            n.Assign(low, b.ZERO, span=loop.span), n.Assign(high, extent, span=loop.span),
+        ]  # fmt: skip
+        made = n.While((*search, *head), condition, tuple(body), span=loop.span)
+        siblings = [*self.siblings[: self.position], *before, made, *self.siblings[self.position + 1 :]]
+        if "count" not in used:
+            siblings = [s for s in siblings if not (isinstance(s, n.Assign) and s.name == self.size)]
+            if any(self.size in scalars_used(s) for s in siblings):
+                raise _Reject
+        return replace(self.program, buffers=buffers, variables=variables), siblings
+
+    def _over_array(self, s: n.Loop | n.Compact) -> _Cut | None:
+        """How a loop runs over the array: by the offset of its reads and its length."""
+        if b.constant(s.start) != 0 or (isinstance(s, n.Loop) and s.step != b.ONE):
+            return None
+        stop = s.stop
+        match stop:
+            case Apply("maximum", (inner, Const(0)), "index"):
+                stop = inner
+            case _:
+                pass
+        gap = b.difference(stop, Var(self.size, "index"))
+        if gap is None:
+            return None
+        offsets = set()
+        for e in exprs((s,)):
+            if isinstance(e, Load) and e.buffer == self.array and s.axis in variables_read(e):
+                terms, total = b.affine(e.index[0])
+                if terms != {Var(s.axis, "index"): 1}:
+                    raise _Reject
+                offsets.add(total)
+        if isinstance(s, n.Compact) and not offsets:
+            raise _Reject
+        front = offsets.pop() if offsets else 0
+        if offsets or not 0 <= front <= 1 or not 0 <= -gap - front <= 1:
+            raise _Reject
+        return _Cut(front, -gap - front)
+
+    def _pass_over(
+        self, s: n.Loop | n.Compact, first: Var, last: Var, low: str, high: str, used: set[str], alive: str = ""
+    ) -> n.Stmt:
+        """The loop over positions of the base instead of elements."""
+        cut = self._over_array(s)
+        if cut is None:
+            raise _Reject
+        p = Var(self.names.fresh("p"), "index")
+        k = Var(s.axis, "index")
+        array = self.array
+
+        def change(e: Expr) -> Expr | None:
+            match e:
+                case Load(buffer, (at,), dtype) if buffer == array:
+                    if s.axis in variables_read(at):
+                        return Load(array, (p,), dtype)
+                    if b.constant(at) == 0:
+                        used.add("first")
+                        return Load(array, (first,), dtype)
+                    if b.difference(at, Var(self.size, "index")) == -1:
+                        used.add("last")
+                        return Load(array, (last,), dtype)
+                    raise _Reject
+                case Load(buffer, (at,), dtype) if at == k and self._own_temporary(buffer):
+                    return Load(buffer, (p,), dtype)
+                case Var(name) if name == s.axis or name == self.size:
+                    raise _Reject
+                case _:
+                    return None
+
+        if cut.front:
+            used.add("first")
+        if cut.back:
+            used.add("last")
+        start: Expr = b.add(first, b.ONE) if cut.front else Var(low)
+        stop: Expr = last if cut.back else Var(high)
+        for inner in walk(s.body):
+            if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc)):
+                raise _Reject
+            if isinstance(inner, n.Store) and not self._own_temporary(inner.buffer) and inner.buffer in self.program.buffers:
+                if s.axis in {v for i in inner.index for v in variables_read(i)}:
+                    raise _Reject
+                if self.program.buffers[inner.buffer].role != "temporary":
+                    raise _Reject
+        body = tuple(_store_at(x, k, p) for x in s.body)
+        body = map_block(body, change)
+        if isinstance(s, n.Compact):
+            here = Load(alive, (p,), "bool")
+            mask = b.map_expr(s.mask, change)
+            both = Apply("logical_and", (here, mask), "bool")  # both sides are computed: no branch in the loop
+            body = (*body, n.Store(alive, (p,), both, span=s.span))
+        return n.Loop(p.name, start, stop, b.ONE, "parallel", body, span=s.span)
+
+    def _own_temporary(self, buffer: str) -> bool:
+        dims = self.program.buffers[buffer].dims
+        return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
+
+
+def _store_at(s: n.Stmt, k: Var, p: Var) -> n.Stmt:
+    if isinstance(s, n.Store) and s.index == (k,):
+        return replace(s, index=(p,))
+    return s
+
+
+def _about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
+    """What a comparison of the size with a small constant asks."""
+    if y == size:
+        x, y = y, x
+        op = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}.get(op, op)
+    value = b.constant(y)
+    if x != size or value is None:
+        return None
+    return {
+        ("greater", 0): "some", ("not_equal", 0): "some", ("greater_equal", 1): "some", ("equal", 0): "none",
+        ("less_equal", 0): "none", ("less", 1): "none", ("equal", 1): "one", ("less_equal", 1): "at most one",
+        ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several", ("not_equal", 1): "not one",
+    }.get((op, value))  # fmt: skip
+
+
+_ = (own_exprs, walk_expr)

@@ -1,0 +1,139 @@
+"""Gather once, before the loop, what a loop gathers again and again:
+
+    while …:                                             parallel p: x_order[p] = x[order[p]]
+        i = order[last]; … x[i] …                 to     while …:
+        parallel p: … x[order[p]] …                          … x_order[last] …
+                                                             parallel p: … x_order[p] …
+
+Holds where neither array changes in the loop. One pass over memory then replaces one in every iteration, and what is
+left are plain vector loads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_written, map_statement, own_exprs, scalars_set, variables_read, walk, walk_expr, with_bodies,
+)  # fmt: skip
+
+
+def hoist_gathers(program: n.Program) -> n.Program:
+    """The program with gathers that its outer sequential loops repeat done once before them."""
+    names = Names.of(program)
+    buffers = dict(program.buffers)
+    out: list[n.Stmt] = []
+    for s in program.body:
+        if isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential"):
+            before, s = _Hoisting(buffers, names, s).run()
+            out += before
+        out.append(s)
+    return replace(program, body=tuple(out), buffers=buffers)
+
+
+class _Hoisting:
+    def __init__(self, buffers: dict[str, n.Buffer], names: Names, loop: n.Stmt) -> None:
+        self.buffers, self.names, self.loop = buffers, names, loop
+        self.written = buffers_written(loop)
+        self.changing = scalars_set(loop) | {
+            s.axis for s in walk((loop,)) if isinstance(s, (n.Loop, n.Compact, n.Scanning))
+        }
+        self.made: dict[tuple[str, str, tuple[Expr, ...], int], str] = {}
+        self.before: list[n.Stmt] = []
+
+    def run(self) -> tuple[list[n.Stmt], n.Stmt]:
+        for s in walk((self.loop,)):
+            if isinstance(s, n.Loop) and s.kind == "parallel":
+                for inner in walk(s.body):
+                    for own in own_exprs(inner):
+                        for e in walk_expr(own):
+                            self._note(e, s.axis)
+        if not self.made:
+            return [], self.loop
+        return self.before, self._replace(self.loop, {})
+
+    def _match(self, e: Expr) -> tuple[str, str, tuple[Expr, ...], int, Expr] | None:
+        """``x[…, index(order[at]), …]``: (x, order, the subscript with a hole, the place of the hole, at)."""
+        if not isinstance(e, Load) or e.buffer in self.written:
+            return None
+        holes = [
+            (d, i.args[0].buffer, i.args[0].index[0]) for d, i in enumerate(e.index)
+            if isinstance(i, Apply) and i.op == "cast" and isinstance(i.args[0], Load) and len(i.args[0].index) == 1
+            and i.args[0].buffer not in self.written
+        ]  # fmt: skip
+        if len(holes) != 1:
+            return None
+        d, order, at = holes[0]
+        rest = tuple(Const(0, "index") if k == d else i for k, i in enumerate(e.index))
+        if any(variables_read(i) & self.changing or not isinstance(i, (Const, Var)) for i in rest):
+            return None
+        if len(self.buffers[order].dims) != 1:
+            return None
+        return e.buffer, order, rest, d, at
+
+    def _note(self, e: Expr, axis: str) -> None:
+        found = self._match(e)
+        if found is None or found[4] != Var(axis, "index"):
+            return
+        source, order, rest, d, _ = found
+        key = (source, order, rest, d)
+        if key in self.made:
+            return
+        suffix = "_".join(str(i.value) for k, i in enumerate(rest) if k != d and isinstance(i, Const))
+        name = self.names.fresh(f"{source}_{order}" + (f"_{suffix}" if suffix else ""))
+        self.made[key] = name
+        base = self.buffers[order]
+        self.buffers[name] = n.Buffer(name, self.buffers[source].dtype, base.dims, line=base.line)
+        p = Var(self.names.fresh("p"), "index")
+        index = tuple(
+            b.cast(Load(order, (p,), base.dtype), "index") if k == d else i for k, i in enumerate(rest)
+        )
+        self.before += [
+            n.Alloc(name, span=self.loop.span),
+            n.Loop(p.name, b.ZERO, base.dims[0], b.ONE, "parallel", (
+                n.Store(name, (p,), Load(source, index, self.buffers[source].dtype), span=self.loop.span),
+            ), span=self.loop.span),
+        ]  # fmt: skip
+
+    def _replace(self, s: n.Stmt, known: dict[str, Expr]) -> n.Stmt:
+        """Uses of the gathered arrays, also through scalars that hold one of the indices."""
+
+        def change(e: Expr) -> Expr | None:
+            if not isinstance(e, Load):
+                return None
+            seen = Load(e.buffer, tuple(
+                b.map_expr(i, lambda v: known.get(v.name) if isinstance(v, Var) else None) for i in e.index
+            ), e.dtype)  # fmt: skip
+            found = self._match(seen)
+            if found is not None and (name := self.made.get(found[:4])) is not None:
+                return Load(name, (found[4],), e.dtype)
+            return None
+
+        def deep(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+            out = []
+            for inner in block:
+                if isinstance(inner, n.Let) and isinstance(inner.value, Load) and inner.value.buffer not in self.written:
+                    known[inner.name] = inner.value
+                out.append(with_bodies(_own(inner, change), deep))
+            return tuple(out)
+
+        return deep((s,))[0]
+
+
+def _own(s: n.Stmt, change: object) -> n.Stmt:
+    """The statement with its own expressions changed, the statements inside it left as they are."""
+    bare = with_bodies(s, lambda _: ())
+    changed = map_statement(bare, change)  # type: ignore[arg-type]
+    match s:
+        case n.While(head=head, body=body):
+            return replace(changed, head=head, body=body)  # type: ignore[call-arg]
+        case n.If(then=then, orelse=orelse):
+            return replace(changed, then=then, orelse=orelse)  # type: ignore[call-arg]
+        case n.Loop(body=body) | n.Compact(body=body) | n.Scanning(body=body) | n.Kernel(body=body):
+            return replace(changed, body=body)  # type: ignore[call-arg]
+        case _:
+            return changed

@@ -1,0 +1,243 @@
+"""Cut a program into launches, and settle how scalars pass between them.
+
+`place_kernels` wraps what one launch runs in a `Kernel`: a parallel loop is a ``grid`` kernel; a sequential loop with its
+parallel bodies, a scan or a compaction is a ``block`` kernel. What a library does, and scalar code, stays between them
+on the host. `spill_scalars` (targets with a device) gives every scalar that a kernel computes and others read a place in
+device memory: a buffer without dims. A kernel that needs it loads it; only the host reading it costs a transfer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_used, buffers_written, exprs, map_statement, own_exprs, scalars_set, scalars_used, walk, walk_expr, with_bodies,
+)  # fmt: skip
+
+
+def place_kernels(program: n.Program) -> n.Program:
+    """The program with its launches marked."""
+    placing = _Placing(program)
+    return replace(program, body=placing.block(program.body))
+
+
+class _Placing:
+    def __init__(self, program: n.Program) -> None:
+        self.program, self.names = program, Names.of(program)
+
+    def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        pending: list[n.Stmt] = []  # accumulators that wait for their loop
+        for s in statements:
+            if isinstance(s, n.Accumulator):
+                pending.append(s)
+                continue
+            placement = _placement(s)
+            if placement == "host":
+                out += pending
+                pending = []
+                out.append(with_bodies(s, self.block))
+                continue
+            body: list[n.Stmt] = [*pending, s]
+            pending = []
+            if placement == "block":
+                body = _pull_initial(out, s) + body
+            out.append(n.Kernel(self._name(s), tuple(body), placement, span=s.span))
+        return tuple(out + pending)
+
+    def _name(self, s: n.Stmt) -> str:
+        if isinstance(s, (n.While, n.If)) or (isinstance(s, n.Loop) and s.kind == "sequential"):
+            return self.names.fresh(f"{self.program.name}_loop")
+        written = sorted(buffers_written(s), key=lambda b: self.program.buffers[b].role != "result")
+        base = written[0] if written else next(iter(sorted(scalars_set(s))), "scalar")
+        return self.names.fresh(f"{self.program.name}_{base.replace('.', '_')}")
+
+
+def _placement(s: n.Stmt) -> str:
+    """Where a statement at the top runs."""
+    match s:
+        case n.Loop(kind="parallel"):
+            return "block" if any(isinstance(x, (n.Guard, n.Return)) for x in walk((s,))) else "grid"
+        case n.Compact() | n.Scanning():
+            return "block"
+        case n.Loop() | n.While():
+            inner = list(walk((s,)))
+            if any(isinstance(x, (n.Library, n.Return)) for x in inner):
+                return "host"
+            return "block"
+        case n.Store():
+            return "block"
+        case n.If():
+            inner = list(walk((s,)))
+            if any(isinstance(x, (n.Library, n.Return, n.Alloc)) for x in inner):
+                return "host"
+            return "block" if any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning, n.Store)) for x in inner) else "host"
+        case _:
+            return "host"
+
+
+def _pull_initial(out: list[n.Stmt], loop: n.Stmt) -> list[n.Stmt]:
+    """The values that the loop's own variables start with, taken out of the statements before it."""
+    pulled: list[n.Stmt] = []
+    for name in sorted(scalars_set(loop)):
+        for position in range(len(out) - 1, -1, -1):
+            s = out[position]
+            if isinstance(s, n.Assign) and s.name == name:
+                pulled.append(out.pop(position))
+                break
+            if name in scalars_used(s) | scalars_set(s):
+                break
+    return pulled
+
+
+def spill_scalars(program: n.Program) -> n.Program:
+    """The program with scalars that cross from a kernel to elsewhere in device memory."""
+    names = Names.of(program)
+    kernels = [s for s in walk(program.body) if isinstance(s, n.Kernel)]
+    outside: set[str] = set()
+
+    def host_reads(block: Iterable[n.Stmt]) -> None:
+        for s in block:
+            if isinstance(s, n.Kernel):
+                continue
+            for own in own_exprs(s):
+                outside.update(e.name for e in walk_expr(own) if isinstance(e, Var))
+            if isinstance(s, n.Alloc) and s.buffer in program.buffers:
+                for d in program.buffers[s.buffer].dims:
+                    outside.update(e.name for e in walk_expr(d) if isinstance(e, Var))
+            for body in _bodies(s):
+                host_reads(body)
+
+    host_reads(program.body)
+    crossing: dict[str, str] = {}
+    dtypes = _scalar_dtypes(program)
+    for kernel in kernels:
+        live = scalars_set(kernel) - {s.name for s in walk(_inside(kernel)) if isinstance(s, n.Let)}
+        for name in sorted(live):
+            elsewhere = name in outside or any(
+                name in scalars_used(k) | scalars_set(k) for k in kernels if k is not kernel
+            )
+            if elsewhere and name in dtypes:
+                crossing[name] = ""
+    buffers = dict(program.buffers)
+    for name in crossing:
+        crossing[name] = names.fresh(f"{name.replace('.', '_')}_out")
+        buffers[crossing[name]] = n.Buffer(crossing[name], dtypes[name], ())
+
+    def read(e: Expr) -> Expr | None:
+        if isinstance(e, Var) and e.name in crossing:
+            return Load(crossing[e.name], (), e.dtype)
+        return None
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        made: list[n.Stmt] = []
+        for s in statements:
+            if isinstance(s, n.Kernel):
+                set_here = scalars_set(s)
+                used = scalars_used(s)
+                before: list[n.Stmt] = []
+                after: list[n.Stmt] = []
+                for name, buffer in crossing.items():
+                    var = Var(name, dtypes[name])
+                    if name in used and not _set_first(s, name):
+                        before.append((n.Assign if name in set_here else n.Let)(name, Load(buffer, (), dtypes[name])))
+                    if name in set_here:
+                        after.append(n.Store(buffer, (), var))
+                made.append(replace(s, body=(*before, *s.body, *after)))
+                continue
+            if isinstance(s, n.Assign) and s.name in crossing:
+                made.append(n.Kernel(names.fresh(f"{program.name}_set"), (n.Store(crossing[s.name], (), map_expr_(s.value, read)),), "block"))
+                continue
+            bare = with_bodies(s, lambda _: ())
+            bare = map_statement(bare, read)
+            made.append(_with(bare, s, block))
+        return tuple(made)
+
+    allocs = tuple(n.Alloc(buffer) for buffer in crossing.values())
+    return replace(program, body=(*allocs, *block(program.body)), buffers=buffers)
+
+
+def map_expr_(expr: Expr, change: object) -> Expr:
+    from transkern.ir.build import map_expr
+
+    return map_expr(expr, change)  # type: ignore[arg-type]
+
+
+def _with(bare: n.Stmt, s: n.Stmt, change: object) -> n.Stmt:
+    match s:
+        case n.If(then=then, orelse=orelse):
+            return replace(bare, then=change(then), orelse=change(orelse))  # type: ignore[call-arg, operator]
+        case n.While(head=head, body=body):
+            return replace(bare, head=change(head), body=change(body))  # type: ignore[call-arg, operator]
+        case n.Loop(body=body):
+            return replace(bare, body=change(body))  # type: ignore[call-arg, operator]
+        case _:
+            return bare
+
+
+def _bodies(s: n.Stmt) -> Iterable[tuple[n.Stmt, ...]]:
+    from transkern.ir.traverse import bodies
+
+    return bodies(s)
+
+
+def _inside(kernel: n.Kernel) -> tuple[n.Stmt, ...]:
+    return kernel.body
+
+
+def _set_first(kernel: n.Kernel, name: str) -> bool:
+    """Whether the kernel gives the scalar a value before it reads it."""
+    for s in kernel.body:
+        if isinstance(s, (n.Assign, n.Accumulator, n.Let)) and s.name == name:
+            return True
+        if isinstance(s, n.Compact) and s.count == name and not s.append:
+            return True
+        if name in scalars_used(s) or name in scalars_set(s):
+            return False
+    return True
+
+
+def _scalar_dtypes(program: n.Program) -> dict[str, str]:
+    dtypes = dict(program.variables)
+    for s in walk(program.body):
+        if isinstance(s, n.Accumulator):
+            dtypes[s.name] = s.dtype
+        elif isinstance(s, n.Let):
+            dtypes[s.name] = s.value.dtype
+    return dtypes
+
+
+def interface(program: n.Program, kernel: n.Kernel) -> tuple[list[n.Buffer], list[Var]]:
+    """What a launch is given: the buffers it touches (those allocated outside it), and the scalars it reads."""
+    local = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Alloc)}
+    touched = (buffers_used(kernel) | buffers_written(kernel)) - local
+    buffers = [buffer for name, buffer in program.buffers.items() if name in touched]
+    bound = scalars_set(kernel) | {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Compact, n.Scanning))}
+    bound |= {a.name for s in walk(kernel.body) if isinstance(s, n.Compact) for a in s.inner}
+    found: dict[str, Var] = {}
+    needed = list(exprs(kernel.body))
+    for buffer in buffers + [program.buffers[name] for name in local if name in program.buffers]:
+        for d in buffer.dims[1:]:
+            needed += list(walk_expr(d))
+    for e in needed:
+        if isinstance(e, Var) and e.name not in bound:
+            found.setdefault(e.name, e)
+    return buffers, list(found.values())
+
+
+def count_kernels(program: n.Program) -> int:
+    """How many launches a call makes (each in a host loop counts once)."""
+    return sum(isinstance(s, n.Kernel) for s in walk(program.body))
+
+
+def temporaries(program: n.Program) -> list[str]:
+    """The arrays that exist only between kernels (not results, not arguments, not single scalars)."""
+    local = {s.buffer for k in walk(program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Alloc)}
+    return [
+        name for name, buffer in program.buffers.items()
+        if buffer.role == "temporary" and buffer.dims and name not in local
+    ]  # fmt: skip

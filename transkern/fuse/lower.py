@@ -1,0 +1,246 @@
+"""Array statements to loops:   e[i] = exp(x[i])  for i < n   to   parallel i in 0 .. n: e[i] = exp(x[i])
+
+Reductions inside expressions become accumulators before the statement. A store whose right side reads other elements of
+its own target goes through a temporary, as NumPy reads before it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
+
+__all__ = ["lower"]
+
+
+def lower(program: n.Program) -> n.Program:
+    """The program with every array statement but library calls as loops."""
+    state = _Lowering(dict(program.buffers), Names.of(program))
+    body = state.block(program.body)
+    return replace(program, body=body, buffers=state.buffers)
+
+
+class _Lowering:
+    def __init__(self, buffers: dict[str, n.Buffer], names: Names) -> None:
+        self.buffers, self.names = buffers, names
+        self.allocated: set[str] = set()
+
+    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            made = self.statement(s)
+            out.extend(replace(m, span=s.span) if m.span.line == 0 else m for m in made)
+        return tuple(out)
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        match s:
+            case n.Define(buffer, axes, value):
+                index = tuple(a.var for a in axes)
+                allocation: list[n.Stmt] = [n.Alloc(buffer)]
+                return allocation + self.nest(axes, buffer, index, value, None)
+            case n.Write():
+                return self.write(s)
+            case n.Filter():
+                return self.filter(s)
+            case n.Scan(op, buffer, axes, value):
+                return self.scan(op, buffer, axes, value)
+            case n.While(head, condition, body):
+                inner: list[n.Stmt] = list(self.block(head))
+                condition = self.expr(condition, inner)
+                return [n.While(tuple(inner), condition, self.block(body))]
+            case n.Loop() | n.If():
+                before: list[n.Stmt] = []
+                if isinstance(s, n.If):
+                    s = replace(s, condition=self.expr(s.condition, before))
+                return [*before, with_bodies(s, self.block)]
+            case n.Let() | n.Assign():
+                before = []
+                value = self.expr(s.value, before)
+                return [*before, replace(s, value=value)]
+            case n.Store(buffer, index, value):
+                before = []
+                index = tuple(self.expr(i, before) for i in index)
+                value = self.expr(value, before)
+                return [*before, replace(s, index=index, value=value)]
+            case n.Guard():
+                before = []
+                condition = self.expr(s.condition, before)
+                return [*before, replace(s, condition=condition)]
+            case n.Return(result=n.ScalarResult(value, python)):
+                before = []
+                value = self.expr(value, before)
+                return [*before, replace(s, result=n.ScalarResult(value, python))]
+            case _:
+                return [s]
+
+    # --- expressions
+
+    def expr(self, expr: Expr, before: list[n.Stmt]) -> Expr:
+        """`expr` with its reductions computed by loops put into `before`."""
+
+        def change(e: Expr) -> Expr | None:
+            return self.reduction(e, before) if isinstance(e, Reduce) else None
+
+        return b.map_expr(expr, change)
+
+    def reduction(self, r: Reduce, before: list[n.Stmt]) -> Expr:
+        name = self.names.fresh(r.op if r.op not in ("sum", "any", "all") else {"sum": "total"}.get(r.op, f"is_{r.op}"))
+        before.append(n.Accumulator(name, r.op, r.dtype))
+        inner: list[n.Stmt] = []
+        axes, at = _without_ones(r.axes)
+        body = self.expr(b.substitute(r.body, at), inner)
+        position: Expr | None = None
+        if r.op in ("argmax", "argmin", "first", "last"):
+            position = axes[0].var if axes else b.ZERO
+            assert len(axes) <= 1
+        inner.append(n.Accumulate(name, r.op, body, position))
+        before.extend(_loops(axes, inner))
+        return Var(name, r.dtype)
+
+    # --- statements
+
+    def nest(
+        self, axes: Sequence[Axis], buffer: str, index: tuple[Expr, ...], value: Expr, mask: Expr | None,
+        kind: str = "parallel",
+    ) -> list[n.Stmt]:  # fmt: skip
+        kept, at = _without_ones(axes)
+        inner: list[n.Stmt] = []
+        value = self.expr(b.substitute(value, at), inner)
+        index = tuple(self.expr(b.substitute(i, at), inner) for i in index)
+        store: n.Stmt = n.Store(buffer, index, value)
+        if mask is not None:
+            store = n.If(self.expr(b.substitute(mask, at), inner), (store,))
+        inner.append(store)
+        return _loops(kept, inner, kind)
+
+    def write(self, s: n.Write) -> list[n.Stmt]:
+        before: list[n.Stmt] = []
+        if self._overlaps(s):
+            dims = tuple(a.extent for a in s.axes)
+            held = self.buffer(f"{s.buffer}_new", s.value.dtype, dims)
+            here = tuple(a.var for a in s.axes)
+            before = [n.Alloc(held), *self.nest(s.axes, held, here, s.value, None)]
+            mask = s.mask
+            if mask is not None and s.buffer in buffers_read(mask):
+                chosen = self.buffer(f"{s.buffer}_where", "bool", dims)
+                before += [n.Alloc(chosen), *self.nest(s.axes, chosen, here, mask, None)]
+                mask = Load(chosen, here, "bool")
+            s = replace(s, value=Load(held, here, s.value.dtype), mask=mask)
+        kind = "parallel" if self._injective(s) else "sequential"
+        return before + self.nest(s.axes, s.buffer, s.index, s.value, s.mask, kind)
+
+    def _overlaps(self, s: n.Write) -> bool:
+        """Whether a point reads an element of the target that another point writes."""
+        exprs = [s.value, *s.index] + ([] if s.mask is None else [s.mask])
+        for e in exprs:
+            for load in walk_expr(e):
+                if isinstance(load, Load) and load.buffer == s.buffer and load.index != s.index:
+                    if not _disjoint(load.index, s.index, {a.name for a in s.axes}):
+                        return True
+        return False
+
+    def _injective(self, s: n.Write) -> bool:
+        """Whether no two points store to the same element: then their order does not matter."""
+        names = {a.name for a in s.axes if b.constant(a.extent) != 1}
+        found: set[str] = set()
+        for i in s.index:
+            terms, _ = b.affine(i)
+            mine = [t for t in terms if isinstance(t, Var) and t.name in names]
+            others = [t for t in terms if not isinstance(t, Var) and variables_read(t) & names]
+            if len(mine) == 1 and not others:
+                found.add(mine[0].name)
+            elif len(others) == 1 and not mine:
+                # a gather through an array without repeats
+                match others[0]:
+                    case Apply("cast", (Load(buffer, (position,)),), _) if self.buffers[buffer].permutation:
+                        inner, _ = b.affine(position)
+                        axes = [t for t in inner if isinstance(t, Var) and t.name in names]
+                        if len(axes) == 1 and len([t for t in inner if variables_read(t) & names]) == 1:
+                            found.add(axes[0].name)
+                    case _:
+                        pass
+            elif len(mine) > 1 and len(s.index) == 1:
+                return True  # the linear index of a reshape: made of the axes of the target's own shape
+        return names <= found
+
+    def filter(self, s: n.Filter) -> list[n.Stmt]:
+        (axis,) = s.axes
+        before: list[n.Stmt] = []
+        for out in s.outputs:
+            if not _reads_ahead(out, axis, [s.mask, *s.values]):
+                held = self.buffer(f"{out}_old", self.buffers[out].dtype, self.buffers[out].dims)
+                axes = tuple(Axis(self.names.fresh("i"), d) for d in self.buffers[out].dims)
+                here = tuple(a.var for a in axes)
+                before += [n.Alloc(held), *self.nest(axes, held, here, Load(out, here, self.buffers[out].dtype), None)]
+
+                def change(e: Expr, out: str = out, held: str = held) -> Expr | None:
+                    if isinstance(e, Load) and e.buffer == out:
+                        return Load(held, tuple(b.map_expr(i, change) for i in e.index), e.dtype)
+                    return None
+
+                s = replace(s, mask=b.map_expr(s.mask, change), values=tuple(b.map_expr(v, change) for v in s.values))
+        inner: list[n.Stmt] = []
+        mask = self.expr(s.mask, inner)
+        values = tuple(self.expr(v, inner) for v in s.values)
+        stop = self.expr(axis.extent, before)
+        compact = n.Compact(
+            s.outputs, s.count, axis.name, b.ZERO, stop, tuple(inner), mask, values, s.inner, s.append
+        )  # fmt: skip
+        return [*before, compact]
+
+    def scan(self, op: str, buffer: str, axes: tuple[Axis, ...], value: Expr) -> list[n.Stmt]:
+        *outer, axis = axes
+        kept, at = _without_ones(outer)
+        inner: list[n.Stmt] = []
+        value = self.expr(b.substitute(value, at), inner)
+        index = tuple(b.substitute(a.var, at) for a in axes)
+        scanning = n.Scanning(op, buffer, axis.name, axis.extent, tuple(inner), value, index)
+        return _loops(kept, [scanning])
+
+    def buffer(self, base: str, dtype: str, dims: tuple[Expr, ...]) -> str:
+        name = self.names.fresh(base)
+        self.buffers[name] = n.Buffer(name, dtype, dims)
+        return name
+
+
+def _loops(axes: Sequence[Axis], inner: Sequence[n.Stmt], kind: str = "parallel") -> list[n.Stmt]:
+    body = list(inner)
+    for axis in reversed(axes):
+        body = [n.Loop(axis.name, b.ZERO, axis.extent, b.ONE, kind, tuple(body))]
+    return body
+
+
+def _without_ones(axes: Sequence[Axis]) -> tuple[list[Axis], dict[str, Expr]]:
+    """The axes that need a loop, and the position on those of extent 1."""
+    kept = [a for a in axes if b.constant(a.extent) != 1]
+    return kept, {a.name: b.ZERO for a in axes if b.constant(a.extent) == 1}
+
+
+def _disjoint(one: tuple[Expr, ...], two: tuple[Expr, ...], axes: set[str]) -> bool:
+    """Whether two subscripts never meet, as they differ by a constant where neither depends on the axes."""
+    if len(one) != len(two):
+        return False
+    for x, y in zip(one, two, strict=True):
+        gap = b.difference(x, y)
+        if gap is not None and gap != 0 and not (variables_read(x) | variables_read(y)) & axes:
+            return True
+    return False
+
+
+def _reads_ahead(buffer: str, axis: Axis, exprs: Sequence[Expr]) -> bool:
+    """Whether every read of `buffer` at point k is at k or behind it: then compaction may be in place."""
+    for e in exprs:
+        for load in walk_expr(e):
+            if isinstance(load, Load) and load.buffer == buffer:
+                terms, total = b.affine(load.index[0])
+                if terms != {axis.var: 1} or total < 0:
+                    return False
+    return True
+
+
+_ = Const

@@ -1,0 +1,1 @@
+"""The two grammars every stage speaks (array statements, kernels), the op table, and their tools."""

@@ -1,0 +1,93 @@
+"""Scalar expressions in index notation: the leaves of both grammars.
+
+    expr  ::= Const | Var | Load(buffer, index…) | Apply(op, args…) | Reduce(op, axes, body)
+    axis  ::= Axis(name, extent)
+
+Invariants (checked by `ir.verify`):
+
+1. `dtype` is a NumPy dtype name, or ``"index"``: Python integers, sizes and subscripts, which are 64 bits wide and
+   never overflow in a correct program (NumPy's own integers wrap, Python's do not).
+2. `Apply.op` is a key of `ops.OPS`; the arguments have the dtypes of the op's NumPy loop (casts are explicit).
+3. `Load.index` has one expression a dimension of the buffer, or a single one for a C-contiguous buffer of any rank:
+   then it is the linear index.
+4. A `Reduce` body sees the axes it binds; no name is bound twice on a path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the user's source: 1-based line, 0-based column, as `ast` counts them."""
+
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    file: str = ""
+
+
+NOWHERE = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal of type `dtype`."""
+
+    value: bool | int | float | complex
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A scalar name: a size, a parameter, an axis, or something bound by `Let` or `Assign`."""
+
+    name: str
+    dtype: str = "index"
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The element of `buffer` at `index`."""
+
+    buffer: str
+    index: tuple[Expr, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """`op` applied to `args`."""
+
+    op: str
+    args: tuple[Expr, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named index running over ``range(extent)``."""
+
+    name: str
+    extent: Expr
+
+    @property
+    def var(self) -> Var:
+        return Var(self.name, "index")
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """The reduction of `body` over `axes`; for ``argmax``/``argmin``/``first``/``last`` the value is an index."""
+
+    op: str
+    axes: tuple[Axis, ...]
+    body: Expr
+    dtype: str
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Expr: TypeAlias = Const | Var | Load | Apply | Reduce

@@ -1,0 +1,41 @@
+"""Fresh names inside a program."""
+
+from __future__ import annotations
+
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
+
+
+class Names:
+    """Hands out names that nothing in a program has; a size ``x.0`` also takes its printed form ``x_0``."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken
+
+    @staticmethod
+    def of(program: n.Program) -> Names:
+        taken = {p.name for p in program.params} | set(program.buffers) | set(program.variables)
+        for buffer in program.buffers.values():
+            for dim in buffer.dims:
+                from transkern.ir.traverse import variables_read
+
+                taken |= variables_read(dim)
+        for s in walk(program.body):
+            match s:
+                case n.Let(name=name) | n.Accumulator(name=name):
+                    taken.add(name)
+                case n.Loop(axis=name) | n.Compact(axis=name) | n.Scanning(axis=name):
+                    taken.add(name)
+                case n.Define(axes=axes) | n.Write(axes=axes) | n.Filter(axes=axes) | n.Scan(axes=axes):
+                    taken |= {a.name for a in axes}
+                case _:
+                    pass
+        return Names(taken | {t.replace(".", "_") for t in taken})
+
+    def fresh(self, base: str) -> str:
+        name, count = base, 0
+        while name in self.taken:
+            count += 1
+            name = f"{base}_{count}"
+        self.taken.add(name)
+        return name

@@ -1,0 +1,386 @@
+"""Statements: arrays in index notation (what NumPy means) and loops (what machines do).
+
+Array statements, made by the front end; each means "for all points of the axes, at once":
+
+    Define(buffer, axes, value)                a fresh array: ``buffer[axes] = value``
+    Write(buffer, axes, index, value)          a store through a view: all reads come before all writes
+    Filter(outputs, count, axis, mask, values) the values where `mask` holds, in order, into growing outputs
+    Scan(op, buffer, axes, value)              running `op` along the last axis
+    Scatter(op, buffer, axes, index, value)    like Write, but `op` accumulates where indices meet
+    Library(name, outs, ins, attributes)       what a library owns: sort, matrix product, …
+
+Loop statements, made by `fuse.lower` from these and by the front end for the user's own loops:
+
+    Let(name, value)  Assign(name, value)  Store(buffer, index, value)
+    Accumulator(name, op, dtype)  Accumulate(name, op, args)
+    Loop(axis, start, stop, step, kind, body)  While(condition, body)  If(condition, then, orelse)
+    Compact(…)  Scanning(…)  Guard(condition, error, message, args)  Break  Continue  Return(result)  Alloc(buffer)
+    Kernel(name, body): the statements that one launch runs
+
+Invariants (checked by `ir.verify`):
+
+1. After `fuse.lower` no array statement is left but `Library`.
+2. A `Loop` of kind ``parallel`` may run its iterations in any order; `Accumulate` into an accumulator declared outside
+   it is its only carried state. ``sequential`` loops run in order.
+3. `Let` binds once on a path; `Assign` targets are listed in `Program.variables`.
+4. Every buffer and size is in `Program.buffers` / `Program.scalars` or an enclosing binder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from transkern.ir.expr import NOWHERE, Axis, Expr, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory of ``dtype[dims]``.
+
+    `role` is ``argument`` (the caller's memory), ``result`` (returned), or ``temporary``.
+    `layout` is ``C`` (contiguous) or ``strided`` (one stride a dimension, in elements, in `<name>_stride<d>`).
+    `low`/`high`: every element is within ``[low, high)`` where they are known; `permutation`: no element repeats.
+    `line`: the user's line that made it.
+    """
+
+    name: str
+    dtype: str
+    dims: tuple[Expr, ...]
+    role: str = "temporary"
+    layout: str = "C"
+    low: Expr | None = None
+    high: Expr | None = None
+    permutation: bool = False
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """What every statement has: its place in the user's source."""
+
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# --- array statements
+
+
+@dataclass(frozen=True, slots=True)
+class Define(Node):
+    buffer: str
+    axes: tuple[Axis, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Write(Node):
+    buffer: str
+    axes: tuple[Axis, ...]
+    index: tuple[Expr, ...]
+    value: Expr
+    mask: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Node):
+    """``count`` is set to the number kept; with `append` it keeps counting from its value before."""
+
+    outputs: tuple[str, ...]
+    count: str
+    axes: tuple[Axis, ...]
+    mask: Expr
+    values: tuple[Expr, ...]
+    inner: tuple[Axis, ...] = ()
+    append: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Node):
+    op: str
+    buffer: str
+    axes: tuple[Axis, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter(Node):
+    op: str
+    buffer: str
+    axes: tuple[Axis, ...]
+    index: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Library(Node):
+    """`name` is a key of `ir.library.LIBRARY`; reads the buffers `ins`, fills the buffers `outs`."""
+
+    name: str
+    outs: tuple[str, ...]
+    ins: tuple[str, ...]
+    attributes: tuple[tuple[str, Any], ...] = ()
+
+
+# --- loop statements
+
+
+@dataclass(frozen=True, slots=True)
+class Let(Node):
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Node):
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Node):
+    buffer: str
+    index: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator(Node):
+    """Declares `name` with the identity of `op`; ``sum`` over floats is pairwise or better."""
+
+    name: str
+    op: str
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate(Node):
+    """Combine `value` into accumulator `name`; the arg- and position-reductions take `position` too."""
+
+    name: str
+    op: str
+    value: Expr
+    position: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Node):
+    axis: str
+    start: Expr
+    stop: Expr
+    step: Expr
+    kind: str  # "parallel" | "sequential"
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Node):
+    """Runs `head`, leaves when `condition` is false, runs `body`, and again."""
+
+    head: tuple[Stmt, ...]
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Node):
+    condition: Expr
+    then: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compact(Node):
+    """``for axis in range(start, stop): body; if mask: outputs[count…] = values; count += 1``, in that order of elements.
+
+    `inner` axes are copied whole for each kept element. `body` holds the `Let` of `mask` and `values`. The outputs may
+    be read at or after the position being decided (compaction in place).
+    """
+
+    outputs: tuple[str, ...]
+    count: str
+    axis: str
+    start: Expr
+    stop: Expr
+    body: tuple[Stmt, ...]
+    mask: Expr
+    values: tuple[Expr, ...]
+    inner: tuple[Axis, ...] = ()
+    append: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scanning(Node):
+    """``for axis in range(stop): body; acc = op(acc, value); buffer[index] = acc`` along one axis."""
+
+    op: str
+    buffer: str
+    axis: str
+    stop: Expr
+    body: tuple[Stmt, ...]
+    value: Expr
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard(Node):
+    """Raise `error` (a builtin exception's name) with ``message.format(*args)`` unless `condition`."""
+
+    condition: Expr
+    error: str
+    message: str
+    args: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Alloc(Node):
+    """Memory for `buffer`, whose dims are known from here on."""
+
+    buffer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel(Node):
+    """Statements that run in one launch; `placement` is ``grid`` or ``block`` (or ``host``: not a launch at all)."""
+
+    name: str
+    body: tuple[Stmt, ...]
+    placement: str = "grid"
+
+
+# --- results
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayResult:
+    """The array in `buffer`, cut to `dims`; `empty_dtype` is the dtype NumPy gives when it holds no element."""
+
+    buffer: str
+    dims: tuple[Expr, ...]
+    dtype: str
+    empty_dtype: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewResult:
+    """A view of an argument: element ``offset + sum(axis * stride)`` of its memory, counted in elements."""
+
+    buffer: str
+    dims: tuple[Expr, ...]
+    offset: tuple[Expr, ...]
+    steps: tuple[tuple[Expr, ...], ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarResult:
+    """`value` as a NumPy scalar of its dtype, or as a Python number where `python`."""
+
+    value: Expr
+    python: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListResult:
+    """A Python list of the first `count` elements of `buffer`, as NumPy scalars or Python numbers (`python`)."""
+
+    buffer: str
+    count: Expr
+    dtype: str
+    python: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TupleResult:
+    items: tuple[Result, ...]
+    kind: str = "tuple"  # or "list"
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentResult:
+    """The argument itself, the very object."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantResult:
+    value: None | bool | int | float | complex | str
+
+
+Result: TypeAlias = ArrayResult | ViewResult | ScalarResult | ListResult | TupleResult | ArgumentResult | ConstantResult
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Node):
+    result: Result
+
+
+ArrayStmt: TypeAlias = Define | Write | Filter | Scan | Scatter | Library
+Stmt: TypeAlias = (
+    Define | Write | Filter | Scan | Scatter | Library
+    | Let | Assign | Store | Accumulator | Accumulate | Loop | While | If | Compact | Scanning
+    | Guard | Break | Continue | Alloc | Kernel | Return
+)  # fmt: skip
+
+
+# --- the whole
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayParam:
+    """An array argument: its memory is the buffer of the same name; `sizes` name its dims (1 is a dim known to be 1)."""
+
+    name: str
+    dtype: str
+    dims: tuple[Expr, ...]
+    layout: str = "C"
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarParam:
+    """A number: `python` is ``int``, ``float``, ``bool`` or ``complex`` for Python's own, empty for a NumPy scalar."""
+
+    name: str
+    dtype: str
+    python: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantParam:
+    """An argument fixed at specialisation (None, a string, a tuple of constants, …): the code holds its value."""
+
+    name: str
+    value: Any
+
+
+Param: TypeAlias = ArrayParam | ScalarParam | ConstantParam
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One specialised function.
+
+    `variables` are the scalars that are assigned (name → dtype); `bounds` gives, for a dynamic size, an expression over
+    sizes and parameters that it never exceeds. `source` are the lines of the user's file that `span`s refer to.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    buffers: dict[str, Buffer]
+    variables: dict[str, str]
+    bounds: dict[str, Expr]
+    body: tuple[Stmt, ...]
+    source: tuple[str, ...] = ()
+    file: str = ""
+    notes: tuple[tuple[int, str], ...] = ()

@@ -1,0 +1,111 @@
+"""The op table: one row for what an operation means. Targets say only how it is spelled.
+
+`numpy` is the ufunc that answers typing and is the oracle. `pure_python` ops work on `index` (Python's integers) and on
+Python floats with Python's own rules. `cost` is in units of one addition, for the fusion model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    name: str
+    numpy: Callable[..., Any]
+    arity: int
+    cost: int = 1
+    commutes: bool = False
+    result: str = ""  # dtype of the result where it is not that of the loop
+
+
+def _where(condition: Any, then: Any, orelse: Any) -> Any:
+    return np.where(condition, then, orelse)
+
+
+_TRANSCENDENTAL = 20
+_DIVISION = 4
+
+OPS: dict[str, Op] = {
+    op.name: op
+    for op in (
+        Op("add", np.add, 2, commutes=True),
+        Op("subtract", np.subtract, 2),
+        Op("multiply", np.multiply, 2, commutes=True),
+        Op("divide", np.divide, 2, _DIVISION),
+        Op("floor_divide", np.floor_divide, 2, _DIVISION),
+        Op("remainder", np.remainder, 2, _DIVISION),
+        Op("fmod", np.fmod, 2, _DIVISION),
+        Op("power", np.power, 2, _TRANSCENDENTAL),
+        Op("negative", np.negative, 1),
+        Op("positive", np.positive, 1),
+        Op("absolute", np.absolute, 1),
+        Op("sign", np.sign, 1),
+        Op("square", np.square, 1),
+        Op("reciprocal", np.reciprocal, 1, _DIVISION),
+        Op("sqrt", np.sqrt, 1, _DIVISION),
+        Op("cbrt", np.cbrt, 1, _TRANSCENDENTAL),
+        Op("exp", np.exp, 1, _TRANSCENDENTAL),
+        Op("exp2", np.exp2, 1, _TRANSCENDENTAL),
+        Op("expm1", np.expm1, 1, _TRANSCENDENTAL),
+        Op("log", np.log, 1, _TRANSCENDENTAL),
+        Op("log2", np.log2, 1, _TRANSCENDENTAL),
+        Op("log10", np.log10, 1, _TRANSCENDENTAL),
+        Op("log1p", np.log1p, 1, _TRANSCENDENTAL),
+        Op("sin", np.sin, 1, _TRANSCENDENTAL),
+        Op("cos", np.cos, 1, _TRANSCENDENTAL),
+        Op("tan", np.tan, 1, _TRANSCENDENTAL),
+        Op("arcsin", np.arcsin, 1, _TRANSCENDENTAL),
+        Op("arccos", np.arccos, 1, _TRANSCENDENTAL),
+        Op("arctan", np.arctan, 1, _TRANSCENDENTAL),
+        Op("arctan2", np.arctan2, 2, _TRANSCENDENTAL),
+        Op("hypot", np.hypot, 2, _TRANSCENDENTAL),
+        Op("sinh", np.sinh, 1, _TRANSCENDENTAL),
+        Op("cosh", np.cosh, 1, _TRANSCENDENTAL),
+        Op("tanh", np.tanh, 1, _TRANSCENDENTAL),
+        Op("arcsinh", np.arcsinh, 1, _TRANSCENDENTAL),
+        Op("arccosh", np.arccosh, 1, _TRANSCENDENTAL),
+        Op("arctanh", np.arctanh, 1, _TRANSCENDENTAL),
+        Op("floor", np.floor, 1),
+        Op("ceil", np.ceil, 1),
+        Op("trunc", np.trunc, 1),
+        Op("rint", np.rint, 1),
+        Op("copysign", np.copysign, 2),
+        Op("maximum", np.maximum, 2),
+        Op("minimum", np.minimum, 2),
+        Op("fmax", np.fmax, 2),
+        Op("fmin", np.fmin, 2),
+        Op("less", np.less, 2, result="bool"),
+        Op("less_equal", np.less_equal, 2, result="bool"),
+        Op("greater", np.greater, 2, result="bool"),
+        Op("greater_equal", np.greater_equal, 2, result="bool"),
+        Op("equal", np.equal, 2, commutes=True, result="bool"),
+        Op("not_equal", np.not_equal, 2, commutes=True, result="bool"),
+        Op("logical_and", np.logical_and, 2, commutes=True, result="bool"),
+        Op("logical_or", np.logical_or, 2, commutes=True, result="bool"),
+        Op("logical_xor", np.logical_xor, 2, commutes=True, result="bool"),
+        Op("logical_not", np.logical_not, 1, result="bool"),
+        Op("isnan", np.isnan, 1, result="bool"),
+        Op("isinf", np.isinf, 1, result="bool"),
+        Op("isfinite", np.isfinite, 1, result="bool"),
+        Op("signbit", np.signbit, 1, result="bool"),
+        Op("bitwise_and", np.bitwise_and, 2, commutes=True),
+        Op("bitwise_or", np.bitwise_or, 2, commutes=True),
+        Op("bitwise_xor", np.bitwise_xor, 2, commutes=True),
+        Op("invert", np.invert, 1),
+        Op("left_shift", np.left_shift, 2),
+        Op("right_shift", np.right_shift, 2),
+        Op("where", _where, 3),  # where(condition, then, orelse); only the chosen side need be valid
+        Op("cast", np.asarray, 1),  # to the Apply's dtype, as ndarray.astype does
+        # Python's own `and`/`or` on conditions: the right side is evaluated only where the left does not decide
+        Op("and_then", np.logical_and, 2, result="bool"),
+        Op("or_else", np.logical_or, 2, result="bool"),
+    )
+}
+
+REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "first", "last", "count")
+"""`first`/`last`: the smallest/largest position where the body holds, or -1; `count`: how often it holds."""

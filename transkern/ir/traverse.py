@@ -1,0 +1,202 @@
+"""The one generic traversal of statements and expressions."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from transkern.ir import nodes as n
+from transkern.ir.build import map_expr
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+
+_EXPR = (Const, Var, Load, Apply, Reduce)
+
+
+def walk_expr(expr: Expr) -> Iterator[Expr]:
+    """`expr` and everything below it."""
+    yield expr
+    match expr:
+        case Load(_, index, _):
+            for e in index:
+                yield from walk_expr(e)
+        case Apply(_, args, _):
+            for e in args:
+                yield from walk_expr(e)
+        case Reduce(_, axes, body, _):
+            for a in axes:
+                yield from walk_expr(a.extent)
+            yield from walk_expr(body)
+        case _:
+            pass
+
+
+def buffers_read(expr: Expr) -> set[str]:
+    return {e.buffer for e in walk_expr(expr) if isinstance(e, Load)}
+
+
+def variables_read(expr: Expr) -> set[str]:
+    return {e.name for e in walk_expr(expr) if isinstance(e, Var)}
+
+
+def own_exprs(statement: n.Stmt) -> Iterator[Expr]:
+    """The expressions that stand in the statement itself, not in statements inside it."""
+    for field in dataclasses.fields(statement):
+        yield from _exprs_in(getattr(statement, field.name))
+
+
+def _exprs_in(value: Any) -> Iterator[Expr]:
+    if isinstance(value, _EXPR):
+        yield value
+    elif isinstance(value, Axis):
+        yield value.extent
+    elif isinstance(value, tuple):
+        for item in value:
+            if not isinstance(item, n.Node):
+                yield from _exprs_in(item)
+    elif isinstance(value, (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult)):
+        for field in dataclasses.fields(value):
+            yield from _exprs_in(getattr(value, field.name))
+
+
+def bodies(statement: n.Stmt) -> Iterator[tuple[n.Stmt, ...]]:
+    """The blocks directly inside the statement."""
+    match statement:
+        case n.Loop(body=body) | n.Compact(body=body) | n.Scanning(body=body) | n.Kernel(body=body):
+            yield body
+        case n.While(head=head, body=body):
+            yield head
+            yield body
+        case n.If(then=then, orelse=orelse):
+            yield then
+            yield orelse
+        case _:
+            pass
+
+
+def walk(block: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
+    """Every statement, outer before inner, in program order."""
+    for statement in block:
+        yield statement
+        for inner in bodies(statement):
+            yield from walk(inner)
+
+
+def exprs(block: Iterable[n.Stmt]) -> Iterator[Expr]:
+    """Every expression node in the statements."""
+    for statement in walk(block):
+        for expr in own_exprs(statement):
+            yield from walk_expr(expr)
+
+
+def map_statement(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
+    """The statement with the expressions in it, and in the statements inside it, changed as by `map_expr`."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(statement):
+        old = getattr(statement, field.name)
+        new = _map_value(old, change)
+        if new is not old:
+            values[field.name] = new
+    return dataclasses.replace(statement, **values) if values else statement
+
+
+def map_block(block: tuple[n.Stmt, ...], change: Callable[[Expr], Expr | None]) -> tuple[n.Stmt, ...]:
+    return tuple(map_statement(s, change) for s in block)
+
+
+def _map_value(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
+    if isinstance(value, _EXPR):
+        return map_expr(value, change)
+    if isinstance(value, Axis):
+        extent = map_expr(value.extent, change)
+        return value if extent is value.extent else Axis(value.name, extent)
+    if isinstance(value, n.Node):
+        return map_statement(value, change)  # type: ignore[arg-type]
+    if isinstance(value, tuple) and value:
+        new = tuple(_map_value(item, change) for item in value)
+        return value if all(x is y for x, y in zip(new, value, strict=True)) else new
+    if isinstance(value, (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult)):
+        changed = {
+            f.name: new
+            for f in dataclasses.fields(value)
+            if (new := _map_value(getattr(value, f.name), change)) is not getattr(value, f.name)
+        }
+        return dataclasses.replace(value, **changed) if changed else value
+    return value
+
+
+def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[n.Stmt, ...]]) -> n.Stmt:
+    """The statement with the blocks directly inside it changed."""
+    match statement:
+        case n.Loop() | n.Compact() | n.Scanning() | n.Kernel():
+            return dataclasses.replace(statement, body=change(statement.body))
+        case n.While():
+            return dataclasses.replace(statement, head=change(statement.head), body=change(statement.body))
+        case n.If():
+            return dataclasses.replace(statement, then=change(statement.then), orelse=change(statement.orelse))
+        case _:
+            return statement
+
+
+def buffers_written(statement: n.Stmt) -> set[str]:
+    """The buffers that the statement, or one inside it, writes."""
+    found: set[str] = set()
+    for s in walk((statement,)):
+        match s:
+            case n.Define(buffer=buffer) | n.Write(buffer=buffer) | n.Store(buffer=buffer) | n.Scan(buffer=buffer):
+                found.add(buffer)
+            case n.Scatter(buffer=buffer) | n.Scanning(buffer=buffer):
+                found.add(buffer)
+            case n.Filter(outputs=outputs) | n.Compact(outputs=outputs):
+                found.update(outputs)
+            case n.Library(outs=outs):
+                found.update(outs)
+            case _:
+                pass
+    return found
+
+
+def buffers_used(statement: n.Stmt) -> set[str]:
+    """The buffers that the statement, or one inside it, reads."""
+    found = {e.buffer for e in exprs((statement,)) if isinstance(e, Load)}
+    for s in walk((statement,)):
+        if isinstance(s, n.Library):
+            found.update(s.ins)
+        if isinstance(s, n.Return):
+            found.update(result_buffers(s.result))
+    return found
+
+
+def result_buffers(result: n.Result) -> set[str]:
+    match result:
+        case n.ArrayResult(buffer=buffer) | n.ListResult(buffer=buffer) | n.ViewResult(buffer=buffer):
+            return {buffer}
+        case n.TupleResult(items=items):
+            return {name for item in items for name in result_buffers(item)}
+        case _:
+            return set()
+
+
+def scalars_set(statement: n.Stmt) -> set[str]:
+    """The scalar names that the statement, or one inside it, gives a value."""
+    found: set[str] = set()
+    for s in walk((statement,)):
+        match s:
+            case n.Let(name=name) | n.Assign(name=name) | n.Accumulator(name=name) | n.Accumulate(name=name):
+                found.add(name)
+            case n.Compact(count=count) | n.Filter(count=count):
+                found.add(count)
+            case _:
+                pass
+    return found
+
+
+def scalars_used(statement: n.Stmt) -> set[str]:
+    """The scalar names read in the statement or inside it (axes included)."""
+    found = {e.name for e in exprs((statement,)) if isinstance(e, Var)}
+    for s in walk((statement,)):
+        if isinstance(s, n.Accumulate):
+            found.add(s.name)
+        if isinstance(s, (n.Compact, n.Filter)) and s.append:
+            found.add(s.count)
+    return found

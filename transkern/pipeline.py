@@ -1,0 +1,49 @@
+"""The passes, in order. No logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from transkern.fuse.alive import mask_shrinking
+from transkern.fuse.contract import contract_temporaries
+from transkern.fuse.guards import drop_proven_guards
+from transkern.fuse.hoist import hoist_gathers
+from transkern.fuse.kernels import place_kernels, spill_scalars
+from transkern.fuse.loops import fuse_loops
+from transkern.fuse.lower import lower
+from transkern.ir.nodes import Program
+
+Pass = Callable[[Program], Program]
+
+PASSES: tuple[Pass, ...] = (
+    lower,
+    drop_proven_guards,
+    fuse_loops,
+    contract_temporaries,
+    mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
+    hoist_gathers,  # after masking: the base array no longer changes
+    fuse_loops,  # the gathers with what stands before them
+    place_kernels,
+)
+
+DEVICE_PASSES: tuple[Pass, ...] = (*PASSES, spill_scalars)
+"""For targets whose kernels cannot hand scalars to each other in registers."""
+
+
+def run(program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None) -> Program:
+    """`program` through `passes`; `after` sees it after each."""
+    for one in passes:
+        program = one(program)
+        if after is not None:
+            after(one.__name__, program)
+    return program
+
+
+def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:
+    """The program of function `name` in a module's text, for the types ``f(float32[n], float)``."""
+    from transkern.frontend.source import TextScope
+    from transkern.frontend.specialise import specialise
+    from transkern.frontend.types import parse_signature
+
+    _, parsed = parse_signature(types)
+    return run(specialise(TextScope(source, "<text>").function(name), parsed), passes)
