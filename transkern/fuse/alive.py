@@ -93,7 +93,11 @@ class _Masking:
         array = self.array
         loop = self.loop
         first, last = (Var(self.names.fresh(f"{w}_{array}"), "index") for w in ("first", "last"))
-        low, high = (self.names.fresh(f"{w}_{array}") for w in ("low", "high"))
+        edges = self._over_array(compact)
+        assert edges is not None
+        low_name, high_name = (self.names.fresh(f"{w}_{array}") for w in ("low", "high"))
+        low: Expr = Var(low_name) if edges.front else b.ZERO
+        high: Expr = Var(high_name) if edges.back else extent
         alive = self.names.fresh("alive")
         used: set[str] = set()
         size = Var(self.size, "index")
@@ -145,12 +149,10 @@ class _Masking:
         update = self._pass_over(compact, first, last, low, high, used, alive)
         assert isinstance(update, n.Loop)
         body.append(update)
-        cut = self._over_array(compact)
-        assert cut is not None
-        if cut.front:
-            body.append(n.Assign(low, b.add(first, b.ONE), span=compact.span))
-        if cut.back:
-            body.append(n.Assign(high, last, span=compact.span))
+        if edges.front:
+            body.append(n.Assign(low_name, b.add(first, b.ONE), span=compact.span))
+        if edges.back:
+            body.append(n.Assign(high_name, last, span=compact.span))
         condition = b.map_expr(loop.condition, scalar)
         head = list(map_block(loop.head, scalar))
         search: list[n.Stmt] = []
@@ -159,15 +161,15 @@ class _Masking:
                 p = self.names.fresh("p")
                 body_of: n.Stmt = n.Accumulate(var.name, which, Load(alive, (Var(p),), "bool"), Var(p))
                 search.append(n.Accumulator(var.name, which, "index", span=loop.span))
-                search.append(n.Loop(p, Var(low), Var(high), b.ONE, "parallel", (body_of,), span=loop.span))
+                search.append(n.Loop(p, low, high, b.ONE, "parallel", (body_of,), span=loop.span))
         variables = dict(self.program.variables)
-        variables[low] = variables[high] = "index"
+        variables.update({name: "index" for name, moves in ((low_name, edges.front), (high_name, edges.back)) if moves})
         if "count" in used:
             p = self.names.fresh("p")
             total = self.names.fresh("count")
             body += [
                 n.Accumulator(total, "count", "index"),
-                n.Loop(p, Var(low), Var(high), b.ONE, "parallel", (
+                n.Loop(p, low, high, b.ONE, "parallel", (
                     n.Accumulate(total, "count", Load(alive, (Var(p),), "bool")),
                 )),
                 n.Assign(self.size, Var(total)),
@@ -186,8 +188,11 @@ class _Masking:
         before: list[n.Stmt] = [
             n.Alloc(alive, span=loop.span),
             n.Loop(p, b.ZERO, extent, b.ONE, "parallel", (n.Store(alive, (Var(p),), b.TRUE),), span=loop.span),
-            n.Assign(low, b.ZERO, span=loop.span), n.Assign(high, extent, span=loop.span),
         ]  # fmt: skip
+        if edges.front:
+            before.append(n.Assign(low_name, b.ZERO, span=loop.span))
+        if edges.back:
+            before.append(n.Assign(high_name, extent, span=loop.span))
         made = n.While((*search, *head), condition, tuple(body), span=loop.span)
         siblings = [*self.siblings[: self.position], *before, made, *self.siblings[self.position + 1 :]]
         if "count" not in used:
@@ -224,7 +229,7 @@ class _Masking:
         return _Cut(front, -gap - front)
 
     def _pass_over(
-        self, s: n.Loop | n.Compact, first: Var, last: Var, low: str, high: str, used: set[str], alive: str = ""
+        self, s: n.Loop | n.Compact, first: Var, last: Var, low: Expr, high: Expr, used: set[str], alive: str = ""
     ) -> n.Stmt:
         """The loop over positions of the base instead of elements."""
         cut = self._over_array(s)
@@ -257,8 +262,8 @@ class _Masking:
             used.add("first")
         if cut.back:
             used.add("last")
-        start: Expr = b.add(first, b.ONE) if cut.front else Var(low)
-        stop: Expr = last if cut.back else Var(high)
+        start: Expr = b.add(first, b.ONE) if cut.front else low
+        stop: Expr = last if cut.back else high
         for inner in walk(s.body):
             if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc)):
                 raise _Reject
@@ -274,7 +279,10 @@ class _Masking:
             mask = b.map_expr(s.mask, change)
             both = Apply("logical_and", (here, mask), "bool")  # both sides are computed: no branch in the loop
             body = (*body, n.Store(alive, (p,), both, span=s.span))
-        return n.Loop(p.name, start, stop, b.ONE, "parallel", body, span=s.span)
+        # what stands outside [low, high) is not looked at again
+        masked = all(isinstance(x, (n.Let, n.Store)) for x in body) and isinstance(s, n.Compact)
+        spare = self.program.buffers[array].dims[0] if masked else None
+        return n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)
 
     def _own_temporary(self, buffer: str) -> bool:
         dims = self.program.buffers[buffer].dims

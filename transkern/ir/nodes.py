@@ -164,12 +164,15 @@ class Accumulate(Node):
 
 @dataclass(frozen=True, slots=True)
 class Loop(Node):
+    """`spare`: iterations outside the range, but within ``range(spare)``, do no harm: a target may round the range."""
+
     axis: str
     start: Expr
     stop: Expr
     step: Expr
     kind: str  # "parallel" | "sequential"
     body: tuple[Stmt, ...]
+    spare: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,6 +376,7 @@ class Program:
 
     `variables` are the scalars that are assigned (name → dtype); `bounds` gives, for a dynamic size, an expression over
     sizes and parameters that it never exceeds. `source` are the lines of the user's file that `span`s refer to.
+    `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation.
     """
 
     name: str
@@ -383,4 +387,4 @@ class Program:
     body: tuple[Stmt, ...]
     source: tuple[str, ...] = ()
     file: str = ""
-    notes: tuple[tuple[int, str], ...] = ()
+    assumptions: tuple[Expr, ...] = ()

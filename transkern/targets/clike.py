@@ -1,0 +1,381 @@
+"""Scalar expressions as C: shared by the CPU and the CUDA target.
+
+A spelling is a format of the arguments' texts, by op and, where it differs, by kind of the arguments (``f`` float,
+``i`` signed, ``u`` unsigned, ``b`` bool, ``x`` index). Helpers are small functions that the text uses; a printer asks
+`CPrinter.helpers` which ones, and puts only those in front.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+
+_ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
+    99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
+)  # fmt: skip
+
+_INFIX: dict[str, tuple[str, int]] = {
+    "add": ("+", _ADD), "subtract": ("-", _ADD), "multiply": ("*", _MUL), "divide": ("/", _MUL),
+    "less": ("<", _COMPARE), "less_equal": ("<=", _COMPARE), "greater": (">", _COMPARE), "greater_equal": (">=", _COMPARE),
+    "equal": ("==", _EQUAL), "not_equal": ("!=", _EQUAL), "bitwise_and": ("&", _AND), "bitwise_xor": ("^", _XOR),
+    "bitwise_or": ("|", _OR), "and_then": ("&&", _LAND), "or_else": ("||", _LOR),
+}  # fmt: skip
+
+_MATH = {
+    "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2",
+    "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "arctan2": "atan2", "hypot": "hypot", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
+    "rint": "rint", "copysign": "copysign", "fmod": "fmod", "power": "pow",
+}  # fmt: skip
+
+VECTOR_MATH = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot",
+    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
+)  # fmt: skip
+
+# helpers: name -> text with T for the type; {f} is the suffix of the math functions
+HELPERS: dict[str, str] = {
+    "maximum": "(T a, T b) { return (a >= b) | (a != a) ? a : b; }",
+    "minimum": "(T a, T b) { return (a <= b) | (a != a) ? a : b; }",
+    "fmaximum": "(T a, T b) { return (a >= b) | (b != b) ? a : b; }",
+    "fminimum": "(T a, T b) { return (a <= b) | (b != b) ? a : b; }",
+    "sign": "(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }",
+    "isign": "(T a) { return (T)((a > 0) - (a < 0)); }",
+    "iabs": "(T a) { return a < 0 ? (T)(0 - (U)a) : a; }",
+    "imax": "(T a, T b) { return a > b ? a : b; }",
+    "imin": "(T a, T b) { return a < b ? a : b; }",
+    "floordiv": (
+        "(T a, T b) { if (b == 0) return 0; if (b == -1) return (T)(0 - (U)a); "
+        "T q = (T)(a / b); return (a % b != 0) & ((a < 0) != (b < 0)) ? (T)(q - 1) : q; }"
+    ),
+    "floormod": (
+        "(T a, T b) { if (b == 0 || b == -1) return 0; T r = (T)(a % b); "
+        "return (r != 0) & ((r < 0) != (b < 0)) ? (T)(r + b) : r; }"
+    ),
+    "truncmod": "(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }",
+    "udiv": "(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }",
+    "umod": "(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }",
+    "idiv1": "(T a) { return a == 1 || a == (T)-1 ? a : (T)0; }",
+    "fremainder": (
+        "(T a, T b) { T r = fmod{f}(a, b); if (b == 0) return r; "
+        "if (r != 0) return (b < 0) != (r < 0) ? r + b : r; return copysign{f}((T)0, b); }"
+    ),
+    "ffloordiv": (
+        "(T a, T b) { if (b == 0) return a / b; T r = fmod{f}(a, b), q = (a - r) / b; "
+        "if (r != 0 && (b < 0) != (r < 0)) q -= 1; if (q == 0) return copysign{f}((T)0, a / b); "
+        "T w = floor{f}(q); return q - w > (T)0.5 ? w + 1 : w; }"
+    ),
+    "ipow": "(T a, T b) { U r = 1, x = (U)a; for (; b > 0; b >>= 1) { if (b & 1) r *= x; x *= x; } return (T)r; }",
+    "shl": "(T a, T b) { return (U)b < 8 * sizeof(T) ? (T)((U)a << b) : (T)0; }",
+    "shr": "(T a, T b) { return (U)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0); }",
+    "wrapadd": "(T a, T b) { return (T)((U)a + (U)b); }",
+    "wrapsub": "(T a, T b) { return (T)((U)a - (U)b); }",
+    "wrapmul": "(T a, T b) { return (T)((W)a * (W)b); }",
+}  # fmt: skip
+
+
+def kind_of(dtype: str) -> str:
+    """``f`` float, ``i`` signed, ``u`` unsigned, ``b`` bool, ``x`` index, ``c`` complex."""
+    return "x" if dtype == "index" else "c" if dtype.startswith("complex") else dtype[0]
+
+
+def ident(name: str) -> str:
+    """A name of the IR as a C identifier: sizes are ``x.0`` there, ``x_0`` here."""
+    text = name.replace(".", "_").rstrip("_") if name.endswith(".") else name.replace(".", "_")
+    return f"{text}_" if text in _RESERVED or text.startswith(("py_", "numpy_", "step_")) else text
+
+
+_RESERVED = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false "
+    "asm typeof near far y0 y1 j0 j1 yn jn gamma signgam index template class new delete this operator namespace using "
+    "private public protected virtual friend try catch throw export min max abs exp log pow sin cos tan sqrt floor ceil "
+    "round div time remainder half warpSize numpy overlap kept methods module why reason function as_array new_array large_array take_array add_exactly "
+    "block_free block_buffer block_type block_slots block_spec Block kept_count keep_it running_value blockIdx blockDim "
+    "threadIdx gridDim abort exit free malloc memcpy printf puts read write open close link remove rename signal system time "
+    "main errno stdin stdout stderr NULL I".split()
+)
+
+
+@dataclass(slots=True)
+class CPrinter:
+    """Prints expressions over the buffers of a program.
+
+    `types` spells dtypes; `prefix` is put before helper functions (``static inline``, ``__device__``); `wrap` prints
+    integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined.
+    """
+
+    buffers: Mapping[str, n.Buffer]
+    types: Mapping[str, str]
+    prefix: str = "static inline"
+    wrap: bool = False
+    used: dict[str, str] = field(default_factory=dict)  # helper function's name -> its text
+    vector: set[str] = field(default_factory=set)  # math functions used, with their suffix
+
+    # --- types and names
+
+    def type(self, dtype: str) -> str:
+        return self.types[dtype]
+
+    def helper(self, name: str, dtype: str) -> str:
+        """The name of a helper for a type; its text is remembered."""
+        function = f"{name}_{dtype}"
+        if function not in self.used:
+            text = HELPERS[name].replace("{f}", "f" if dtype == "float32" else "")
+            unsigned = {"index": "uint64"}.get(dtype, "u" + dtype if kind_of(dtype) == "i" else dtype)
+            wide = "uint32" if np.dtype(unsigned if kind_of(dtype) in "iux" else "uint32").itemsize <= 4 else "uint64"
+            body = ""
+            for part in _words(text):
+                body += {"T": self.type(dtype), "U": self.types.get(unsigned, ""), "W": self.types[wide]}.get(part, part)
+            self.used[function] = f"{self.prefix} {self.type(dtype)} {function}{body}"
+        return function
+
+    # --- expressions
+
+    def expr(self, e: Expr) -> str:
+        return self._print(e)[0]
+
+    def _at(self, e: Expr, level: int) -> str:
+        """`e`, in parentheses where it binds looser than `level`."""
+        text, binds = self._print(e)
+        return text if binds >= level else f"({text})"
+
+    def _print(self, e: Expr) -> tuple[str, int]:
+        match e:
+            case Const(value, dtype):
+                text = self.constant(value, dtype)
+                return text, _UNARY if text.startswith("-") else _ATOM
+            case Var(name):
+                return ident(name), _ATOM
+            case Load(buffer, index, _):
+                return self.element(buffer, index), _ATOM
+            case Apply("cast", (x,), dtype):
+                return self._cast(x, dtype)
+            case Apply("where", (c, x, y), _):
+                return f"{self._at(c, _LOR)} ? {self._at(x, _TERNARY + 1)} : {self._at(y, _TERNARY)}", _TERNARY
+            case Apply(op, args, dtype):
+                return self._apply(op, args, dtype)
+            case Reduce():
+                raise AssertionError(f"a reduction reached the printer: {e}")
+
+    def element(self, buffer: str, index: tuple[Expr, ...]) -> str:
+        """``x[i * m + j]``."""
+        if not index:
+            return f"*{ident(buffer)}" if False else f"{ident(buffer)}[0]"
+        return f"{ident(buffer)}[{self.expr(self.offset(buffer, index))}]"
+
+    def offset(self, buffer: str, index: tuple[Expr, ...]) -> Expr:
+        """The position in memory, in elements."""
+        info = self.buffers[buffer]
+        if info.layout != "C" and len(index) == len(info.dims):
+            total: Expr = b.ZERO
+            for d, i in enumerate(index):
+                total = b.add(total, b.mul(i, Var(f"{buffer}_stride{d}")))
+            return total
+        if len(index) == 1:
+            return index[0]
+        linear: Expr = index[0]
+        for i, d in zip(index[1:], info.dims[1:], strict=True):
+            linear = _plus(_times(linear, d), i)
+        return linear
+
+    def constant(self, value: object, dtype: str) -> str:
+        kind = kind_of(dtype)
+        if kind == "b":
+            return "true" if value else "false"
+        if kind == "f":
+            number = float(value)  # type: ignore[arg-type]
+            suffix = "f" if dtype in ("float32", "float16") else ""
+            if math.isnan(number):
+                return "NAN" if suffix else "(double)NAN"
+            if math.isinf(number):
+                return ("" if number > 0 else "-") + ("INFINITY" if suffix else "(double)INFINITY")
+            text = repr(number) if not suffix else str(np.float32(number))
+            if "." not in text and "e" not in text:
+                text += ".0"
+            return text + suffix
+        whole = int(value)  # type: ignore[call-overload]
+        if kind == "u":
+            return f"{whole}u" if dtype != "uint64" else f"{whole}ull"
+        if whole == -(2**63):
+            return "(-9223372036854775807ll - 1)"
+        if dtype == "int64" or abs(whole) >= 2**31:
+            return f"{whole}ll" if abs(whole) >= 2**31 else str(whole)
+        return str(whole)
+
+    def _cast(self, x: Expr, dtype: str) -> tuple[str, int]:
+        source, target = x.dtype, dtype
+        if {source, target} <= {"index", "int64"} and self.type(source) == self.type(target):
+            return self._print(x)
+        if target == "bool":
+            return f"{self._at(x, _EQUAL + 1)} != 0", _EQUAL
+        return f"({self.type(target)}){self._at(x, _UNARY)}", _UNARY
+
+    def _apply(self, op: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
+        kind = kind_of(args[0].dtype)
+        special = self._special(op, kind, args, dtype)
+        if special is not None:
+            return special
+        if op in _INFIX:
+            sign, level = _INFIX[op]
+            left, right = self._at(args[0], level), self._at(args[1], level + 1)
+            if level in (_AND, _XOR, _OR) or level in (_COMPARE, _EQUAL):
+                left, right = self._at(args[0], _SHIFT), self._at(args[1], _SHIFT)
+            if op in ("and_then", "or_else"):
+                left, right = self._at(args[0], _AND), self._at(args[1], _AND)
+            text = f"{left} {sign} {right}"
+            if kind in "iu" and op in ("add", "subtract", "multiply", "bitwise_xor", "bitwise_and", "bitwise_or"):
+                if np.dtype(dtype).itemsize < 4:
+                    return f"({self.type(dtype)})({text})", _UNARY
+            return text, level
+        if op in _MATH and kind == "f":
+            name = _MATH[op] + ("f" if dtype in ("float32", "float16") else "")
+            if _MATH[op] in VECTOR_MATH:
+                self.vector.add(name)
+            return f"{name}({', '.join(self.expr(a) for a in args)})", _ATOM
+        raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
+
+    def _call(self, name: str, dtype: str, args: tuple[Expr, ...]) -> tuple[str, int]:
+        return f"{self.helper(name, dtype)}({', '.join(self.expr(a) for a in args)})", _ATOM
+
+    def _special(self, op: str, kind: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int] | None:
+        x = args[0]
+        match op, kind:
+            case ("add" | "subtract" | "multiply"), ("i") if self.wrap:
+                return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
+            case ("add" | "maximum"), "b":
+                return f"{self._at(x, _OR)} | {self._at(args[1], _OR + 1)}", _OR
+            case ("multiply" | "minimum"), "b":
+                return f"{self._at(x, _AND)} & {self._at(args[1], _AND + 1)}", _AND
+            case "negative", "f" | "x":
+                return f"-{self._at(x, _UNARY + 1)}", _UNARY
+            case "negative", "i" | "u":
+                if self.wrap and kind == "i":
+                    return self._call("wrapsub", dtype, (Const(0, dtype), x))
+                return f"({self.type(dtype)})-{self._at(x, _UNARY + 1)}", _UNARY
+            case "positive", _:
+                return self._print(x)
+            case "absolute", "f":
+                return f"fabs{'f' if dtype in ('float32', 'float16') else ''}({self.expr(x)})", _ATOM
+            case "absolute", "i" | "x":
+                return self._call("iabs", dtype, args)
+            case "absolute", _:
+                return self._print(x)
+            case "sign", "f":
+                return self._call("sign", dtype, args)
+            case "sign", _:
+                return self._call("isign", dtype, args)
+            case "square", _:
+                return self._apply("multiply", (x, x), dtype)
+            case "reciprocal", "f":
+                return self._apply("divide", (Const(1.0, dtype), x), dtype)
+            case "reciprocal", _:
+                return self._call("idiv1", dtype, args)
+            case ("maximum" | "minimum"), "f":
+                return self._call(op, dtype, args)
+            case ("fmax" | "fmin"), "f":
+                return self._call("fmaximum" if op == "fmax" else "fminimum", dtype, args)
+            case ("maximum" | "minimum" | "fmax" | "fmin"), _:
+                return self._call("imax" if op in ("maximum", "fmax") else "imin", dtype, args)
+            case "floor_divide", "f":
+                return self._call("ffloordiv", dtype, args)
+            case "floor_divide", "u":
+                return self._call("udiv", dtype, args)
+            case "floor_divide", _:
+                return self._index_division("/", "floordiv", args, dtype)
+            case "remainder", "f":
+                return self._call("fremainder", dtype, args)
+            case ("remainder" | "fmod"), "u":
+                return self._call("umod", dtype, args)
+            case "remainder", _:
+                return self._index_division("%", "floormod", args, dtype)
+            case "fmod", "i" | "x":
+                return self._call("truncmod", dtype, args)
+            case "power", "i" | "u" | "x":
+                return self._call("ipow", dtype, args)
+            case "left_shift", "i" | "u":
+                return self._call("shl", dtype, args)
+            case "right_shift", "i" | "u":
+                return self._call("shr", dtype, args)
+            case "left_shift", _:
+                return f"{self._at(x, _SHIFT)} << {self._at(args[1], _SHIFT + 1)}", _SHIFT
+            case "right_shift", _:
+                return f"{self._at(x, _SHIFT)} >> {self._at(args[1], _SHIFT + 1)}", _SHIFT
+            case "invert", "b":
+                return f"!{self._at(x, _UNARY)}", _UNARY
+            case "invert", _:
+                return f"({self.type(dtype)})~{self._at(x, _UNARY)}", _UNARY
+            case "logical_not", "b":
+                return f"!{self._at(x, _UNARY)}", _UNARY
+            case "logical_not", _:
+                return f"{self._at(x, _EQUAL + 1)} == 0", _EQUAL
+            case ("logical_and" | "logical_or" | "logical_xor"), _:
+                sign, level = {"logical_and": ("&", _AND), "logical_or": ("|", _OR), "logical_xor": ("^", _XOR)}[op]
+                texts = [
+                    self._at(a, _UNARY) if kind == "b" and not isinstance(a, Apply) else f"({self._truth(a)})" for a in args
+                ]
+                return f" {sign} ".join(texts), level
+            case "isnan", "f":
+                return f"{self._at(x, _EQUAL + 1)} != {self._at(x, _EQUAL + 1)}", _EQUAL
+            case ("isinf" | "isfinite"), "f":
+                sign = "==" if op == "isinf" else "<"
+                limit = "INFINITY" if x.dtype != "float64" else "(double)INFINITY"
+                return f"fabs{'f' if x.dtype != 'float64' else ''}({self.expr(x)}) {sign} {limit}", _COMPARE
+            case ("isnan" | "isinf"), _:
+                return "false", _ATOM
+            case "isfinite", _:
+                return "true", _ATOM
+            case "signbit", _:
+                return f"signbit({self.expr(x)}) != 0", _EQUAL
+            case ("floor" | "ceil" | "trunc" | "rint"), "i" | "u" | "x" | "b":
+                return self._print(x)
+            case _:
+                return None
+
+    def _truth(self, e: Expr) -> str:
+        return self.expr(e) if e.dtype == "bool" else f"{self._at(e, _EQUAL + 1)} != 0"
+
+    def _index_division(self, sign: str, helper: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
+        """Division of what cannot be negative by a positive constant or size is C's own."""
+        if dtype == "index" and b.is_nonnegative(args[1]) and _not_negative(args[0]):
+            return f"{self._at(args[0], _MUL)} {sign} {self._at(args[1], _MUL + 1)}", _MUL
+        return self._call(helper, dtype, args)
+
+
+def _not_negative(e: Expr) -> bool:
+    """Sizes and axes (loops start at 0 or above where their subscripts are divided)."""
+    return b.is_nonnegative(e)
+
+
+def _words(text: str) -> list[str]:
+    import re
+
+    return re.findall(r"\w+|\W", text)
+
+
+def _times(x: Expr, y: Expr) -> Expr:
+    if b.constant(x) == 0:
+        return b.ZERO
+    if b.constant(y) is not None or b.constant(x) is not None:
+        return b.mul(x, y)
+    return Apply("multiply", (x, y), "index")
+
+
+def _plus(x: Expr, y: Expr) -> Expr:
+    if b.constant(x) == 0:
+        return y
+    if b.constant(y) == 0:
+        return x
+    match x:
+        case Apply("multiply", _, _):
+            return Apply("add", (x, y), "index")
+        case _:
+            return b.add(x, y)

@@ -1,0 +1,651 @@
+"""Kernels as C functions with OpenMP: statements, loops, reductions.
+
+A parallel loop becomes ``#pragma omp parallel for`` at the outermost level and ``simd`` at the innermost; float sums are
+taken in blocks whose totals are added in double (float32) or with the rounding error carried along (float64), which is
+at least as exact as NumPy's pairwise sums and vectorises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from transkern.fuse.kernels import interface
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.ops import OPS
+from transkern.ir.traverse import (
+    bodies, buffers_written, own_exprs, scalars_set, scalars_used, variables_read, walk, walk_expr,
+)  # fmt: skip
+from transkern.targets.clike import CPrinter, ident, kind_of
+
+TYPES = {
+    "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
+    "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "_Float16", "float32": "float",
+    "float64": "double", "index": "int64_t",
+}  # fmt: skip
+
+_LANES = 64  # elements of the narrowest type in the widest vector
+_SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
+_PARALLEL_WORK = 150_000  # operations below which a second thread costs more than it gains
+_REPEATED = 10  # inside a sequential loop threads are woken each time: they must gain more
+_STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
+
+
+@dataclass(slots=True)
+class Function:
+    """A kernel's C function: its text, and what its call is given."""
+
+    name: str
+    text: str
+    buffers: list[n.Buffer]
+    scalars: list[Var]
+    outputs: list[Var]  # scalars it hands back, through pointers
+    guards: list[n.Guard]
+
+
+@dataclass(slots=True)
+class KernelPrinter:
+    """Prints the kernels of one program; collects the helpers they use."""
+
+    program: n.Program
+    threads: bool = True
+    c: CPrinter = field(init=False)
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    last_line: int = 0
+    accumulators: dict[str, n.Accumulator] = field(default_factory=dict)
+    guards: list[n.Guard] = field(default_factory=list)
+    searching: int = 0  # how many `while` loops do: their short passes do not pay for waking threads
+    repeated: int = 0  # how many sequential loops enclose the statement
+    parallel: int = 0  # how many parallel regions enclose the statement
+    sums: set[str] = field(default_factory=set)
+    reductions: dict[str, str] = field(default_factory=dict)  # declared OpenMP reductions
+    blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
+    local: set[str] = field(default_factory=set)
+    positions: dict[str, str] = field(default_factory=dict)
+    frees: list[list[str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.c = CPrinter(self.program.buffers, TYPES)
+
+    # --- functions
+
+    def function(self, kernel: n.Kernel, live_after: set[str]) -> Function:
+        """`kernel` as a function; scalars in `live_after` that it sets are handed back."""
+        buffers, scalars = interface(self.program, kernel)
+        declared = {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
+        changed = sorted(scalars_set(kernel) - declared)
+        accumulators = {s.name: s for s in walk(kernel.body) if isinstance(s, n.Accumulator)}
+        outputs = [
+            Var(name, accumulators[name].dtype if name in accumulators else self.program.variables[name])
+            for name in changed if name in live_after
+        ]  # fmt: skip
+        initial = [
+            Var(name, self.program.variables[name]) for name in changed
+            if name in self.program.variables and _reads_before_set(kernel.body, name)
+        ]  # fmt: skip
+        written = buffers_written(kernel)
+        params = [
+            f"{'' if x.name in written else 'const '}{TYPES[x.dtype]} *restrict {ident(x.name)}" for x in buffers
+        ]
+        for x in buffers:
+            if x.layout != "C":
+                params += [f"const int64_t {x.name}_stride{d}" for d in range(len(x.dims))]
+        params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in scalars]
+        known = {v.name for v in scalars}
+        params += [f"{TYPES[v.dtype]} {ident(v.name)}" for v in initial if v.name not in known]
+        params += [f"{TYPES[v.dtype]} *{ident(v.name)}_out" for v in outputs]
+        self.lines, self.depth, self.guards, self.last_line = [], 1, [], 0
+        self.local = set()
+        guarded = any(isinstance(s, n.Guard) for s in walk(kernel.body))
+        if guarded:
+            params.append("int64_t *py_error")
+        top_declared = [x for x in changed if x in self.program.variables and x not in {v.name for v in initial}]
+        local_lets = {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
+        for name in top_declared:
+            if name not in local_lets:
+                self.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
+        self.frees = [[]]
+        self.block(kernel.body)
+        for v in outputs:
+            self.line(f"*{ident(v.name)}_out = {ident(v.name)};")
+        result = "int" if guarded else "void"
+        if guarded:
+            self.line("return 0;")
+        head = f"static {result} {ident(kernel.name)}({_wrapped(params)})"
+        text = head + " {\n" + "\n".join(self.lines) + "\n}\n"
+        return Function(ident(kernel.name), text, buffers, [*scalars, *[v for v in initial if v.name not in known]], outputs, list(self.guards))
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def source(self, s: n.Stmt) -> None:
+        """The user's line above the code made of it."""
+        number = s.span.line
+        if number and number != self.last_line and number <= len(self.program.source):
+            self.last_line = number
+            text = self.program.source[number - 1].strip()
+            if text:
+                self.line(f"// {number}: {text}".replace("*/", "* /").rstrip("\\"))
+
+    # --- statements
+
+    def block(self, statements: Iterable[n.Stmt]) -> None:
+        declared: set[str] = set()
+        for s in statements:
+            self.statement(s)
+            if isinstance(s, n.Accumulator):
+                declared.add(s.name)
+                continue
+            for name in sorted({x.name for x in walk((s,)) if isinstance(x, n.Accumulate)} & declared & self.sums):
+                kind = TYPES[self.accumulators[name].dtype]
+                self.line(f"const {kind} {ident(name)} = {ident(name)}_high + {ident(name)}_low;")
+
+    def statement(self, s: n.Stmt) -> None:
+        c = self.c
+        if not isinstance(s, (n.Accumulator, n.Alloc, n.Loop, n.Compact, n.Scanning)):
+            self.source(s)
+        match s:
+            case n.Let(name, value):
+                const = "" if name in self.program.variables else "const "
+                self.line(f"{const}{c.type(value.dtype)} {ident(name)} = {c.expr(value)};")
+            case n.Assign(name, value):
+                self.line(f"{ident(name)} = {c.expr(value)};")
+            case n.Store(buffer, index, value):
+                self.line(f"{c.element(buffer, index)} = {self.stored(buffer, value)};")
+            case n.Accumulator():
+                self.accumulator(s)
+            case n.Accumulate():
+                self.accumulate(s)
+            case n.Loop():
+                self.loop(s)
+            case n.While():
+                self.while_(s)
+            case n.If(condition, then, orelse):
+                self.line(f"if ({c.expr(condition)}) {{")
+                self.nested(then)
+                if orelse:
+                    self.line("} else {")
+                    self.nested(orelse)
+                self.line("}")
+            case n.Compact():
+                self.compact(s)
+            case n.Scanning():
+                self.scanning(s)
+            case n.Guard():
+                self.guard(s)
+            case n.Break():
+                self.leave("break;")
+            case n.Continue():
+                self.leave("continue;")
+            case n.Alloc(buffer):
+                self.alloc(buffer)
+            case _:
+                raise AssertionError(f"not a kernel statement: {s}")
+
+    def stored(self, buffer: str, value: Expr) -> str:
+        return self.c.expr(value)
+
+    def nested(self, statements: Sequence[n.Stmt]) -> None:
+        self.depth += 1
+        self.frees.append([])
+        self.block(statements)
+        self.free_last()
+        self.depth -= 1
+
+    def free_last(self) -> None:
+        for name in self.frees.pop():
+            self.line(f"free({name});")
+
+    def leave(self, how: str) -> None:
+        for name in self.frees[-1]:
+            self.line(f"free({name});")
+        self.line(how)
+
+    def alloc(self, buffer: str) -> None:
+        info = self.program.buffers[buffer]
+        size: Expr = b.product(info.dims)
+        constant = b.constant(size)
+        kind = self.c.type(info.dtype)
+        if constant is not None and constant * np.dtype(_storage(info.dtype)).itemsize <= _STACK_BYTES:
+            self.line(f"{kind} {ident(buffer)}[{max(1, constant)}];")
+            return
+        self.line(f"{kind} *{ident(buffer)} = malloc(({self.c.expr(size)} + 1) * sizeof *{ident(buffer)});")
+        self.frees[-1].append(ident(buffer))
+
+    def guard(self, s: n.Guard) -> None:
+        """Leaves the kernel with the guard's number; its arguments stand in `py_error`."""
+        self.guards.append(s)
+        self.line(f"if (!({self.c.expr(s.condition)})) {{")
+        self.depth += 1
+        for k, arg in enumerate(s.args):
+            self.line(f"py_error[{k}] = {self.c.expr(arg)};")
+        for level in self.frees:
+            for name in level:
+                self.line(f"free({name});")
+        self.line(f"return {len(self.guards)};")
+        self.depth -= 1
+        self.line("}")
+
+    # --- loops
+
+    def while_(self, s: n.While) -> None:
+        self.searching += 1
+        if s.head:
+            self.line("for (;;) {")
+            self.depth += 1
+            self.frees.append([])
+            self.block(s.head)
+            self.source(s)
+            self.line(f"if (!({self.c.expr(s.condition)})) {{")
+            self.depth += 1
+            self.leave("break;")
+            self.depth -= 1
+            self.line("}")
+            self.block(s.body)
+            self.free_last()
+            self.depth -= 1
+        else:
+            self.line(f"while ({self.c.expr(s.condition)}) {{")
+            self.nested(s.body)
+        self.line("}")
+        self.searching -= 1
+
+    def loop(self, s: n.Loop) -> None:
+        search = _search(s)
+        if search is not None:
+            self.search(s, search)
+            return
+        if s.kind == "sequential":
+            self.source(s)
+            self.line(self.header(s))
+            self.repeated += 1
+            self.nested(s.body)
+            self.repeated -= 1
+            self.line("}")
+            return
+        self.source(s)
+        own = [x for x in _direct(s.body) if isinstance(x, n.Accumulate)]
+        every = [x for x in walk(s.body) if isinstance(x, n.Accumulate)]
+        declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+        outer = [x for x in every if x.name not in declared]
+        innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning)) for x in walk(s.body))
+        serial = any(isinstance(x, (n.Guard, n.Compact)) for x in walk(s.body)) or any(
+            x.op in ("argmax", "argmin", "first", "last") for x in outer
+        )
+        sums = [x for x in own if self._is_float_sum(x)] if innermost else []
+        threads = self._threads(s, serial)
+        if sums:
+            self.blocked_loop(s, sums, outer, threads)
+            return
+        if s.spare is not None and innermost and not serial:
+            s = _rounded(s)
+        pragma = self._pragma(s, outer, threads, innermost and not serial and self._vectorises(s))
+        if pragma:
+            self.line(pragma)
+        self.line(self.header(s))
+        self.parallel += bool(threads)
+        self.nested(s.body)
+        self.parallel -= bool(threads)
+        self.line("}")
+
+    def header(self, s: n.Loop) -> str:
+        c, i = self.c, ident(s.axis)
+        step = b.constant(s.step) or 1
+        if step > 0:
+            advance = f"++{i}" if step == 1 else f"{i} += {step}"
+            return f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; {advance}) {{"
+        advance = f"--{i}" if step == -1 else f"{i} -= {-step}"
+        return f"for (int64_t {i} = {c.expr(s.start)}; {i} > {c.expr(s.stop)}; {advance}) {{"
+
+    def _threads(self, s: n.Loop, serial: bool) -> str:
+        """The condition under which threads share the loop, or nothing."""
+        if serial or self.parallel or not self.threads or self.searching:
+            return ""
+        work, cost = self._work(s)
+        extent = self.c.expr(work)
+        limit = max(1, _PARALLEL_WORK * (_REPEATED if self.repeated else 1) // max(1, cost))
+        constant = b.constant(work)
+        if constant is not None:
+            return "1" if constant >= limit else ""
+        return f"{extent} >= {limit}"
+
+    def _work(self, s: n.Loop) -> tuple[Expr, int]:
+        """How many innermost iterations the loop makes, and what one costs."""
+        extents: list[Expr] = [b.sub(s.stop, s.start)]
+        inner: list[n.Stmt] = list(s.body)
+        bound = {s.axis}
+        while True:
+            loops = [x for x in inner if isinstance(x, (n.Loop, n.Scanning)) and not (_bounds(x) & bound)]
+            if not loops:
+                break
+            loop = loops[0]
+            extents.append(loop.stop if isinstance(loop, n.Scanning) else b.sub(loop.stop, loop.start))
+            bound.add(loop.axis)
+            inner = list(loop.body)
+        cost = sum(
+            OPS[e.op].cost for x in walk(s.body) for own in own_exprs(x) for e in walk_expr(own)
+            if isinstance(e, Apply) and e.dtype != "index"
+        ) + sum(1 for x in walk(s.body) if isinstance(x, (n.Store, n.Accumulate)))  # fmt: skip
+        return b.product(tuple(extents)), cost
+
+    def _vectorises(self, s: n.Loop) -> bool:
+        return not any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body)) and not any(
+            isinstance(x, n.Let) and x.name in self.program.variables for x in walk(s.body)
+        )
+
+    def _pragma(self, s: n.Loop, outer: Sequence[n.Accumulate], threads: str, simd: bool) -> str:
+        if not threads and not simd:
+            return ""
+        clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
+        words = "#pragma omp"
+        if threads:
+            words += " parallel for"
+        if simd:
+            words += " simd"
+        words += clauses
+        if threads:
+            words += f" schedule(static) if({'' if not simd else 'parallel: '}{threads})" if threads != "1" else " schedule(static)"
+        return words
+
+    def _clause(self, x: n.Accumulate) -> str:
+        acc = self.accumulators[x.name]
+        name = ident(x.name)
+        if self._is_float_sum(x):
+            return f" reduction(+: {name}_high, {name}_low)"
+        match x.op:
+            case "sum" | "count":
+                return f" reduction(+: {name})"
+            case "prod":
+                return f" reduction(*: {name})"
+            case "any":
+                return f" reduction(|: {name})"
+            case "all":
+                return f" reduction(&: {name})"
+            case "max" | "min":
+                return f" reduction({self._extreme(x.op, acc.dtype)}: {name})"
+            case _:
+                return ""
+
+    def _extreme(self, op: str, dtype: str) -> str:
+        """An OpenMP reduction with NumPy's max or min, NaN included."""
+        if kind_of(dtype) != "f":
+            return op
+        helper = self.c.helper("maximum" if op == "max" else "minimum", dtype)
+        name = f"numpy_{op}_{dtype}"
+        sign = "-" if op == "max" else ""
+        self.reductions[name] = (
+            f"#pragma omp declare reduction({name}: {TYPES[dtype]}: omp_out = {helper}(omp_out, omp_in)) "
+            f"initializer(omp_priv = {sign}INFINITY)"
+        )
+        return name
+
+    # --- reductions
+
+    def _is_float_sum(self, x: n.Accumulate) -> bool:
+        return x.op == "sum" and kind_of(self.accumulators[x.name].dtype) == "f"
+
+    def accumulator(self, s: n.Accumulator) -> None:
+        self.accumulators[s.name] = s
+        name, kind = ident(s.name), TYPES[s.dtype]
+        if s.op == "sum" and kind_of(s.dtype) == "f":
+            self.line(f"double {name}_high = 0, {name}_low = 0;  // the sum and what rounding took from it")
+            self.sums.add(s.name)
+            return
+        initial = {
+            "sum": "0", "count": "0", "prod": "1", "any": "false", "all": "true", "first": "-1", "last": "-1",
+            "argmax": "-1", "argmin": "-1",
+        }.get(s.op)  # fmt: skip
+        if s.op in ("max", "min"):
+            from transkern.frontend.reductions import highest, lowest
+
+            bound = lowest(s.dtype) if s.op == "max" else highest(s.dtype)
+            initial = self.c.constant(bound.value, s.dtype)
+        if s.op in ("argmax", "argmin"):
+            self.positions[s.name] = ""
+        self.line(f"{kind} {name} = {initial};")
+
+    def accumulate(self, s: n.Accumulate) -> None:
+        c, name = self.c, ident(s.name)
+        if s.name in self.blocked:
+            self.line(f"{self.blocked[s.name]} += {c.expr(s.value)};")
+            return
+        if self._is_float_sum(s):
+            self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
+            self.line(f"add_exactly(&{name}_high, &{name}_low, {c.expr(s.value)});")
+            return
+        value = c.expr(s.value)
+        dtype = self.accumulators[s.name].dtype
+        match s.op:
+            case "sum":
+                self.line(f"{name} += {value};")
+            case "count":
+                self.line(f"{name} += {value};")
+            case "prod":
+                self.line(f"{name} *= {value};")
+            case "any":
+                self.line(f"{name} |= {value};")
+            case "all":
+                self.line(f"{name} &= {value};")
+            case "max" | "min":
+                if kind_of(dtype) == "f":
+                    helper = c.helper("maximum" if s.op == "max" else "minimum", dtype)
+                    self.line(f"{name} = {helper}({name}, {value});")
+                else:
+                    sign = ">" if s.op == "max" else "<"
+                    self.line(f"{name} = {value} {sign} {name} ? {value} : {name};")
+            case "argmax" | "argmin":
+                self._arg(s, value)
+            case "first":
+                assert s.position is not None
+                self.line(f"if ({name} < 0 && ({value})) {name} = {c.expr(s.position)};")
+            case "last":
+                assert s.position is not None
+                self.line(f"if ({value}) {name} = {c.expr(s.position)};")
+            case _:
+                raise AssertionError(s.op)
+
+    def _arg(self, s: n.Accumulate, value: str) -> None:
+        assert s.position is not None
+        name, kind = ident(s.name), self.c.type(s.value.dtype)
+        sign = ">" if s.op == "argmax" else "<"
+        self.line(f"const {kind} {name}_here = {value};")
+        nan = f" || ({name}_here != {name}_here && {name}_best == {name}_best)" if kind_of(s.value.dtype) == "f" else ""
+        self.line(f"if ({name} < 0 || {name}_here {sign} {name}_best{nan}) {{")
+        self.line(f"    {name}_best = {name}_here;")
+        self.line(f"    {name} = {self.c.expr(s.position)};")
+        self.line("}")
+        at = next(k for k, text in enumerate(self.lines) if text.strip().startswith(f"int64_t {name} = -1;"))
+        if f"{name}_best" not in self.lines[at]:
+            self.lines[at] += f" {kind} {name}_best = 0;"
+
+    def blocked_loop(self, s: n.Loop, sums: Sequence[n.Accumulate], outer: Sequence[n.Accumulate], threads: str) -> None:
+        """A loop that sums floats: vector sums of blocks, added up exactly."""
+        c, i = self.c, ident(s.axis)
+        c.used.setdefault("add_exactly", _ADD_EXACTLY)
+        names = list(dict.fromkeys(x.name for x in sums))
+        others = [x for x in outer if x.name not in names]
+        start, stop = c.expr(s.start), c.expr(s.stop)
+        if threads:
+            clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
+            self.line(f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({threads})" if threads != "1" else ""))
+        self.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {_SUM_BLOCK}) {{")
+        self.depth += 1
+        self.line(f"const int64_t {i}_end = {i}_block + {_SUM_BLOCK} < {stop} ? {i}_block + {_SUM_BLOCK} : {stop};")
+        for name in names:
+            self.blocked[name] = f"{ident(name)}_part"
+            self.line(f"{TYPES[self.accumulators[name].dtype]} {ident(name)}_part = 0;")
+        clauses = "".join(f" reduction(+: {self.blocked[name]})" for name in names)
+        clauses += "".join(self._clause(x) for x in {x.name: x for x in others}.values())
+        if self._vectorises(s):
+            self.line(f"#pragma omp simd{clauses}")
+        self.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
+        self.nested(s.body)
+        self.line("}")
+        for name in names:
+            self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")
+        self.depth -= 1
+        self.line("}")
+
+    def search(self, s: n.Loop, found: n.Accumulate) -> None:
+        """The first or last position where a condition holds: stops there."""
+        c, i, name = self.c, ident(s.axis), ident(found.name)
+        self.source(s)
+        if found.op == "first":
+            self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; ++{i}) {{")
+        else:
+            self.line(f"for (int64_t {i} = {c.expr(s.stop)} - 1; {i} >= {c.expr(s.start)}; --{i}) {{")
+        self.depth += 1
+        self.block(x for x in s.body if x is not found)
+        self.line(f"if ({c.expr(found.value)}) {{")
+        self.line(f"    {name} = {i};")
+        self.line("    break;")
+        self.line("}")
+        self.depth -= 1
+        self.line("}")
+
+    # --- filters and scans
+
+    def compact(self, s: n.Compact) -> None:
+        c, i, count = self.c, ident(s.axis), ident(s.count)
+        self.source(s)
+        self.line("{")
+        self.depth += 1
+        self.line(f"int64_t kept_count = {count if s.append else 0};")
+        self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; ++{i}) {{")
+        self.depth += 1
+        self.frees.append([])
+        self.block(s.body)
+        simple = not s.inner and all(not _costly(v) for v in s.values)
+        self.line(f"const uint8_t keep_it = {c.expr(s.mask)};")
+        kept = Var("kept_count", "index")
+        if simple:  # without a branch: the element is written, and kept by counting it
+            for out, value in zip(s.outputs, s.values, strict=True):
+                self.line(f"{c.element(out, (kept,))} = {c.expr(value)};")
+            self.line("kept_count += keep_it;")
+        else:
+            self.line("if (keep_it) {")
+            self.depth += 1
+            for out, value in zip(s.outputs, s.values, strict=True):
+                index: list[Expr] = [kept]
+                for a in s.inner:
+                    self.line(f"for (int64_t {ident(a.name)} = 0; {ident(a.name)} < {c.expr(a.extent)}; ++{ident(a.name)}) {{")
+                    self.depth += 1
+                    index.append(a.var)
+                self.line(f"{c.element(out, tuple(index))} = {c.expr(value)};")
+                for _ in s.inner:
+                    self.depth -= 1
+                    self.line("}")
+            self.line("++kept_count;")
+            self.depth -= 1
+            self.line("}")
+        self.free_last()
+        self.depth -= 1
+        self.line("}")
+        self.line(f"{count} = kept_count;")
+        self.depth -= 1
+        self.line("}")
+
+    def scanning(self, s: n.Scanning) -> None:
+        c, i = self.c, ident(s.axis)
+        dtype = self.program.buffers[s.buffer].dtype
+        self.source(s)
+        self.line("{")
+        self.depth += 1
+        self.line(f"{c.type(dtype)} running_value = {1 if s.op == 'prod' else 0};")
+        self.line(f"for (int64_t {i} = 0; {i} < {c.expr(s.stop)}; ++{i}) {{")
+        self.depth += 1
+        self.block(s.body)
+        sign = "*" if s.op == "prod" else "+"
+        first = f"{i} == 0 ? {c.expr(s.value)} : " if kind_of(dtype) == "f" else ""  # -0.0 stays what it is
+        self.line(f"running_value = {first}{'(' + c.type(dtype) + ')' if kind_of(dtype) in 'iu' else ''}(running_value {sign} ({c.expr(s.value)}));")
+        self.line(f"{c.element(s.buffer, s.index)} = running_value;")
+        self.depth -= 1
+        self.line("}")
+        self.depth -= 1
+        self.line("}")
+
+
+_ADD_EXACTLY = """static inline void add_exactly(double *high, double *low, double value) {
+    const double sum = *high + value;  // two-sum: what the addition rounds away goes into `low`
+    const double part = sum - *high;
+    const double lost = (*high - (sum - part)) + (value - part);
+    if (lost - lost == 0) *low += lost;
+    *high = sum;
+}"""
+
+
+def _rounded(s: n.Loop) -> n.Loop:
+    """The range widened to whole vectors, where that does no harm: no scalar iterations are left at its ends."""
+    assert s.spare is not None
+    lanes = b.index(_LANES)
+    start = b.mul(lanes, Apply("floor_divide", (s.start, lanes), "index")) if b.constant(s.start) is None else s.start
+    up = b.mul(lanes, Apply("floor_divide", (b.add(s.stop, b.index(_LANES - 1)), lanes), "index"))
+    stop = b.minimum(up, s.spare) if s.stop != s.spare else s.stop
+    return replace(s, start=start, stop=stop)
+
+
+def _storage(dtype: str) -> str:
+    return "int64" if dtype == "index" else dtype
+
+
+def _wrapped(params: Sequence[str]) -> str:
+    """Parameters, broken over lines where they are long."""
+    one = ", ".join(params) or "void"
+    if len(one) <= 90:
+        return one
+    lines, current = [], ""
+    for p in params:
+        if current and len(current) + len(p) > 100:
+            lines.append(current.rstrip())
+            current = ""
+        current += p + ", "
+    lines.append(current.rstrip().rstrip(","))
+    return "\n        " + "\n        ".join(lines)
+
+
+def _direct(statements: Iterable[n.Stmt]) -> Iterable[n.Stmt]:
+    """Statements of this loop's own iterations (inside branches too), not those of loops inside."""
+    for s in statements:
+        yield s
+        if isinstance(s, n.If):
+            for body in bodies(s):
+                yield from _direct(body)
+
+
+def _search(s: n.Loop) -> n.Accumulate | None:
+    """The search, where all a loop does is look for the first or last position."""
+    found = [x for x in s.body if isinstance(x, n.Accumulate)]
+    rest = [x for x in s.body if not isinstance(x, (n.Accumulate, n.Let))]
+    if len(found) == 1 and not rest and found[0].op in ("first", "last") and found[0].position == Var(s.axis, "index"):
+        return found[0]
+    return None
+
+
+def _bounds(s: n.Loop | n.Scanning) -> set[str]:
+    used = variables_read(s.stop)
+    return used | variables_read(s.start) if isinstance(s, n.Loop) else used
+
+
+def _costly(e: Expr) -> bool:
+    return any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost > 2 for x in walk_expr(e))
+
+
+def _reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
+    """Whether the statements may read the scalar before they give it a value."""
+    for s in body:
+        if isinstance(s, (n.Assign, n.Let)) and s.name == name:
+            return name in variables_read(s.value)
+        if isinstance(s, n.Accumulator) and s.name == name:
+            return False
+        if isinstance(s, n.Compact) and s.count == name and not s.append and name not in scalars_used(s):
+            return False
+        if name in scalars_used(s) or name in scalars_set(s):
+            return True
+    return False
+
+

@@ -1,0 +1,608 @@
+"""A whole program as one C file: kernels first, then the entry that Python calls.
+
+The file is an extension module without `Python.h`: compile it as its first lines say and import it. The entry checks
+that the arguments are of the types it was made for and returns `NotImplemented` where they are not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from transkern.errors import CompileError
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.library import spell
+from transkern.ir.traverse import buffers_used, own_exprs, scalars_set, scalars_used, variables_read, walk, walk_expr
+from transkern.targets.clike import VECTOR_MATH, ident
+from transkern.targets.cpu import glue
+from transkern.targets.cpu.kernels import TYPES, Function, KernelPrinter
+
+FLAGS = (
+    "-O3", "-march=native", "-mprefer-vector-width=512", "-std=gnu11", "-fopenmp", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off",
+    "-fno-math-errno", "-fno-trapping-math", "-w",
+)  # fmt: skip
+
+_FORMATS = {
+    "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II", "int64": "lq",
+    "uint64": "LQ", "float16": "ee", "float32": "ff", "float64": "dd",
+}  # fmt: skip
+
+
+def emit(program: n.Program) -> str:
+    """The C text of a program; raises CompileError for types that C has no place for."""
+    for buffer in program.buffers.values():
+        if buffer.dtype.startswith("complex"):
+            raise CompileError(f"`{buffer.name}` is {buffer.dtype}: complex numbers are not compiled yet")
+    return _Module(program).text()
+
+
+@dataclass(slots=True)
+class _Module:
+    program: n.Program
+    printer: KernelPrinter = field(init=False)
+    functions: list[Function] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
+    steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
+    labels: int = 0
+    allocated: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.printer = KernelPrinter(self.program)
+
+    # --- the file
+
+    def text(self) -> str:
+        p = self.program
+        body = self.entry()
+        c = self.printer.c
+        parts = [self.header(), self.math()]
+        parts += [text for text in c.used.values()]
+        parts += self.printer.reductions.values()
+        kernels = "\n".join(f.text for f in self.functions)
+        glue_parts = [glue.PYTHON]
+        if any(isinstance(x, n.ArrayParam) for x in p.params):
+            glue_parts.append(glue.ARRAYS)
+        has_results = any(x.role == "result" for x in p.buffers.values()) or "new_array" in body
+        if has_results:
+            glue_parts.append(glue.RESULTS)
+        if "large_array" in body:
+            glue_parts.append(glue.LARGE_RESULTS)
+        if self.steps:
+            glue_parts.append(glue.LIBRARY)
+        objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
+            f"static PyObject *step_{k};  // {text}" for k, text in enumerate(self.steps)
+        ]
+        return "\n".join([*parts, "", kernels, *glue_parts, *objects, "", body, self.init()])
+
+    def header(self) -> str:
+        p = self.program
+        types = ", ".join(_param_text(x) for x in p.params)
+        return (
+            f"// {p.name}({types})\n"
+            f"// compiled from {p.file} by transkern\n"
+            f"// build:  cc {' '.join(f for f in FLAGS if f != '-w')} {p.name}.c -o {p.name}.so -lm\n"
+            f"// use:    import {p.name}; {p.name}.{p.name}(…)\n"
+            "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
+            "#include <sys/mman.h>\n#include <sys/types.h>\n"
+        )
+
+    def math(self) -> str:
+        """Vector versions of the math functions used: glibc's libmvec serves loops under ``omp simd``."""
+        names = sorted(self.printer.c.vector)
+        if not names:
+            return ""
+        lines = ["#if defined(__GLIBC__) && defined(__x86_64__)  // glibc has vector versions of these (libmvec)"]
+        for name in names:
+            base = name.removesuffix("f") if name not in VECTOR_MATH else name
+            kind = "float" if name != base else "double"
+            two = base in ("pow", "atan2", "hypot")
+            lines.append("#pragma omp declare simd notinbranch")
+            lines.append(f"{kind} {name}({kind}{', ' + kind if two else ''});")
+        return "\n".join([*lines, "#endif\n"])
+
+    # --- the entry
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text if text else "")
+
+    def entry(self) -> str:
+        p = self.program
+        name = ident(p.name)
+        arrays = [x for x in p.params if isinstance(x, n.ArrayParam)]
+        self.line("PyObject *py_result = NULL;")
+        self.line('(void)py_args; reason = "types";')
+        self.line(f"if (py_count != {len(p.params)}) {{ Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct; }}")
+        for k, x in enumerate(p.params):
+            if isinstance(x, n.ScalarParam):
+                self.scalar(k, x)
+        if arrays:
+            self.line(f"Py_buffer py_views[{len(arrays)}];")
+            self.line("int py_taken = 0, py_fits = 1;")
+        sizes: dict[str, str] = {}
+        checks: list[str] = []
+        for k, x in enumerate(arrays):
+            at = p.params.index(x)
+            kind = _FORMATS[x.dtype]
+            self.line(
+                f"if ((py_fits = take_array(py_args[{at}], &py_views[{k}], '{kind[0]}', '{kind[1]}', {len(x.dims)}, "
+                f"{int(x.layout == 'C')}, {int(x.written)})) <= 0) goto miss;"
+            )
+            self.line("++py_taken;")
+            for d, dim in enumerate(x.dims):
+                have = f"py_views[{k}].shape[{d}]"
+                if isinstance(dim, Var) and dim.name not in sizes:
+                    sizes[dim.name] = have
+                    checks.append(f"{have} == 1")
+                elif isinstance(dim, Var):
+                    checks.append(f"{have} != {ident(dim.name)}")
+                else:
+                    checks.append(f"{have} != {b.constant(dim)}")
+        for name_, have in sizes.items():
+            self.line(f"const int64_t {ident(name_)} = {have};")
+        if checks:
+            self.line(f"if ({' || '.join(checks)}) goto miss;")
+        for condition in self.assumptions():
+            self.line(f"if (!({self.printer.c.expr(condition)})) {{ reason = \"sizes\"; goto miss; }}")
+        overlaps = [
+            f"overlap(&py_views[{i}], &py_views[{j}])" for i, x in enumerate(arrays) for j, y in enumerate(arrays)
+            if i != j and x.written and (not y.written or i < j)
+        ]  # fmt: skip
+        if overlaps:
+            self.line(f"if ({' || '.join(overlaps)}) {{ reason = \"overlap\"; goto miss; }}")
+        for k, x in enumerate(arrays):
+            const = "" if x.written else "const "
+            self.line(f"{const}{TYPES[x.dtype]} *{ident(x.name)} = py_views[{k}].buf;")
+            if x.layout != "C":
+                for d in range(len(x.dims)):
+                    self.line(f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;")
+        declared_at = len(self.lines)
+        self.block(p.body)
+        self.line("Py_IncRef(&_Py_NoneStruct);")
+        self.line("py_result = &_Py_NoneStruct;")
+        declarations = self._declarations()
+        self.lines[declared_at:declared_at] = declarations
+        self.depth = 0
+        self.line("done:;")
+        self.depth = 1
+        for buffer in self.allocated:
+            info = p.buffers[buffer]
+            if info.role == "result":
+                self.line(f"if (py_{ident(buffer)}_array) Py_DecRef(py_{ident(buffer)}_array);")
+            else:
+                self.line(f"free({ident(buffer)});")
+        if arrays:
+            self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
+        self.line("return py_result;")
+        if arrays:
+            self.depth = 0
+            self.line("miss:")
+            self.depth = 1
+            self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
+            self.line("if (py_fits < 0) return NULL;")
+            self.line("Py_IncRef(&_Py_NotImplementedStruct);")
+            self.line("return &_Py_NotImplementedStruct;")
+        head = f"static PyObject *call_{name}(PyObject *self, PyObject *const *py_args, Py_ssize_t py_count) {{"
+        return "\n".join([head, *self.lines, "}", ""])
+
+    def assumptions(self) -> Sequence[Expr]:
+        return self.program.assumptions
+
+    def scalar(self, k: int, x: n.ScalarParam) -> None:
+        miss = "{ Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct; }"
+        name = ident(x.name)
+        match x.python:
+            case "int":
+                self.line("int py_overflow_" + name + " = 0;")
+                self.line(f"if (py_args[{k}]->ob_type != &PyLong_Type) {miss}")
+                self.line(f"const int64_t {name} = PyLong_AsLongLongAndOverflow(py_args[{k}], &py_overflow_{name});")
+                self.line(f"if (py_overflow_{name}) {miss}")
+            case "float":
+                self.line(f"if (py_args[{k}]->ob_type != &PyFloat_Type) {miss}")
+                self.line(f"const double {name} = PyFloat_AsDouble(py_args[{k}]);")
+            case "bool":
+                self.line(f"if (py_args[{k}] != &_Py_TrueStruct && py_args[{k}] != &_Py_FalseStruct) {miss}")
+                self.line(f"const bool {name} = py_args[{k}] == &_Py_TrueStruct;")
+            case "complex":
+                raise CompileError(f"`{x.name}` is complex: complex numbers are not compiled yet")
+            case _:  # a NumPy scalar: its type is exact, its memory is read through the buffer protocol
+                self.dtypes[x.dtype] = None
+                self.line(f"if (py_args[{k}]->ob_type != numpy_{x.dtype}) {miss}")
+                self.line(f"Py_buffer py_held_{name};")
+                self.line(f"if (PyObject_GetBuffer(py_args[{k}], &py_held_{name}, 0)) return NULL;")
+                self.line(f"const {TYPES[x.dtype]} {name} = *(const {TYPES[x.dtype]} *)py_held_{name}.buf;")
+                self.line(f"PyBuffer_Release(&py_held_{name});")
+
+    def _declarations(self) -> list[str]:
+        """What the host steps assign, declared in front so that they may leave from anywhere."""
+        lines = []
+        for name in self.allocated:
+            info = self.program.buffers[name]
+            lines.append(f"    {TYPES[info.dtype]} *{ident(name)} = NULL;")
+            if info.role == "result":
+                lines.append(f"    PyObject *py_{ident(name)}_array = NULL;")
+        inside = {s.name for k in walk(self.program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Let)}
+        host = self._host_scalars()
+        for name, dtype in sorted(host.items()):
+            if name not in inside:
+                lines.append(f"    {TYPES[dtype]} {ident(name)} = 0;")
+        if any(f.guards for f in self.functions):
+            lines.append("    int64_t py_error[8] = {0};")
+        return lines
+
+    def _host_scalars(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+
+        def visit(block: Iterable[n.Stmt]) -> None:
+            for s in block:
+                match s:
+                    case n.Kernel():
+                        function = next(f for f in self.functions if f.name == ident(s.name))
+                        for v in [*function.outputs]:
+                            found[v.name] = v.dtype
+                        for v in function.scalars:
+                            if v.name in self.program.variables:
+                                found[v.name] = v.dtype
+                    case n.Let(name=name, value=value):
+                        found[name] = value.dtype
+                    case n.Assign(name=name):
+                        found[name] = self.program.variables[name]
+                    case _:
+                        pass
+                if not isinstance(s, n.Kernel):
+                    from transkern.ir.traverse import bodies
+
+                    for body in bodies(s):
+                        visit(body)
+
+        visit(self.program.body)
+        return found
+
+    # --- host steps
+
+    def block(self, statements: Sequence[n.Stmt], after: frozenset[str] = frozenset()) -> None:
+        for k, s in enumerate(statements):
+            live = set(after)
+            for later in statements[k + 1 :]:
+                live |= scalars_used(later) | scalars_set(later)
+                for x in walk((later,)):
+                    if isinstance(x, n.Alloc) and x.buffer in self.program.buffers:
+                        live |= {v for d in self.program.buffers[x.buffer].dims for v in variables_read(d)}
+            self.step(s, frozenset(live))
+
+    def step(self, s: n.Stmt, live: frozenset[str]) -> None:
+        c = self.printer.c
+        match s:
+            case n.Kernel():
+                self.kernel(s, live)
+            case n.Let(name, value):
+                self.line(f"{ident(name)} = {c.expr(value)};")
+            case n.Assign(name, value):
+                self.line(f"{ident(name)} = {c.expr(value)};")
+            case n.Alloc(buffer):
+                self.alloc(buffer)
+            case n.Library():
+                self.library(s)
+            case n.Guard(condition, error, message, args):
+                self.line(f"if (!({c.expr(condition)})) {{")
+                self.depth += 1
+                self.raise_(error, message, [c.expr(a) for a in args])
+                self.depth -= 1
+                self.line("}")
+            case n.If(condition, then, orelse):
+                self.line(f"if ({c.expr(condition)}) {{")
+                self.depth += 1
+                self.block(then, live)
+                self.depth -= 1
+                if orelse:
+                    self.line("} else {")
+                    self.depth += 1
+                    self.block(orelse, live)
+                    self.depth -= 1
+                self.line("}")
+            case n.While(head, condition, body):
+                self.line("for (;;) {")
+                self.depth += 1
+                everything = live | scalars_used(s) | scalars_set(s)
+                self.block(head, frozenset(everything))
+                self.line(f"if (!({c.expr(condition)})) break;")
+                self.block(body, frozenset(everything))
+                self.depth -= 1
+                self.line("}")
+            case n.Loop():
+                self.line(self.printer.header(s))
+                self.depth += 1
+                self.block(s.body, frozenset(live | scalars_used(s) | scalars_set(s)))
+                self.depth -= 1
+                self.line("}")
+            case n.Break():
+                self.line("break;")
+            case n.Continue():
+                self.line("continue;")
+            case n.Return(result):
+                self.line(f"py_result = {self.result(result)};")
+                self.line("goto done;")
+            case n.Store(buffer, index, value):
+                self.line(f"{c.element(buffer, index)} = {c.expr(value)};")
+            case _:
+                raise AssertionError(f"not a host step: {s}")
+
+    def kernel(self, s: n.Kernel, live: frozenset[str]) -> None:
+        function = self.printer.function(s, set(live))
+        self.functions.append(function)
+        args = [ident(x.name) for x in function.buffers]
+        for x in function.buffers:
+            if x.layout != "C":
+                args += [f"{x.name}_stride{d}" for d in range(len(x.dims))]
+        args += [ident(v.name) for v in function.scalars]
+        args += [f"&{ident(v.name)}" for v in function.outputs]
+        if not function.guards:
+            self.line(f"{function.name}({', '.join(args)});")
+            return
+        self.line(f"switch ({function.name}({', '.join([*args, 'py_error'])})) {{")
+        for k, guard in enumerate(function.guards):
+            self.line(f"case {k + 1}:")
+            self.depth += 1
+            self.raise_(guard.error, guard.message, [f"py_error[{j}]" for j in range(len(guard.args))])
+            self.depth -= 1
+        self.line("}")
+
+    def raise_(self, error: str, message: str, args: Sequence[str]) -> None:
+        text = message.replace("%", "%%").replace("{{", "\0").replace("}}", "\1").replace("{}", "%lld")
+        text = text.replace("\0", "{").replace("\1", "}")
+        quoted = json.dumps(text, ensure_ascii=False)
+        values = "".join(f", (long long)({a})" for a in args)
+        self.line(f'PyErr_Format(PyDict_GetItemString(PyEval_GetBuiltins(), "{error}"), {quoted}{values});')
+        self.line("goto done;")
+
+    def alloc(self, buffer: str) -> None:
+        info = self.program.buffers[buffer]
+        name, c = ident(buffer), self.printer.c
+        if buffer not in self.allocated:
+            self.allocated.append(buffer)
+        size = b.product(info.dims)
+        if info.role == "result":
+            self.dtypes[_numpy_name(info.dtype)] = None
+            dims = ", ".join(c.expr(d) for d in info.dims) or "0"
+            self.line(f"if (py_{name}_array) Py_DecRef(py_{name}_array);")
+            itemsize = np.dtype(_numpy_name(info.dtype)).itemsize
+            constant = b.constant(size)
+            if constant is not None and constant * itemsize < 1 << 20 or not info.dims:
+                made = f"new_array(numpy_{_numpy_name(info.dtype)}, {len(info.dims)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
+            else:
+                made = (
+                    f"large_array(numpy_{_numpy_name(info.dtype)}, {itemsize} * ({c.expr(size)}), {len(info.dims)}, "
+                    f"(const int64_t[]){{{dims}}}, (void **)&{name})"
+                )
+            self.line(f"py_{name}_array = {made};")
+            self.line(f"if (!py_{name}_array) goto done;")
+            return
+        self.line(f"free({name});")
+        self.line(f"if (!({name} = aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63))) {{ PyErr_NoMemory(); goto done; }}")
+
+    def library(self, s: n.Library) -> None:
+        """A library step: the memory of the buffers, as arrays, to a Python function that fills the output."""
+        names = [f"a{k}" for k in range(len(s.ins))]
+        value = spell(s.name, "np", tuple(names), s.attributes)
+        text = f"lambda out, {', '.join(names)}: np.copyto(out, {value})"
+        if text not in self.steps:
+            self.steps.append(text)
+        k = self.steps.index(text)
+        self.line("{")
+        self.depth += 1
+        arrays = []
+        for name in (*s.outs, *s.ins):
+            arrays.append(self.wrapped(name))
+        self.line(f"PyObject *py_filled = PyObject_CallFunctionObjArgs(step_{k}, {', '.join(arrays)}, NULL);")
+        for a in arrays:
+            self.line(f"Py_DecRef({a});")
+        self.line("if (!py_filled) goto done;")
+        self.line("Py_DecRef(py_filled);")
+        self.depth -= 1
+        self.line("}")
+
+    def wrapped(self, name: str) -> str:
+        info = self.program.buffers[name]
+        dtype = _numpy_name(info.dtype)
+        self.dtypes[dtype] = None
+        dims = ", ".join(self.printer.c.expr(d) for d in info.dims) or "0"
+        itemsize = np.dtype(dtype).itemsize
+        made = f"py_{ident(name)}_view"
+        self.line(
+            f"PyObject *{made} = as_array((void *){ident(name)}, numpy_{dtype}, {itemsize}, {len(info.dims)}, (const int64_t[]){{{dims}}});"
+        )
+        return made
+
+    # --- results
+
+    def result(self, r: n.Result) -> str:
+        """An expression for a new reference to the result."""
+        c = self.printer.c
+        match r:
+            case n.ConstantResult(None):
+                return "(Py_IncRef(&_Py_NoneStruct), &_Py_NoneStruct)"
+            case n.ConstantResult(bool() as value):
+                return f"PyBool_FromLong({int(value)})"
+            case n.ConstantResult(int() as value):
+                return f"PyLong_FromLongLong({value}ll)"
+            case n.ConstantResult(float() as value):
+                return f"PyFloat_FromDouble({c.constant(value, 'float64')})"
+            case n.ConstantResult(str() as value):
+                return f"PyUnicode_FromString({json.dumps(value, ensure_ascii=False)})"
+            case n.ArgumentResult(name):
+                at = next(k for k, p in enumerate(self.program.params) if p.name == name)
+                return f"(Py_IncRef(py_args[{at}]), py_args[{at}])"
+            case n.ScalarResult(value, True):
+                text = c.expr(value)
+                make = {"bool": "PyBool_FromLong", "index": "PyLong_FromLongLong"}.get(value.dtype, "PyFloat_FromDouble")
+                return f"{make}({text})"
+            case n.ScalarResult(value, False):
+                dtype = _numpy_name(value.dtype)
+                return self.numpy_scalar(c.expr(value), value.dtype, dtype)
+            case n.ArrayResult():
+                return self.array_result(r)
+            case n.ListResult(buffer, count, dtype, python):
+                return self.list_result(buffer, c.expr(count), dtype, python)
+            case n.ViewResult():
+                return self.view_result(r)
+            case n.TupleResult(items, kind):
+                held = self.fresh("items")
+                make, put = ("PyList_New", "PyList_SetItem") if kind == "list" else ("PyTuple_New", "PyTuple_SetItem")
+                self.line(f"PyObject *{held} = {make}({len(items)});")
+                for k, item in enumerate(items):
+                    self.line(f"{put}({held}, {k}, {self.result(item)});")
+                return held
+            case _:
+                raise AssertionError(r)
+
+    def fresh(self, base: str) -> str:
+        self.labels += 1
+        return f"py_{base}_{self.labels}"
+
+    def numpy_scalar(self, value: str, ctype: str, dtype: str) -> str:
+        self.dtypes[dtype] = None
+        match np.dtype(dtype).kind:
+            case "f":
+                made = f"PyFloat_FromDouble({value})"
+            case "b":
+                made = f"PyBool_FromLong({value})"
+            case "u" if dtype == "uint64":
+                held = self.fresh("number")
+                self.line(f'PyObject *{held} = Py_BuildValue("K", (unsigned long long)({value}));')
+                made = held
+            case _:
+                made = f"PyLong_FromLongLong({value})"
+        held = self.fresh("number")
+        self.line(f"PyObject *{held} = {made};")
+        out = self.fresh("scalar")
+        self.line(f"PyObject *{out} = PyObject_CallFunctionObjArgs(numpy_{dtype}, {held}, NULL);")
+        self.line(f"Py_DecRef({held});")
+        return out
+
+    def array_result(self, r: n.ArrayResult) -> str:
+        info = self.program.buffers[r.buffer]
+        name, c = ident(r.buffer), self.printer.c
+        if r.dims == info.dims and info.role == "result":
+            made = f"(Py_IncRef(py_{name}_array), py_{name}_array)"
+        else:
+            made = self.cut(r, info)
+        if r.empty_dtype and r.empty_dtype != r.dtype and b.constant(r.dims[0]) != 0:
+            held = self.fresh("array")
+            self.dtypes[r.empty_dtype] = None
+            dims = ", ".join(c.expr(d) for d in r.dims)
+            self.line(f"PyObject *{held};")
+            self.line("{")
+            self.line("    void *py_unused;")
+            self.line(f"    {held} = ({c.expr(r.dims[0])}) ? {made} : new_array(numpy_{r.empty_dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &py_unused);")
+            self.line("}")
+            return held
+        return made
+
+    def cut(self, r: n.ArrayResult, info: n.Buffer) -> str:
+        """A copy of the front of a buffer, of the size found at run time."""
+        dtype, c = _numpy_name(info.dtype), self.printer.c
+        self.dtypes[dtype] = None
+        held = self.fresh("array")
+        dims = ", ".join(c.expr(d) for d in r.dims)
+        size = c.expr(b.product(r.dims))
+        self.line(f"void *{held}_data;")
+        self.line(f"PyObject *{held} = new_array(numpy_{dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &{held}_data);")
+        self.line(f"if (!{held}) goto done;")
+        self.line(f"memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof *{ident(r.buffer)});")
+        return held
+
+    def list_result(self, buffer: str, count: str, dtype: str, python: bool) -> str:
+        if not buffer:
+            return "PyList_New(0)"
+        numpy_dtype = _numpy_name(dtype)
+        self.dtypes[numpy_dtype] = None
+        held = self.fresh("list")
+        self.line(f"void *{held}_data;")
+        self.line(f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, 1, (const int64_t[]){{{count}}}, &{held}_data);")
+        self.line(f"if (!{held}_array) goto done;")
+        self.line(f"memcpy({held}_data, {ident(buffer)}, ({count}) * sizeof *{ident(buffer)});")
+        made = f'PyObject_CallMethod({held}_array, "tolist", NULL)' if python else f"PySequence_List({held}_array)"
+        self.line(f"PyObject *{held} = {made};")
+        self.line(f"Py_DecRef({held}_array);")
+        return held
+
+    def view_result(self, r: n.ViewResult) -> str:
+        """A view of an argument, made by NumPy over the argument's own memory."""
+        c = self.printer.c
+        at = next(k for k, p in enumerate(self.program.params) if p.name == r.buffer)
+        text = "lambda x, d, s, *at: np.lib.stride_tricks.as_strided(x[tuple(slice(i, i + 1) for i in at)], d, s)"
+        if text not in self.steps:
+            self.steps.append(text)
+        k = self.steps.index(text)
+        view = [x.name for x in self.program.params if isinstance(x, n.ArrayParam)].index(r.buffer)
+        dims, strides = self.fresh("dims"), self.fresh("strides")
+        self.line(f"PyObject *{dims} = PyTuple_New({len(r.dims)}), *{strides} = PyTuple_New({len(r.dims)});")
+        for d, extent in enumerate(r.dims):
+            self.line(f"PyTuple_SetItem({dims}, {d}, PyLong_FromLongLong({c.expr(extent)}));")
+            terms = " + ".join(
+                f"({c.expr(step[d])}) * py_views[{view}].strides[{p}]" for p, step in enumerate(r.steps) if step[d] != b.ZERO
+            )
+            self.line(f"PyTuple_SetItem({strides}, {d}, PyLong_FromLongLong({terms or 0}));")
+        at_names = []
+        for extent in r.offset:
+            name = self.fresh("at")
+            self.line(f"PyObject *{name} = PyLong_FromLongLong({c.expr(extent)});")
+            at_names.append(name)
+        out = self.fresh("view")
+        self.line(
+            f"PyObject *{out} = PyObject_CallFunctionObjArgs(step_{k}, py_args[{at}], {', '.join([dims, strides, *at_names])}, NULL);"
+        )
+        for name in (dims, strides, *at_names):
+            self.line(f"Py_DecRef({name});")
+        return out
+
+    # --- the module
+
+    def init(self) -> str:
+        name = ident(self.program.name)
+        lines = [
+            'static PyObject *why(PyObject *self, PyObject *unused) { return PyUnicode_FromString(reason); }',
+            "static PyMethodDef methods[] = {",
+            f'    {{"{self.program.name}", call_{name}, 0x80, "{_doc(self.program)}"}},',
+            '    {"why", why, 0x4, "why the last call was not for this code"}, {0}};',
+            f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{self.program.name}", NULL, -1, methods}};',
+            "",
+            f"__attribute__((visibility(\"default\"))) PyObject *PyInit_{self.program.name}(void) {{",
+            '    if (!(numpy = PyImport_ImportModule("numpy"))) return NULL;',
+            '    numpy_ndarray = PyObject_GetAttrString(numpy, "ndarray");',
+            '    numpy_empty = PyObject_GetAttrString(numpy, "empty");',
+        ]
+        for d in self.dtypes:
+            lines.append(f'    numpy_{d} = PyObject_GetAttrString(numpy, "{d if d != "bool" else "bool_"}");')
+        for k, text in enumerate(self.steps):
+            lines.append(f"    if (!(step_{k} = function({json.dumps(text)}))) return NULL;")
+        lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
+        return "\n".join(lines)
+
+
+def _doc(program: n.Program) -> str:
+    return f"{program.name}({', '.join(p.name for p in program.params)})"
+
+
+def _numpy_name(dtype: str) -> str:
+    return "int64" if dtype == "index" else dtype
+
+
+def _param_text(param: n.Param) -> str:
+    match param:
+        case n.ArrayParam(name, dtype, dims, layout):
+            inner = ", ".join(ident(d.name) if isinstance(d, Var) else str(b.constant(d)) for d in dims)
+            return f"{name}: {dtype}[{inner}]" + (" strided" if layout != "C" else "")
+        case n.ScalarParam(name, dtype, python):
+            return f"{name}: {python or dtype}"
+        case n.ConstantParam(name, value):
+            return f"{name} = {value!r}"
+
+
+_ = (buffers_used, own_exprs, walk_expr)
