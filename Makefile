@@ -1,0 +1,43 @@
+# make test    lint, type check and all tests, in an environment of their own (.venv)
+# make demo    the examples on every target that this machine can run
+# make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile
+
+PYTHON ?= python3
+JOBS ?= 2
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
+
+.PHONY: test demo bench clean
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/demo.py
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/bench.py
+
+# A stamp an extra: pip runs again only when pyproject.toml has changed. The environment with everything serves the demo.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[dev]'
+	@touch $(VENV)/.dev $(VENV)/.demo
+
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[demo,pallas]'
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[bench]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The tests. Shared parts are imported by name: ``from tests.tools import require``."""

@@ -1,0 +1,63 @@
+"""What all tests share: the environment they run in, and the report of what was left out."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+
+import pytest
+
+from tests.tools import COMPLETE, LEFT_OUT
+
+# ---- environment: set before NumPy, JAX or the OpenMP runtime are loaded; the workers of xdist inherit it. -----------
+
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    # Never the user's own cache: a test must neither profit from it nor fill it.
+    _CACHE = tempfile.mkdtemp(prefix="transkern-tests-")
+    atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
+    os.environ["XDG_CACHE_HOME"] = _CACHE
+
+# Two workers share the cores: threads that spin after a parallel region would take them from each other.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# The TPU compiler must not look for a TPU machine around it.
+os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
+os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
+os.environ.setdefault("TPU_ACCELERATOR_TYPE", "v5litepod-4")
+# XLA reads this once, when JAX is imported; flags that the Pallas tests need go into the list.
+_XLA_FLAGS: tuple[str, ...] = ()
+os.environ["XLA_FLAGS"] = " ".join((*os.environ.get("XLA_FLAGS", "").split(), *_XLA_FLAGS))
+
+
+# ---- what was left out ---------------------------------------------------------------------------------------------
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """On Linux x86-64 a run with a group of tests left out has failed."""
+    if COMPLETE and _left_out(session.config) and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    left_out = _left_out(terminalreporter.config)
+    if left_out:
+        terminalreporter.section("left out")
+        for reason, count in sorted(left_out.items()):
+            terminalreporter.line(f"{reason}  ({count} test{'s' if count > 1 else ''} or files)")
+        if COMPLETE:
+            terminalreporter.line("on Linux x86-64 all of this must run: pip install -e '.[dev]'", red=True)
+
+
+def _left_out(config: pytest.Config) -> dict[str, int]:
+    """How often each tool was missing; a CUDA device may be."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    counts: dict[str, int] = {}
+    for report in reporter.stats.get("skipped", ()) if reporter else ():
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        if reason.startswith(("could not import", LEFT_OUT)) and "device" not in reason:
+            reason = reason.removeprefix(LEFT_OUT)
+            counts[reason] = counts.get(reason, 0) + 1
+    return counts

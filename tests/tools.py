@@ -1,0 +1,124 @@
+"""What some tests need besides Python: `require("nvrtc")` at the top of a test or of a test file.
+
+On Linux x86-64, where the `dev` extra installs all of it, a missing tool fails the run; elsewhere the tests are left
+out, and the run says so at its end. `TRANSKERN_TESTS_PARTIAL=1` leaves out there too (a borrowed GPU machine).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LEFT_OUT = "left out: "
+"""How the reason of a test begins that was skipped for want of a tool."""
+
+COMPLETE = sys.platform == "linux" and platform.machine() == "x86_64" and not os.environ.get("TRANSKERN_TESTS_PARTIAL")
+"""Whether every tool must be there."""
+
+
+def require(*tools: str) -> None:
+    """Skips the test, or the whole file at import, where one of `tools` is missing; fails where it must be there."""
+    for tool in tools:
+        missing = _missing(tool)
+        if not missing:
+            continue
+        if COMPLETE and tool not in _OPTIONAL:
+            pytest.fail(f"{tool}: {missing}", pytrace=False)
+        pytest.skip(f"{LEFT_OUT}{tool}: {missing}", allow_module_level=True)
+
+
+def has(tool: str) -> bool:
+    """Whether the tool is there."""
+    return not _missing(tool)
+
+
+@functools.cache
+def _missing(tool: str) -> str:
+    return _TOOLS[tool]()
+
+
+def _module(name: str, install: str) -> Callable[[], str]:
+    def look() -> str:
+        try:
+            found = importlib.util.find_spec(name) is not None
+        except ModuleNotFoundError:  # the parent package
+            found = False
+        return "" if found else f"no module {name} (pip install {install})"
+
+    return look
+
+
+def _program(name: str, install: str) -> Callable[[], str]:
+    return lambda: "" if shutil.which(name) else f"no program {name} (install {install})"
+
+
+def _in_environment(name: str, install: str) -> Callable[[], str]:
+    """A program that a Python package brings: beside the interpreter, or somewhere in site-packages."""
+
+    def look() -> str:
+        if shutil.which(name) or Path(sys.executable).with_name(name).exists():
+            return ""
+        for folder in map(Path, sys.path):
+            if folder.name == "site-packages" and any(folder.glob(f"nvidia/**/bin/{name}")):
+                return ""
+        return f"no program {name} (pip install {install})"
+
+    return look
+
+
+def _nvrtc() -> str:
+    if missing := _module("cupy", "'transkern[cuda]'")():
+        return missing
+    code = "from cupy.cuda import nvrtc; print(nvrtc.getVersion())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return "" if run.returncode == 0 else f"NVRTC cannot be loaded: {run.stderr.strip().splitlines()[-1:]}"
+
+
+def _sanitizers() -> str:
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        return "no C++ compiler"
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "empty.cpp")
+        source.write_text("int main() { return 0; }\n")
+        for kind in ("address,undefined", "thread"):
+            command = [compiler, f"-fsanitize={kind}", str(source), "-o", str(Path(folder, "empty"))]
+            run = subprocess.run(command, capture_output=True, text=True)
+            if run.returncode != 0:
+                return f"{compiler} cannot link -fsanitize={kind}"
+    return ""
+
+
+def _device() -> str:
+    if _module("cupy", "")():
+        return "no CUDA device"
+    code = "import cupy; assert cupy.cuda.runtime.getDeviceCount() > 0; cupy.arange(3).sum().item()"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    return "" if run.returncode == 0 else "no CUDA device"
+
+
+_TOOLS: dict[str, Callable[[], str]] = {
+    "cc": _program(os.environ.get("CC", "cc"), "a C compiler"),
+    "c++": _program(os.environ.get("CXX", "g++"), "a C++ compiler"),
+    "nvrtc": _nvrtc,
+    "cupy": _module("cupy", "'transkern[cuda]'"),
+    "nvdisasm": _in_environment("nvdisasm", "nvidia-cuda-nvdisasm"),
+    "cuobjdump": _in_environment("cuobjdump", "nvidia-cuda-cuobjdump"),
+    "jax": _module("jax", "'transkern[pallas]'"),
+    "astor": _module("astor", "'transkern[pallas]'"),
+    "libtpu": _module("libtpu", "'transkern[tpu]'"),
+    "sanitizers": _sanitizers,
+    "skimage": _module("skimage", "'transkern[demo]'"),
+    "device": _device,
+}
+_OPTIONAL = {"device"}  # hardware, which no package installs
