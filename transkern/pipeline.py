@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.contract import contract_temporaries
-from transkern.fuse.guards import drop_proven_guards
+from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
+from transkern.fuse.share import share_values
 from transkern.ir.nodes import Program
 
 Pass = Callable[[Program], Program]
@@ -18,16 +19,24 @@ Pass = Callable[[Program], Program]
 PASSES: tuple[Pass, ...] = (
     lower,
     drop_proven_guards,
+    hoist_guards,
+    unify_sizes,  # needs the guards in front
     fuse_loops,
     contract_temporaries,
+    share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
     hoist_gathers,  # after masking: the base array no longer changes
     fuse_loops,  # the gathers with what stands before them
     place_kernels,
 )
 
-DEVICE_PASSES: tuple[Pass, ...] = (*PASSES, spill_scalars)
+DEVICE_PASSES: tuple[Pass, ...] = (*PASSES, spill_scalars, guard_assumptions)
 """For targets whose kernels cannot hand scalars to each other in registers."""
+
+
+def passes_for(target: str) -> tuple[Pass, ...]:
+    """The passes before a target's own."""
+    return PASSES if target == "cpu" else DEVICE_PASSES
 
 
 def run(program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None) -> Program:

@@ -46,7 +46,8 @@ class Context:
         self.depth = 0  # of inlining
         self.written: set[str] = set()
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
-        self.sized_by_trips = False
+        self.assumptions: list[Expr] = []
+        self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
 
     # --- names
@@ -162,6 +163,11 @@ class Context:
         self.emit(n.Alloc(buffer.name))
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
         return replace(self.whole(buffer, (count, *value.dims[1:])), empty_dtype=value.empty_dtype)
+
+    def assume(self, condition: Expr) -> None:
+        """Hold `condition`, over sizes and parameters, for true: a call that breaks it gets other code."""
+        if condition != b.TRUE and condition not in self.assumptions:
+            self.assumptions.append(condition)
 
     def guard(self, condition: Expr, error: str, message: str, args: tuple[Expr, ...] = ()) -> None:
         """Raise `error` at run time unless `condition`; ends the block where it is known to fail."""

@@ -15,6 +15,7 @@ from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar,
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
 from transkern.ir.ops import OPS
+from transkern.ir.traverse import buffers_read, variables_read
 
 _WEAK: dict[str, Any] = {"index": int, "float64": float, "complex128": complex, "bool": np.dtype(bool)}
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
@@ -371,19 +372,19 @@ def align(
         if not isinstance(v, Array):
             elements.append(scalar_expr(ctx, v))
             continue
-        elements.append(v.at(stretched(v.dims, axes)))
+        elements.append(v.at(stretched(ctx, v.dims, axes)))
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
 
 
-def stretched(dims: tuple[Expr, ...], axes: tuple[Axis, ...]) -> tuple[Expr, ...]:
+def stretched(ctx: Context, dims: tuple[Expr, ...], axes: tuple[Axis, ...]) -> tuple[Expr, ...]:
     """The index into an array of `dims` at a point of the broadcast `axes`."""
     own = axes[len(axes) - len(dims) :]
     index: list[Expr] = []
     for d, a in zip(dims, own, strict=True):
         if b.constant(d) == 1:
             index.append(b.ZERO)
-        elif d == a.extent or not _may_stretch(d):
+        elif d == a.extent or not _may_stretch(ctx, d):
             index.append(a.var)
         else:
             index.append(b.where(b.compare("equal", d, b.ONE), b.ZERO, a.var))
@@ -400,9 +401,20 @@ def _masks_agree(arrays: Sequence[Array], ndim: int, owner: Array) -> bool:
     return True
 
 
-def _may_stretch(dim: Expr) -> bool:
-    """Whether a dim not known to be 1 may still be 1 at run time (sizes of arguments may not)."""
-    return not (isinstance(dim, Var) or b.constant(dim) is not None) or (isinstance(dim, Var) and dim.name.endswith(".size"))
+def _may_stretch(ctx: Context, dim: Expr) -> bool:
+    """Whether a dim not known to be 1 may still be 1 at run time.
+
+    Sizes of arguments are not 1 (a size of 1 has its own specialisation). What is computed from them is assumed not to
+    be, and the assumption is checked before the call; a size found at run time may be.
+    """
+    if b.constant(dim) is not None:
+        return False
+    if isinstance(dim, Var):
+        return dim.name.endswith(".size")
+    if any(v in ctx.variables or v.endswith(".size") or v not in ctx.entry for v in variables_read(dim)) or buffers_read(dim):
+        return True
+    ctx.assume(b.compare("not_equal", dim, b.ONE))
+    return False
 
 
 def broadcast_dims(ctx: Context, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
@@ -419,7 +431,7 @@ def broadcast_dims(ctx: Context, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Ex
                 dim = d
                 continue
             condition = b.compare("equal", d, dim)
-            may = _may_stretch(d), _may_stretch(dim)
+            may = _may_stretch(ctx, d), _may_stretch(ctx, dim)
             if may[0]:
                 condition = b.either(condition, b.compare("equal", d, b.ONE))
             if may[1]:
@@ -457,7 +469,7 @@ def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tu
         if b.constant(d) == 1:
             continue
         fits = b.compare("equal", d, t)
-        if _may_stretch(d):
+        if _may_stretch(ctx, d):
             fits = b.either(fits, b.compare("equal", d, b.ONE))
         conditions = b.both(conditions, fits)
 
@@ -469,7 +481,7 @@ def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tu
         conditions, "ValueError", f"could not broadcast input array from shape {text(own)} into shape {text(dims)}",
         (*own, *dims),
     )  # fmt: skip
-    return axes, value.at(stretched(own, axes))
+    return axes, value.at(stretched(ctx, own, axes))
 
 
 def truth(ctx: Context, value: Value) -> Value:

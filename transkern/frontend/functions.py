@@ -386,8 +386,8 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
     rows = ctx.axes((x.dims[-2],)) if x.ndim > 1 else ()
     columns = ctx.axes((y.dims[-1],)) if y.ndim > 1 else ()
     axis = Axis(ctx.fresh("r"), inner_x)
-    at_x = (*stretched(x.dims[:-2], batch), *(a.var for a in rows), axis.var) if x.ndim > 1 else (axis.var,)
-    at_y = (*stretched(y.dims[:-2], batch), axis.var, *(a.var for a in columns)) if y.ndim > 1 else (axis.var,)
+    at_x = (*stretched(ctx, x.dims[:-2], batch), *(a.var for a in rows), axis.var) if x.ndim > 1 else (axis.var,)
+    at_y = (*stretched(ctx, y.dims[:-2], batch), axis.var, *(a.var for a in columns)) if y.ndim > 1 else (axis.var,)
     product = Apply("multiply", (x.at(at_x), y.at(at_y)), dtype)
     return ctx.define(Array((*batch, *rows, *columns), Reduce("sum", (axis,), product, dtype, ctx.span)), "product")
 

@@ -52,7 +52,7 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     params = [replace(p, written=p.name in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params]
     return n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds, tuple(ctx.out), scope.lines,
-        scope.file,
+        scope.file, tuple(ctx.assumptions),
     )  # fmt: skip
 
 
@@ -65,6 +65,7 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
                     sizes.append(b.index(dim))
                 else:
                     sizes.append(b.size(_size_name(name, position, dim)))
+                    ctx.entry.add(_size_name(name, position, dim))
             ctx.taken.add(name)
             buffer = n.Buffer(name, dtype, tuple(sizes), "argument", layout)
             ctx.buffers[name] = buffer
@@ -73,6 +74,7 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
             return n.ArrayParam(name, dtype, tuple(sizes), layout), value
         case ScalarType(dtype, python):
             ctx.taken.add(name)
+            ctx.entry.add(name)
             return n.ScalarParam(name, dtype, python), Scalar(_scalar(name, dtype), bool(python))
         case ConstantType(value):
             return n.ConstantParam(name, value), _constant(ctx, name, value)

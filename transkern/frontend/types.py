@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -31,6 +31,7 @@ class ArrayType:
     dtype: str
     dims: tuple[int | str, ...]
     layout: str = "C"
+    shares: str = ""  # the first of the arguments that it shares memory with
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.dims))}]" + ("" if self.layout == "C" else " strided")
@@ -140,13 +141,16 @@ def types_from_annotations(node: ast.FunctionDef | ast.Lambda) -> tuple[ArgType,
 
 
 def types_of(
-    names: Sequence[str], values: Sequence[Any], demands: Mapping[str, bool] | frozenset[str] = frozenset()
-) -> tuple[ArgType, ...]:
+    names: Sequence[str], values: Sequence[Any], demands: Collection[str] = frozenset(),
+    shared: Sequence[Sequence[str]] = (),
+) -> tuple[ArgType, ...]:  # fmt: skip
     """The types of actual arguments (NumPy arrays and Python objects).
 
     Dims of equal size get one name, so that shapes are compared once, here; a size of 1 is itself, as broadcasting
-    looks at it. `demands` names what must be a constant: ``"axis"`` a scalar parameter, ``"x.1"`` a dim.
+    looks at it. `demands` names what must be a constant: ``"axis"`` a scalar parameter, ``"x.1"`` a dim. `shared` are
+    groups of arguments that share memory.
     """
+    group = {name: members[0] for members in shared for name in members}
     seen: dict[int, str] = {}
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):
@@ -159,7 +163,8 @@ def types_of(
                     dims.append(seen.setdefault(extent, f"{name}_{axis}"))
             dtype = dtype_name(value.dtype)
             contiguous = value.flags.c_contiguous and value.flags.aligned
-            found.append(ArrayType(dtype, tuple(dims), "C" if contiguous else "strided"))
+            layout = "C" if contiguous and name not in group else "strided"
+            found.append(ArrayType(dtype, tuple(dims), layout, group.get(name, "")))
         elif name in demands:
             found.append(ConstantType(value))
         elif type(value) in (int, float, bool, complex):

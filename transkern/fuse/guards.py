@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr
+from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, with_bodies
 
 Fact = tuple[frozenset[tuple[Expr, int]], int]  # a linear form that is at least the number
@@ -87,3 +87,93 @@ def _block(statements: tuple[n.Stmt, ...], facts: list[Fact]) -> tuple[n.Stmt, .
 
 def _touched(fact: Fact, scalars: set[str], buffers: set[str]) -> bool:
     return any(variables_read(t) & scalars or buffers_read(t) & buffers for t, _ in fact[0])
+
+
+def hoist_guards(program: n.Program) -> n.Program:
+    """Guards on sizes move in front of what cannot be seen from outside: allocations, work on temporaries and results.
+
+    A call that must fail then fails before it computes, and guards no longer stand between loops that fuse.
+    """
+    written = {p.name for p in program.params if isinstance(p, n.ArrayParam)}
+    out: list[n.Stmt] = []
+    for s in program.body:
+        if not isinstance(s, n.Guard) or any(buffers_read(e) for e in (s.condition, *s.args)):
+            out.append(s)
+            continue
+        needs = {v for e in (s.condition, *s.args) for v in variables_read(e)}
+        at = len(out)
+        while at and _harmless(out[at - 1], written) and not scalars_set(out[at - 1]) & needs:
+            at -= 1
+        out.insert(at, s)
+    return replace(program, body=tuple(out))
+
+
+def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
+    """Whether nobody can tell that the statement did not run before an error."""
+    from transkern.ir.traverse import walk
+
+    if buffers_written(s) & arguments:
+        return False
+    return not any(isinstance(x, (n.Guard, n.Return, n.While, n.Break, n.Continue)) for x in walk((s,)))
+
+
+def unify_sizes(program: n.Program) -> n.Program:
+    """After a guard at the front that two sizes are equal, one name serves for both:
+
+        guard (h == h4 // 4)            guard (h == h4 // 4)
+        for j < h4 // 4: …       to     for j < h: …
+    """
+    from transkern.ir.traverse import map_block
+
+    body = list(program.body)
+    buffers = dict(program.buffers)
+    for position, s in enumerate(body):
+        if not isinstance(s, n.Guard):
+            break
+        for part in conjuncts(s.condition):
+            match part:
+                case Apply("equal", (x, y), _) if x.dtype == "index" and not buffers_read(part):
+                    pass
+                case _:
+                    continue
+            old, new = (x, y) if isinstance(y, Var) else (y, x)
+            if isinstance(old, (Var, Const)) and not isinstance(new, Const):
+                old, new = new, old
+            if isinstance(old, Const) or new in {e for e in _parts(old)}:
+                continue
+            if any(v not in _entry(program) for v in variables_read(old) | variables_read(new)):
+                continue
+
+            def change(e: Expr, old: Expr = old, new: Expr = new) -> Expr | None:
+                return new if e == old else None
+
+            body[position + 1 :] = map_block(tuple(body[position + 1 :]), change)
+            buffers = {
+                k: v if v.role == "argument" else replace(v, dims=tuple(b.map_expr(d, change) for d in v.dims))
+                for k, v in buffers.items()
+            }  # fmt: skip
+    return replace(program, body=tuple(body), buffers=buffers)
+
+
+def _parts(e: Expr) -> Iterable[Expr]:
+    from transkern.ir.traverse import walk_expr
+
+    return walk_expr(e)
+
+
+def _entry(program: n.Program) -> set[str]:
+    """Sizes and scalars known when a call begins."""
+    found = {p.name for p in program.params if isinstance(p, n.ScalarParam)}
+    for p in program.params:
+        if isinstance(p, n.ArrayParam):
+            found |= {v for d in p.dims for v in variables_read(d)}
+    return found
+
+
+def guard_assumptions(program: n.Program) -> n.Program:
+    """Assumptions as guards at the front, for code that stands alone."""
+    guards = tuple(
+        n.Guard(a, "ValueError", "these sizes need other code: transkern made this for sizes that are not 1")
+        for a in program.assumptions
+    )
+    return replace(program, body=(*guards, *program.body))

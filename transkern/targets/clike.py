@@ -143,6 +143,10 @@ class CPrinter:
     def expr(self, e: Expr) -> str:
         return self._print(e)[0]
 
+    def operand(self, e: Expr) -> str:
+        """`e` as an operand of a comparison."""
+        return self._at(e, _SHIFT)
+
     def _at(self, e: Expr, level: int) -> str:
         """`e`, in parentheses where it binds looser than `level`."""
         text, binds = self._print(e)

@@ -298,16 +298,16 @@ class KernelPrinter:
         step = b.constant(s.step) or 1
         if step > 0:
             advance = f"++{i}" if step == 1 else f"{i} += {step}"
-            return f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; {advance}) {{"
+            return f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; {advance}) {{"
         advance = f"--{i}" if step == -1 else f"{i} -= {-step}"
-        return f"for (int64_t {i} = {c.expr(s.start)}; {i} > {c.expr(s.stop)}; {advance}) {{"
+        return f"for (int64_t {i} = {c.expr(s.start)}; {i} > {c.operand(s.stop)}; {advance}) {{"
 
     def _threads(self, s: n.Loop, serial: bool) -> str:
         """The condition under which threads share the loop, or nothing."""
         if serial or self.parallel or not self.threads or self.searching:
             return ""
         work, cost = self._work(s)
-        extent = self.c.expr(work)
+        extent = self.c.operand(work)
         limit = max(1, _PARALLEL_WORK * (_REPEATED if self.repeated else 1) // max(1, cost))
         constant = b.constant(work)
         if constant is not None:
@@ -469,7 +469,7 @@ class KernelPrinter:
         c.used.setdefault("add_exactly", _ADD_EXACTLY)
         names = list(dict.fromkeys(x.name for x in sums))
         others = [x for x in outer if x.name not in names]
-        start, stop = c.expr(s.start), c.expr(s.stop)
+        start, stop = c.expr(s.start), c.operand(s.stop)
         if threads:
             clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
             self.line(f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({threads})" if threads != "1" else ""))
@@ -496,9 +496,9 @@ class KernelPrinter:
         c, i, name = self.c, ident(s.axis), ident(found.name)
         self.source(s)
         if found.op == "first":
-            self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; ++{i}) {{")
+            self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i}) {{")
         else:
-            self.line(f"for (int64_t {i} = {c.expr(s.stop)} - 1; {i} >= {c.expr(s.start)}; --{i}) {{")
+            self.line(f"for (int64_t {i} = {c.operand(s.stop)} - 1; {i} >= {c.operand(s.start)}; --{i}) {{")
         self.depth += 1
         self.block(x for x in s.body if x is not found)
         self.line(f"if ({c.expr(found.value)}) {{")
@@ -516,7 +516,7 @@ class KernelPrinter:
         self.line("{")
         self.depth += 1
         self.line(f"int64_t kept_count = {count if s.append else 0};")
-        self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; ++{i}) {{")
+        self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i}) {{")
         self.depth += 1
         self.frees.append([])
         self.block(s.body)
@@ -533,7 +533,7 @@ class KernelPrinter:
             for out, value in zip(s.outputs, s.values, strict=True):
                 index: list[Expr] = [kept]
                 for a in s.inner:
-                    self.line(f"for (int64_t {ident(a.name)} = 0; {ident(a.name)} < {c.expr(a.extent)}; ++{ident(a.name)}) {{")
+                    self.line(f"for (int64_t {ident(a.name)} = 0; {ident(a.name)} < {c.operand(a.extent)}; ++{ident(a.name)}) {{")
                     self.depth += 1
                     index.append(a.var)
                 self.line(f"{c.element(out, tuple(index))} = {c.expr(value)};")
@@ -557,7 +557,7 @@ class KernelPrinter:
         self.line("{")
         self.depth += 1
         self.line(f"{c.type(dtype)} running_value = {1 if s.op == 'prod' else 0};")
-        self.line(f"for (int64_t {i} = 0; {i} < {c.expr(s.stop)}; ++{i}) {{")
+        self.line(f"for (int64_t {i} = 0; {i} < {c.operand(s.stop)}; ++{i}) {{")
         self.depth += 1
         self.block(s.body)
         sign = "*" if s.op == "prod" else "+"

@@ -1,0 +1,1 @@
+"""Facts about programs; reads, never edits."""

@@ -1,0 +1,62 @@
+"""What became of a function, in words, against the user's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from transkern.fuse.kernels import count_kernels, temporaries
+from transkern.ir import nodes as n
+from transkern.ir.printer import text
+from transkern.ir.traverse import buffers_used, buffers_written, walk
+
+
+def explain(program: n.Program) -> str:
+    """Kernels with the lines fused in each, temporaries, library steps, and how each loop runs."""
+    kernels = count_kernels(program)
+    left = temporaries(program)
+    lines = [
+        f"{program.name}: {kernels} kernel{'' if kernels == 1 else 's'}, "
+        + (f"{len(left)} temporar{'y' if len(left) == 1 else 'ies'} ({', '.join(left)})" if left else "no temporaries")
+    ]
+    for s in walk(program.body):
+        if isinstance(s, n.Kernel):
+            lines += _kernel(program, s)
+        elif isinstance(s, n.Library):
+            lines.append(f"  line {s.span.line}: {s.name} by the library: {', '.join(s.ins)} -> {', '.join(s.outs)}")
+    return "\n".join(lines)
+
+
+def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
+    numbers = sorted({s.span.line for s in walk(kernel.body) if s.span.line})
+    where = _ranges(numbers)
+    reads = sorted(buffers_used(kernel) - buffers_written(kernel))
+    out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
+    out.append(f"    reads {', '.join(reads) or 'nothing'}; writes {', '.join(sorted(buffers_written(kernel))) or 'scalars only'}")
+    for s in walk(kernel.body):
+        match s:
+            case n.While():
+                out.append(f"    line {s.span.line}: sequential while: its parallel passes run inside one kernel")
+            case n.Loop(kind="sequential", axis=axis):
+                out.append(f"    line {s.span.line}: sequential over {axis}: not yet proven independent")
+            case n.Loop(kind="parallel", axis=axis, start=start, stop=stop):
+                sums = [x.name for x in s.body if isinstance(x, n.Accumulate)]
+                kind = "reduction" if sums else "parallel"
+                out.append(f"    line {s.span.line}: {kind} over {axis} in {text(start)} .. {text(stop)}")
+            case n.Compact(axis=axis, outputs=outputs):
+                out.append(f"    line {s.span.line}: filter over {axis} into {', '.join(outputs)}, in order")
+            case n.Scanning(op=op, axis=axis):
+                out.append(f"    line {s.span.line}: running {op} over {axis}")
+            case _:
+                pass
+    return out
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """``3, 5-8``."""
+    parts: list[list[int]] = []
+    for k in numbers:
+        if parts and k == parts[-1][1] + 1:
+            parts[-1][1] = k
+        else:
+            parts.append([k, k])
+    return ", ".join(str(a) if a == z else f"{a}-{z}" for a, z in parts) or "-"

@@ -1,0 +1,78 @@
+"""Compute once what stands twice in a block:
+
+    total_1 sum= x[i]                  total sum= x[i]
+    total_2 sum= x[i]          to      …
+    let mean_1 = total_1 / n           let mean = total / n
+    let mean_2 = total_2 / n
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import nodes as n
+
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import (
+    buffers_read, buffers_written, map_block, scalars_set, variables_read, walk_expr, with_bodies,
+)  # fmt: skip
+
+
+def share_values(program: n.Program) -> n.Program:
+    """The program without repeated reductions and `Let`s."""
+    return replace(program, body=_block(program.body, program))
+
+
+def _block(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, ...]:
+    out: list[n.Stmt] = []
+    rest = list(statements)
+    known: dict[Expr, Var] = {}
+    while rest:
+        s = rest.pop(0)
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            s, aliases = _share_accumulates(s, {x.name: x for x in out if isinstance(x, n.Accumulator)})
+            if aliases:
+                out = [x for x in out if not (isinstance(x, n.Accumulator) and x.name in aliases)]
+                rest = list(_renamed(tuple(rest), aliases))
+        elif isinstance(s, n.Let) and s.name not in program.variables:
+            before = known.get(s.value)
+            worth = any(isinstance(e, (Apply, Load)) for e in walk_expr(s.value)) or isinstance(s.value, Var)
+            if before is not None or (isinstance(s.value, Var) and s.value.name not in program.variables):
+                same = before if before is not None else s.value
+                assert isinstance(same, Var)
+                rest = list(_renamed(tuple(rest), {s.name: same.name}))
+                continue
+            if worth and not variables_read(s.value) & set(program.variables):
+                known[s.value] = Var(s.name, s.value.dtype)
+        else:
+            written, changed = buffers_written(s), scalars_set(s)
+            known = {
+                e: v for e, v in known.items()
+                if not (buffers_read(e) & written or variables_read(e) & changed or v.name in changed)
+            }  # fmt: skip
+        out.append(s)
+    return tuple(with_bodies(s, lambda body: _block(body, program)) for s in out)
+
+
+def _share_accumulates(loop: n.Loop, declared: dict[str, n.Accumulator]) -> tuple[n.Loop, dict[str, str]]:
+    seen: dict[tuple[str, Expr, Expr | None, str], str] = {}
+    aliases: dict[str, str] = {}
+    body: list[n.Stmt] = []
+    for s in loop.body:
+        if isinstance(s, n.Accumulate) and s.name in declared:
+            key = (s.op, s.value, s.position, declared[s.name].dtype)
+            if key in seen:
+                aliases[s.name] = seen[key]
+                continue
+            seen[key] = s.name
+        elif buffers_written(s):
+            written = buffers_written(s)
+            seen = {k: v for k, v in seen.items() if not buffers_read(k[1]) & written}
+        body.append(s)
+    return replace(loop, body=tuple(body)), aliases
+
+
+def _renamed(block: tuple[n.Stmt, ...], names: dict[str, str]) -> tuple[n.Stmt, ...]:
+    return map_block(block, lambda e: Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None)
+
+

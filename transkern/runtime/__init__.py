@@ -1,0 +1,1 @@
+"""From a call to a specialisation: argument types, caches, arrays in and out."""

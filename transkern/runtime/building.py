@@ -1,0 +1,125 @@
+"""One specialisation: translation, passes, text, toolchain, and the disk cache in front of them."""
+
+from __future__ import annotations
+
+import os
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from transkern.errors import CompileError
+from transkern.runtime import cache
+from transkern.runtime.compiled import Specialisation
+
+
+def build(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False) -> Specialisation:
+    """`function` for arguments of `arg_types` on `target`."""
+    if target == "cpu":
+        return _build_cpu(function, arg_types)
+    program = program_for(function, arg_types, target)
+    if target == "cuda":
+        from transkern.targets.cuda.load import load
+
+        call = load(program, simulate=os.environ.get("TRANSKERN_CUDA_SIM") == "1")
+    else:
+        from transkern.targets.pallas.load import load as load_pallas
+
+        call = load_pallas(program)
+    return _specialisation(program, arg_types, target, call)
+
+
+def program_for(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> Any:
+    """The program after the target's passes."""
+    from transkern import pipeline
+    from transkern.frontend.source import live_function
+    from transkern.frontend.specialise import specialise
+
+    return pipeline.run(specialise(live_function(function), arg_types), pipeline.passes_for(target))
+
+
+def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call: Callable[..., Any]) -> Specialisation:
+    from transkern.fuse.kernels import count_kernels, temporaries
+
+    return Specialisation(
+        arg_types, target, call, getattr(call, "why", None), count_kernels(program), tuple(temporaries(program))
+    )
+
+
+def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Specialisation:
+    from transkern.frontend.context import NeedsConstant
+    from transkern.targets.cpu import build as cc
+
+    key = ""
+    if isinstance(function, types.FunctionType):
+        described = "|".join(map(repr, arg_types))
+        key = cache.digest(
+            cache.function_fingerprint(function), described, "cpu", cc.toolchain(), cache.compiler_version()
+        )
+        entry = cache.read(key)
+        if entry is not None:
+            if "demand" in entry:
+                raise NeedsConstant(entry["demand"], CompileError(entry["problem"]))
+            path = cache.directory() / f"{key}.so"
+            try:
+                module = cc.load(path, entry["name"])
+            except (OSError, ImportError):
+                pass  # a damaged entry is made anew
+            else:
+                return Specialisation(
+                    arg_types, "cpu", getattr(module, entry["name"]), module.why, entry["kernels"],
+                    tuple(entry["temporaries"]), True,
+                )  # fmt: skip
+    from transkern.targets.cpu.module import emit
+
+    try:
+        program = program_for(function, arg_types, "cpu")
+    except NeedsConstant as need:
+        if key:
+            cache.write(key, {"demand": need.demand, "problem": str(need.problem)})
+        raise
+    text = emit(program)
+    folder = cache.usable() if key else None
+    if folder is not None:
+        path = folder / f"{key}.so"
+    else:
+        import tempfile
+
+        path = Path(tempfile.mkdtemp(prefix="transkern-")) / f"{program.name}.so"
+    cc.compile_text(text, program.name, path)
+    module = cc.load(path, program.name)
+    made = _specialisation(program, arg_types, "cpu", getattr(module, program.name))
+    made.why = module.why
+    if folder is not None:
+        cache.write(key, {"name": program.name, "kernels": made.kernels, "temporaries": list(made.temporaries)})
+    return made
+
+
+def texts(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False) -> dict[str, str]:
+    """The files of a specialisation: names and texts."""
+    return program_texts(program_for(function, arg_types, target), target, allow_float32)
+
+
+def program_texts(program: Any, target: str, allow_float32: bool = False) -> dict[str, str]:
+    """The files that a program prints as on a target."""
+    match target:
+        case "cpu":
+            from transkern.targets.cpu.launcher import launcher
+            from transkern.targets.cpu.module import emit
+
+            return {f"{program.name}.c": emit(program), f"{program.name}.py": launcher(program)}
+        case "cuda":
+            from transkern.targets.cuda.emit import emit as emit_cuda
+
+            kernels, launch = emit_cuda(program)
+            return {f"{program.name}.cu": kernels, f"{program.name}.py": launch}
+        case _:
+            from transkern.targets.pallas.emit import emit as emit_pallas
+
+            return {f"{program.name}.py": emit_pallas(program)}
+
+
+def explain(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> str:
+    from transkern.analysis.explain import explain as explain_program
+
+    return explain_program(program_for(function, arg_types, "cpu"))

@@ -1,0 +1,290 @@
+"""The object that `transkern.compile` returns: calls, specialisations, and what can be asked about them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transkern.errors import CompileError, TargetUnavailable, TypesNeeded
+from transkern.runtime import cache
+
+TARGETS = ("cpu", "cuda", "pallas")
+
+
+@dataclass(slots=True)
+class Specialisation:
+    """One function for one choice of argument types on one target."""
+
+    types: tuple[Any, ...]
+    target: str
+    call: Callable[..., Any]
+    why: Callable[[], str] | None = None
+    kernels: int = 0
+    temporaries: tuple[str, ...] = ()
+    from_cache: bool = False
+
+
+@dataclass(slots=True)
+class CacheInfo:
+    """How the calls of a compiled function were served."""
+
+    hits: int = 0
+    compiled: int = 0
+    from_disk: int = 0
+    specialisations: list[str] = field(default_factory=list)
+
+
+class Compiled:
+    """A function compiled for the types it is called with.
+
+    Call it as the function itself. Raises what NumPy raises; CompileError where the function uses something that cannot
+    be compiled; TargetUnavailable where the target's toolchain or device is missing.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], target: str = "auto", types: str | None = None, fallback: str | None = None,
+        allow_float32: bool = False, verify: bool = False,
+    ) -> None:  # fmt: skip
+        if target not in (*TARGETS, "auto"):
+            raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
+        if fallback not in (None, "numpy"):
+            raise ValueError(f'fallback must be None or "numpy", not {fallback!r}')
+        functools.update_wrapper(self, function)
+        self.function = inspect.unwrap(function)
+        self.target, self.types, self.fallback = target, types, fallback
+        self.allow_float32, self.verify = allow_float32, verify
+        self._fast: Callable[..., Any] = _nothing
+        self._specialisations: dict[tuple[Any, ...], Specialisation] = {}
+        self._demands: set[str] = set()
+        self._last: Specialisation | None = None
+        self._info = CacheInfo()
+        self._fell_back = False
+        try:
+            self._signature: inspect.Signature | None = inspect.signature(self.function)
+        except (TypeError, ValueError):
+            self._signature = None
+        self._names = list(self._signature.parameters) if self._signature else []
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if not keywords:
+            result = self._fast(*args)
+            if result is not NotImplemented:
+                return result
+        return self._slow(args, keywords)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        return (_rebuild, (self.function, self.target, self.types, self.fallback))
+
+    def __repr__(self) -> str:
+        return f"<transkern function {getattr(self, '__name__', '?')} for target {self.target}>"
+
+    # --- calls
+
+    def _bind(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
+        assert self._signature is not None
+        bound = self._signature.bind(*args, **keywords)
+        bound.apply_defaults()
+        return [bound.arguments[name] for name in self._names]
+
+    def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        values = self._bind(args, keywords)
+        from transkern.runtime import arrays
+
+        kind = arrays.foreign_kind(values)
+        target = self._resolve_target(kind)
+        if kind is not None and not (kind == "cupy" and target == "cuda") and not (kind == "jax" and target == "pallas"):
+            return arrays.call_foreign(self._call_numpy, values, kind, target)
+        return self._call_numpy(values, target)
+
+    def _call_numpy(self, values: list[Any], target: str) -> Any:
+        from transkern.frontend.types import types_of
+
+        shapes: list[Any] = [_shape_view(v) for v in values]
+        demands = set(self._demands)
+        shared: tuple[tuple[str, ...], ...] = ()
+        for _ in range(8):
+            key_types = types_of(self._names, shapes, demands, shared)
+            key = (target, key_types)
+            found = self._specialisations.get(key)
+            if found is None:
+                found = self._specialise(key_types, target, shapes, demands)
+                if found is None:
+                    return self._run_numpy(values)
+                if not demands <= self._demands:
+                    continue
+                self._specialisations[key] = found
+            else:
+                self._info.hits += 1
+            self._last = found
+            result = found.call(*values)
+            if result is not NotImplemented:
+                if target == "cpu" and not shared:
+                    self._fast = found.call
+                return result
+            reason = found.why() if found.why is not None else "types"
+            if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
+                demands |= {f"{n}.{d}" for n, v in zip(self._names, shapes, strict=True) for d in range(getattr(v, "ndim", 0))}
+                demands |= {n for n, v in zip(self._names, values, strict=True) if type(v) is int}
+            elif reason == "overlap":
+                from transkern.runtime.arrays import overlapping
+
+                shared = overlapping(self._names, values)
+            else:
+                raise AssertionError(f"the code for {key_types} does not take the arguments it was made for")
+        raise AssertionError("specialisation does not settle")
+
+    def _resolve_target(self, kind: str | None) -> str:
+        if self.target != "auto":
+            return self.target
+        if kind == "cupy" or kind == "torch_cuda":
+            return "cuda"
+        if kind == "jax":
+            return "pallas"
+        return default_target()
+
+    def _specialise(
+        self, key_types: tuple[Any, ...], target: str, values: Sequence[Any], demands: set[str]
+    ) -> Specialisation | None:
+        from transkern.frontend.context import NeedsConstant
+        from transkern.runtime.building import build
+
+        try:
+            made = build(self.function, key_types, target, self.allow_float32)
+        except NeedsConstant as need:
+            if need.demand in demands or need.demand in self._demands:
+                raise need.problem from None
+            self._demands.add(_demand_name(need.demand, self._names))
+            if _demand_name(need.demand, self._names) == "":
+                raise need.problem from None
+            demands |= self._demands
+            from transkern.frontend.types import types_of
+
+            again = types_of(self._names, list(values), demands)
+            return self._specialise(again, target, values, demands)
+        except CompileError as error:
+            if self.fallback == "numpy":
+                if not self._fell_back:
+                    self._fell_back = True
+                    import warnings
+
+                    warnings.warn(f"`{self.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=4)  # type: ignore[attr-defined]
+                return None
+            raise
+        self._info.compiled += not made.from_cache
+        self._info.from_disk += made.from_cache
+        self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
+        return made
+
+    def _run_numpy(self, values: Sequence[Any]) -> Any:
+        return self.function(*values)
+
+    # --- questions
+
+    @property
+    def signature(self) -> str:
+        """The types of the last call, as `types=` takes them."""
+        if self._last is None:
+            raise TypesNeeded(f"`{self.function.__name__}` has not been called yet; its types are found at the call")
+        return f"{self.function.__name__}({', '.join(map(str, self._last.types))})"
+
+    @property
+    def kernels(self) -> int:
+        """How many kernels the last specialisation launches."""
+        return self._latest().kernels
+
+    @property
+    def temporaries(self) -> tuple[str, ...]:
+        """The arrays that the last specialisation keeps between kernels."""
+        return self._latest().temporaries
+
+    def _latest(self) -> Specialisation:
+        if self._last is None:
+            raise TypesNeeded(f"`{self.function.__name__}` has not been called yet")
+        return self._last
+
+    def cache_info(self) -> CacheInfo:
+        """Hits, compilations, loads from disk, and the specialisations made."""
+        return self._info
+
+    def _types(self, types: str | None) -> tuple[Any, ...]:
+        from transkern.frontend.source import live_function
+        from transkern.frontend.types import parse_signature, types_from_annotations
+
+        text = types or (None if self._last is not None else self.types)
+        if text is not None:
+            return parse_signature(text)[1]
+        if self._last is not None:
+            return self._last.types
+        found = types_from_annotations(live_function(self.function).node)
+        if found is None:
+            raise TypesNeeded(types_help(self.function.__name__, self._names))
+        return found
+
+    def emit(self, target: str | None = None, types: str | None = None) -> str:
+        """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
+        from transkern.runtime.building import texts
+
+        chosen = target or (self._last.target if self._last else None) or (self.target if self.target != "auto" else default_target())
+        made = texts(self.function, self._types(types), chosen, self.allow_float32)
+        return "\n".join(made.values())
+
+    def explain(self, types: str | None = None) -> str:
+        """What became of the function: kernels, what was fused, what runs where, against the source's lines."""
+        from transkern.runtime.building import explain
+
+        return explain(self.function, self._types(types))
+
+
+def types_help(name: str, parameters: Sequence[str]) -> str:
+    example = ", ".join(f"float32[n]" if k == 0 else "float" for k, _ in enumerate(parameters))
+    return (
+        f"the types of `{name}({', '.join(parameters)})` are not known\n"
+        f"  help: give them with --types '{name}({example})', with @transkern.compile(types='({example})'), or as annotations "
+        "(x: 'float32[n]')"
+    )
+
+
+@functools.cache
+def default_target() -> str:
+    """``cuda`` where a device and CuPy are there (or the simulator is asked for), else ``cpu``."""
+    if os.environ.get("TRANSKERN_CUDA_SIM") == "1":
+        return "cuda"
+    if not (Path("/dev/nvidiactl").exists() or Path("/dev/nvidia0").exists() or Path("/dev/dxg").exists()):
+        return "cpu"
+    try:
+        import cupy
+
+        return "cuda" if cupy.cuda.runtime.getDeviceCount() > 0 else "cpu"
+    except Exception:  # whatever keeps CuPy from starting: the CPU serves
+        return "cpu"
+
+
+def _nothing(*args: Any) -> Any:
+    return NotImplemented
+
+
+def _demand_name(demand: str, names: Sequence[str]) -> str:
+    """A size or scalar of the program as `types_of` names it (``x.0``: the first dim of ``x``)."""
+    return demand if demand in names or demand.rpartition(".")[0] in names else ""
+
+
+def _shape_view(value: Any) -> Any:
+    return value
+
+
+def _rebuild(function: types.FunctionType, target: str, types: str | None, fallback: str | None) -> Compiled:
+    return Compiled(function, target, types, fallback)
+
+
+_ = (np, TargetUnavailable)

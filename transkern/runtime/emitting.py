@@ -1,0 +1,138 @@
+"""What the command line asks of a file: emitted texts, the program after a pass, explanations, what would compile.
+
+The file is read as text; nothing of it is imported or run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from transkern.errors import CompileError, TypesNeeded
+from transkern.frontend.source import TextScope, read_module
+from transkern.frontend.types import ArgType, parse_signature, types_from_annotations
+from transkern.frontend.values import Function
+
+
+def _function(scope: TextScope, name: str | None, types: str | None) -> Function:
+    if name is None and types:
+        name = parse_signature(types)[0] or None
+    if name is None:
+        decorated = [f for f in scope.functions() if _is_decorated(scope, f)]
+        candidates = decorated or scope.functions()
+        if len(candidates) != 1:
+            known = ", ".join(candidates) or "none"
+            raise CompileError(f"{scope.file}: which function? It has: {known}", "choose one with --function NAME")
+        name = candidates[0]
+    return scope.function(name)
+
+
+def _is_decorated(scope: TextScope, name: str) -> bool:
+    import ast
+
+    return any("transkern" in ast.unparse(d) for d in scope.function(name).node.decorator_list)  # type: ignore[union-attr]
+
+
+def _decorator_types(function: Function) -> str | None:
+    """``@transkern.compile(types='…')``."""
+    import ast
+
+    for decorator in getattr(function.node, "decorator_list", []):
+        if isinstance(decorator, ast.Call) and "transkern" in ast.unparse(decorator.func):
+            for keyword in decorator.keywords:
+                if keyword.arg == "types" and isinstance(keyword.value, ast.Constant):
+                    return str(keyword.value.value)
+    return None
+
+
+def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
+    text = types or _decorator_types(function)
+    if text is not None:
+        return parse_signature(text)[1]
+    found = types_from_annotations(function.node)
+    if found is None:
+        from transkern.frontend.specialise import parameter_names
+        from transkern.runtime.compiled import types_help
+
+        raise TypesNeeded(types_help(function.name, parameter_names(function.node)))
+    return found
+
+
+def _program(path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None) -> Any:
+    from transkern import pipeline
+    from transkern.frontend.context import NeedsConstant
+    from transkern.frontend.specialise import specialise
+
+    function = _function(read_module(path), name, types)
+    try:
+        made = specialise(function, _types(function, types))
+    except NeedsConstant as need:
+        raise need.problem from None
+    if after is not None:
+        after("frontend", made)
+    return pipeline.run(made, pipeline.passes_for(target), after)
+
+
+def emit_files(path: Path, function: str | None, target: str, types: str | None, allow_float32: bool = False) -> dict[str, str]:
+    """The files of a function on a target: names and texts."""
+    from transkern.runtime.building import program_texts
+
+    return program_texts(_program(path, function, types, target), target, allow_float32)
+
+
+def pass_names(target: str = "cpu") -> list[str]:
+    """What `print_after` takes."""
+    from transkern import pipeline
+
+    return list(dict.fromkeys(["frontend", *(p.__name__ for p in pipeline.passes_for(target))]))
+
+
+def print_after(path: Path, function: str | None, types: str | None, pass_name: str, target: str = "cpu") -> str:
+    """The program as it is after a pass (the last of that name)."""
+    from transkern.ir.printer import program
+
+    if pass_name not in pass_names(target):
+        raise CompileError(f"there is no pass `{pass_name}`", f"passes: {', '.join(pass_names(target))}")
+    seen: dict[str, str] = {}
+
+    def after(name: str, made: Any) -> None:
+        seen[name] = program(made)
+
+    _program(path, function, types, target, after)
+    return seen[pass_name]
+
+
+def explain_text(path: Path, function: str | None, types: str | None) -> str:
+    """What became of a function, against its lines."""
+    from transkern.analysis.explain import explain
+
+    return explain(_program(path, function, types, "cpu"))
+
+
+def check_file(path: Path) -> list[tuple[str, bool, str]]:
+    """For each function of a file: its name, whether it would compile, and the message where it would not.
+
+    A function without known types counts as compiling where its translation needs none to fail: the message says that
+    types are missing.
+    """
+    from transkern import pipeline
+    from transkern.frontend.context import NeedsConstant
+    from transkern.frontend.specialise import specialise
+
+    scope = read_module(path)
+    found: list[tuple[str, bool, str]] = []
+    for name in scope.functions():
+        function = scope.function(name)
+        try:
+            types = _types(function, None)
+            pipeline.run(specialise(function, types))
+        except TypesNeeded:
+            found.append((name, True, "types not known: give them as annotations to have it checked"))
+        except NeedsConstant as need:
+            found.append((name, False, str(need.problem)))
+        except CompileError as error:
+            found.append((name, False, str(error)))
+        else:
+            found.append((name, True, ""))
+    return found

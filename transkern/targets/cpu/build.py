@@ -1,0 +1,115 @@
+"""C text to a Python module: the system's compiler, then an import of what it made."""
+
+from __future__ import annotations
+
+import functools
+import importlib.machinery
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from transkern.errors import BuildError, TargetUnavailable
+
+_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
+
+
+@functools.cache
+def compiler() -> str:
+    """The path of the C compiler; `CC` names another."""
+    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+        if name and (found := shutil.which(name)):
+            return found
+    raise TargetUnavailable(
+        "no C compiler was found, and the CPU target needs one\n"
+        "  help: install gcc (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install), or set CC"
+    )
+
+
+@functools.cache
+def cpu_features() -> frozenset[str]:
+    """What the processor says it can do (Linux on x86; elsewhere nothing)."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            for line in file:
+                if line.startswith("flags"):
+                    return frozenset(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return frozenset()
+
+
+@functools.cache
+def machine_flags() -> tuple[str, ...]:
+    """Flags for this very machine: an older compiler's ``-march=native`` does not know a newer processor's vectors."""
+    if platform.machine() in ("x86_64", "AMD64") and all(f in cpu_features() for f in _AVX512):
+        return ("-march=native", *(f"-m{f}" for f in _AVX512), "-mprefer-vector-width=512")
+    return ("-march=native",)
+
+
+def flags() -> tuple[str, ...]:
+    from transkern.targets.cpu.module import FLAGS
+
+    return (*machine_flags(), *(f for f in FLAGS if not f.startswith("-m")))
+
+
+@functools.cache
+def toolchain() -> str:
+    """What the machine code depends on besides its text: compiler, flags, processor."""
+    path = os.path.realpath(compiler())
+    info = os.stat(path)
+    features = ",".join(sorted(cpu_features()))
+    return f"{path}|{info.st_mtime_ns}|{info.st_size}|{' '.join(flags())}|{platform.machine()}|{features}"
+
+
+def compile_text(text: str, name: str, out: Path) -> None:
+    """Compile a module's text into the shared object `out` (written whole or not at all); raises BuildError."""
+    with tempfile.TemporaryDirectory(prefix="transkern-") as folder:
+        source, made = Path(folder) / f"{name}.c", Path(folder) / f"{name}.so"
+        source.write_text(text, encoding="utf-8")
+        command = [compiler(), *flags(), str(source), "-o", str(made), "-lm"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode:
+            kept = Path(tempfile.gettempdir()) / f"transkern-{name}.c"
+            shutil.copy(source, kept)
+            log = "\n".join((run.stderr or run.stdout).splitlines()[:20])
+            raise BuildError(
+                f"the C compiler failed on the code of `{name}`\n  command: {' '.join(command[:-4])} {kept}\n{log}\n"
+                "  help: check that the compiler works and knows OpenMP (`transkern doctor`)"
+            )
+        temporary = out.with_name(f"{out.name}.{os.getpid()}")
+        shutil.copy(made, temporary)
+        os.replace(temporary, out)
+
+
+def load(path: Path, name: str) -> ModuleType:
+    """Import the shared object at `path`."""
+    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    with _quiet_workers():
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _quiet_workers() -> Iterator[None]:
+    """OpenMP reads its environment when it is first loaded: its idle threads shall sleep, not spin on a core that the
+    caller's next NumPy call wants. A choice of the user's stays."""
+    name, value = "OMP_WAIT_POLICY", "passive"
+    if name in os.environ or "GOMP_SPINCOUNT" in os.environ or sys.platform != "linux":
+        yield
+        return
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
