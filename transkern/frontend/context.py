@@ -40,6 +40,7 @@ class Context:
         self.bounds: dict[str, Expr] = {}
         self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
         self.taken: set[str] = set()
+        self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
         self.span: Span = NOWHERE
         self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known

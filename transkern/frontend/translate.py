@@ -874,7 +874,12 @@ class Translator:
         for c in conditions[1:]:
             before = b.both(before, c) if is_and else b.either(before, c)
         needed = before if is_and else b.logical_not(before)
-        if any(isinstance(s, (n.Let, n.Define, n.Alloc)) for s in extra):
+        for position, s in enumerate(extra):
+            if isinstance(s, n.Let):  # used behind the branch: a variable that is set in it
+                self.ctx.variables[s.name] = s.value.dtype
+                self.ctx.emit(n.Assign(s.name, _zero(s.value.dtype)))
+                extra[position] = n.Assign(s.name, s.value, span=s.span)
+        if any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
             self.ctx.fail(
                 "this operand of and/or computes an array", "compute it before, or use an if statement"
             )
@@ -1092,10 +1097,10 @@ class _LoopState:
         self._sync(owner)
 
     def leave(self, owner: Translator, is_break: bool) -> None:
-        self._sync(owner)
+        self._sync(owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
 
-    def _sync(self, owner: Translator) -> None:
+    def _sync(self, owner: Translator, leaving: bool = False) -> None:
         ctx = owner.ctx
         pending: list[tuple[Value, Value]] = []
         for name in sorted(self.all_assigned):
@@ -1116,7 +1121,7 @@ class _LoopState:
                 pending += _pairs(self.slots[name], value)
         if self.widened:
             return
-        if self.shrinking and not self._shrinks(pending):
+        if self.shrinking and not leaving and not self._shrinks(pending):
             ctx.deferred = ctx.deferred or ctx.error(
                 "a list whose length cannot be bounded: it is not clear that every iteration shortens the array that the "
                 "loop's condition looks at", "limit the loop (`while len(keep) < n and …`), or drop the element taken with a slice",
@@ -1323,6 +1328,10 @@ def _trips(start: Expr, stop: Expr, step: Expr) -> Expr:
     size = b.constant(step) or 1
     span = b.maximum(b.sub(stop, start) if size > 0 else b.sub(start, stop), b.ZERO)
     return b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size)))
+
+
+def _zero(dtype: str) -> Const:
+    return Const(False, dtype) if dtype == "bool" else Const(0.0 if dtype.startswith("float") else 0, dtype)
 
 
 def _condition(value: Value) -> Expr:

@@ -31,23 +31,22 @@ class _Placing:
 
     def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
-        pending: list[n.Stmt] = []  # accumulators that wait for their loop
+        pending: list[n.Accumulator] = []  # accumulators that wait for their loop
         for s in statements:
             if isinstance(s, n.Accumulator):
                 pending.append(s)
                 continue
             placement = _placement(s)
             if placement == "host":
-                out += pending
-                pending = []
                 out.append(with_bodies(s, self.block))
                 continue
-            body: list[n.Stmt] = [*pending, s]
-            pending = []
+            mine = [a for a in pending if a.name in scalars_set(s)]
+            pending = [a for a in pending if a not in mine]
+            body: list[n.Stmt] = [*mine, s]
             if placement == "block":
                 body = _pull_initial(out, s) + body
             out.append(n.Kernel(self._name(s), tuple(body), placement, span=s.span))
-        return tuple(out + pending)
+        return tuple([*out, *pending])
 
     def _name(self, s: n.Stmt) -> str:
         if isinstance(s, (n.While, n.If)) or (isinstance(s, n.Loop) and s.kind == "sequential"):
@@ -69,7 +68,7 @@ def _placement(s: n.Stmt) -> str:
             if any(isinstance(x, (n.Library, n.Return)) for x in inner):
                 return "host"
             return "block"
-        case n.Store():
+        case n.Store() | n.Accumulate():
             return "block"
         case n.If():
             inner = list(walk((s,)))

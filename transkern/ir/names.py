@@ -6,6 +6,11 @@ from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
 
+def printed(name: str) -> str:
+    """A name as emitted code writes it: a size ``x.0`` is ``x_0`` there, ``n.`` is ``n``."""
+    return name.rstrip(".").replace(".", "_")
+
+
 class Names:
     """Hands out names that nothing in a program has; a size ``x.0`` also takes its printed form ``x_0``."""
 
@@ -30,7 +35,7 @@ class Names:
                     taken |= {a.name for a in axes}
                 case _:
                     pass
-        return Names(taken | {t.replace(".", "_") for t in taken})
+        return Names(taken | {printed(t) for t in taken})
 
     def fresh(self, base: str) -> str:
         name, count = base, 0

@@ -341,13 +341,18 @@ Stmt: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ArrayParam:
-    """An array argument: its memory is the buffer of the same name; `sizes` name its dims (1 is a dim known to be 1)."""
+    """An array argument: its memory is the buffer of the same name; `sizes` name its dims (1 is a dim known to be 1).
+
+    With `base`, it shares memory with other arguments: the buffer `base` is all of it, and the array's elements stand at
+    ``<name>_offset + i * <name>_stride0 + …`` there.
+    """
 
     name: str
     dtype: str
     dims: tuple[Expr, ...]
     layout: str = "C"
     written: bool = False
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)

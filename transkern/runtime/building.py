@@ -40,9 +40,11 @@ def program_for(function: Callable[..., Any], arg_types: tuple[Any, ...], target
 
 def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call: Callable[..., Any]) -> Specialisation:
     from transkern.fuse.kernels import count_kernels, temporaries
+    from transkern.ir.nodes import ArrayParam
 
+    written = tuple(p.name for p in program.params if isinstance(p, ArrayParam) and p.written)
     return Specialisation(
-        arg_types, target, call, getattr(call, "why", None), count_kernels(program), tuple(temporaries(program))
+        arg_types, target, call, getattr(call, "why", None), count_kernels(program), tuple(temporaries(program)), False, written
     )
 
 

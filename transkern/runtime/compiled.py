@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from transkern.errors import CompileError, TargetUnavailable, TypesNeeded
+from transkern.errors import CompileError, TypesNeeded
 from transkern.runtime import cache
 
 TARGETS = ("cpu", "cuda", "pallas")
@@ -30,6 +28,7 @@ class Specialisation:
     kernels: int = 0
     temporaries: tuple[str, ...] = ()
     from_cache: bool = False
+    written: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -110,7 +109,7 @@ class Compiled:
     def _call_numpy(self, values: list[Any], target: str) -> Any:
         from transkern.frontend.types import types_of
 
-        shapes: list[Any] = [_shape_view(v) for v in values]
+        shapes = list(values)
         demands = set(self._demands)
         shared: tuple[tuple[str, ...], ...] = ()
         for _ in range(8):
@@ -127,6 +126,8 @@ class Compiled:
             else:
                 self._info.hits += 1
             self._last = found
+            if target != "cpu":
+                self._check_device_call(found, values)
             result = found.call(*values)
             if result is not NotImplemented:
                 if target == "cpu" and not shared:
@@ -143,6 +144,17 @@ class Compiled:
             else:
                 raise AssertionError(f"the code for {key_types} does not take the arguments it was made for")
         raise AssertionError("specialisation does not settle")
+
+    def _check_device_call(self, found: Specialisation, values: Sequence[Any]) -> None:
+        """Arguments are copied to a device one by one: what is written there must not be another argument's memory."""
+        from transkern.runtime.arrays import overlapping
+
+        for group in overlapping(self._names, values):
+            if set(group) & set(found.written):
+                raise CompileError(
+                    f"the arguments {', '.join(f'`{g}`' for g in group)} share memory, and `{self.function.__name__}` writes to it",
+                    f'pass copies, or use target="cpu" instead of "{found.target}"',
+                )
 
     def _resolve_target(self, kind: str | None) -> str:
         if self.target != "auto":
@@ -279,12 +291,7 @@ def _demand_name(demand: str, names: Sequence[str]) -> str:
     return demand if demand in names or demand.rpartition(".")[0] in names else ""
 
 
-def _shape_view(value: Any) -> Any:
-    return value
-
-
 def _rebuild(function: types.FunctionType, target: str, types: str | None, fallback: str | None) -> Compiled:
     return Compiled(function, target, types, fallback)
 
 
-_ = (np, TargetUnavailable)

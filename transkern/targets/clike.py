@@ -15,6 +15,7 @@ import numpy as np
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.names import printed
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
@@ -89,7 +90,7 @@ def kind_of(dtype: str) -> str:
 
 def ident(name: str) -> str:
     """A name of the IR as a C identifier: sizes are ``x.0`` there, ``x_0`` here."""
-    text = name.replace(".", "_").rstrip("_") if name.endswith(".") else name.replace(".", "_")
+    text = printed(name)
     return f"{text}_" if text in _RESERVED or text.startswith(("py_", "numpy_", "step_")) else text
 
 
@@ -99,7 +100,7 @@ _RESERVED = frozenset(
     "asm typeof near far y0 y1 j0 j1 yn jn gamma signgam index template class new delete this operator namespace using "
     "private public protected virtual friend try catch throw export min max abs exp log pow sin cos tan sqrt floor ceil "
     "round div time remainder half warpSize numpy overlap kept methods module why reason function as_array new_array large_array take_array add_exactly "
-    "block_free block_buffer block_type block_slots block_spec Block kept_count keep_it running_value blockIdx blockDim "
+    "block_free block_buffer block_type block_slots block_spec Block keep_it running_value blockIdx blockDim "
     "threadIdx gridDim abort exit free malloc memcpy printf puts read write open close link remove rename signal system time "
     "main errno stdin stdout stderr NULL I".split()
 )

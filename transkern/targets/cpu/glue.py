@@ -67,6 +67,16 @@ static int take_array(PyObject *object, Py_buffer *view, char kind, char same, i
     return 1;
 }
 
+// The lowest address of an array's elements.
+static void *lowest(const Py_buffer *view) {
+    char *low = view->buf;
+    for (int d = 0; d < view->ndim; ++d) {
+        Py_ssize_t reach = (view->shape[d] - 1) * view->strides[d];
+        if (reach < 0) low += reach;
+    }
+    return low;
+}
+
 // Whether two arrays may share an element.
 static int overlap(const Py_buffer *a, const Py_buffer *b) {
     const char *low[2], *high[2];

@@ -515,18 +515,18 @@ class KernelPrinter:
         self.source(s)
         self.line("{")
         self.depth += 1
-        self.line(f"int64_t kept_count = {count if s.append else 0};")
+        self.line(f"int64_t kept_count_ = {count if s.append else 0};")
         self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i}) {{")
         self.depth += 1
         self.frees.append([])
         self.block(s.body)
         simple = not s.inner and all(not _costly(v) for v in s.values)
         self.line(f"const uint8_t keep_it = {c.expr(s.mask)};")
-        kept = Var("kept_count", "index")
+        kept = Var("kept_count_", "index")
         if simple:  # without a branch: the element is written, and kept by counting it
             for out, value in zip(s.outputs, s.values, strict=True):
                 self.line(f"{c.element(out, (kept,))} = {c.expr(value)};")
-            self.line("kept_count += keep_it;")
+            self.line("kept_count_ += keep_it;")
         else:
             self.line("if (keep_it) {")
             self.depth += 1
@@ -540,13 +540,13 @@ class KernelPrinter:
                 for _ in s.inner:
                     self.depth -= 1
                     self.line("}")
-            self.line("++kept_count;")
+            self.line("++kept_count_;")
             self.depth -= 1
             self.line("}")
         self.free_last()
         self.depth -= 1
         self.line("}")
-        self.line(f"{count} = kept_count;")
+        self.line(f"{count} = kept_count_;")
         self.depth -= 1
         self.line("}")
 

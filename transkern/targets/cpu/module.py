@@ -152,11 +152,15 @@ class _Module:
             self.line(f"if (!({self.printer.c.expr(condition)})) {{ reason = \"sizes\"; goto miss; }}")
         overlaps = [
             f"overlap(&py_views[{i}], &py_views[{j}])" for i, x in enumerate(arrays) for j, y in enumerate(arrays)
-            if i != j and x.written and (not y.written or i < j)
+            if i != j and x.written and (not y.written or i < j) and not (x.base and x.base == y.base)
         ]  # fmt: skip
         if overlaps:
             self.line(f"if ({' || '.join(overlaps)}) {{ reason = \"overlap\"; goto miss; }}")
+        for base in dict.fromkeys(x.base for x in arrays if x.base):
+            self.shared(base, [k for k, x in enumerate(arrays) if x.base == base], arrays)
         for k, x in enumerate(arrays):
+            if x.base:
+                continue
             const = "" if x.written else "const "
             self.line(f"{const}{TYPES[x.dtype]} *{ident(x.name)} = py_views[{k}].buf;")
             if x.layout != "C":
@@ -190,6 +194,20 @@ class _Module:
             self.line("return &_Py_NotImplementedStruct;")
         head = f"static PyObject *call_{name}(PyObject *self, PyObject *const *py_args, Py_ssize_t py_count) {{"
         return "\n".join([head, *self.lines, "}", ""])
+
+    def shared(self, base: str, members: Sequence[int], arrays: Sequence[n.ArrayParam]) -> None:
+        """The memory that several arguments share: its lowest address, and where in it each argument begins."""
+        kind = TYPES[arrays[members[0]].dtype]
+        name = ident(base)
+        self.line(f"{kind} *{name} = lowest(&py_views[{members[0]}]);")
+        for k in members[1:]:
+            self.line(f"if ((void *){name} > lowest(&py_views[{k}])) {name} = lowest(&py_views[{k}]);")
+        for k in members:
+            x = arrays[k]
+            self.line(f"if (((char *)py_views[{k}].buf - (char *){name}) % sizeof(*{name})) goto miss;")
+            self.line(f"const int64_t {x.name}_offset = ({kind} *)py_views[{k}].buf - {name};")
+            for d in range(len(x.dims)):
+                self.line(f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;")
 
     def assumptions(self) -> Sequence[Expr]:
         return self.program.assumptions
