@@ -1,0 +1,278 @@
+"""A program as the text of a Python module: kernels, a jitted function, and the function of the user's name around it."""
+
+from __future__ import annotations
+
+import ast
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.traverse import exprs, variables_read
+from transkern.targets.pallas import prelude, spelling
+from transkern.targets.pallas.host import Host, sizes_used
+from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
+from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, quote, sequence, statements, text
+from transkern.targets.pallas.statements import raise_unless
+from transkern.targets.pallas.values import Module
+from transkern.targets.pallas.windows import mask_windows
+
+
+def emit(program: n.Program, narrow: bool = False) -> str:
+    """The text of a module that defines ``program.name`` as a JAX function and needs nothing of transkern.
+
+    With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
+    64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
+    """
+    if narrow:
+        program = narrow_program(program)
+    program = mask_windows(program)
+    module = Module.of(program, needs_64_bits(program))
+    host = Host(module)
+    body = _jitted(host)
+    wrapper = _wrapper(host)
+    used = [s for h in prelude.needed(module.helpers) for s in statements(prelude.HELPERS[h])]
+    doc = f"`{program.name}` for JAX: Pallas kernels and the function around them. Made by transkern."
+    source: list[ast.stmt] = [ast.Expr(ast.Constant(doc)), *statements(prelude.IMPORTS), *used, *body, wrapper]
+    return text(source)
+
+
+def _jitted(host: Host) -> list[ast.stmt]:
+    """The function that JAX traces: arrays and numbers in, a dict of results out."""
+    program, module = host.program, host.module
+    inner = module.fresh(f"_{program.name}")
+    module.identifiers["jitted."] = inner
+    used = sizes_used(program)
+    arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
+    known: set[str] = set()
+    head: list[ast.stmt] = []
+    for p in arrays:
+        head += _sizes(module, p, used, known)
+    host.block(program.body)
+    if not host.out or not isinstance(host.out[-1], ast.Return):
+        host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
+    args = [p.name for p in arrays] + list(module.hoisted.values())
+    made = function(inner, args, [*head, *host.out], [quote("jax.jit")])
+    return [made]
+
+
+def _sizes(module: Module, p: n.ArrayParam, used: set[str], known: set[str]) -> list[ast.stmt]:
+    targets = []
+    for d in p.dims:
+        match d:
+            case Var(of) if of in used and of not in known:
+                known.add(of)
+                targets.append(module.identifier(of))
+            case _:
+                targets.append("_")
+    if all(t == "_" for t in targets):
+        return []
+    made: list[ast.expr] = [ast.Name(t, ast.Store()) for t in targets]
+    return [ast.Assign([ast.Tuple(made, ast.Store())], quote("_0.shape", name(p.name)), lineno=0)]
+
+
+def _wrapper(host: Host) -> ast.stmt:
+    """The function of the user's name: checks arguments, computes numbers with NumPy, raises what went wrong, cuts results."""
+    program, module = host.program, host.module
+    out: list[ast.stmt] = [ast.Expr(ast.Constant(_docstring(host)))]
+    scalars = [p.name for p in program.params if isinstance(p, n.ScalarParam)]
+    known: set[str] = set()
+    sizes: list[ast.stmt] = []
+    needed = {v for e in module.hoisted for v in variables_read(e)}
+    for p in program.params:
+        if isinstance(p, n.ArrayParam):
+            out.append(assign(p.name, _checked(module, p)))
+            sizes += _sizes(module, p, needed | _equal_sizes(program), known)
+            sizes += _size_checks(module, p)
+    out += sizes
+    if any(_uses_module(e) for e in module.hoisted):
+        out.append(assign("xp", call(module.helper("_module"), [name(s) for s in scalars])))
+    numbers = [host_value(module, e) for e in module.hoisted]
+    arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
+    out.append(assign("out", call(module.identifiers["jitted."], arguments + numbers)))
+    if module.guards:
+        out += _raise_errors(host)
+    for position, result in enumerate(host.returns):
+        taken = _Taking(host, f"result_{position + 1}")
+        value = taken.value(result)
+        if any(isinstance(p, n.ArrayParam) and p.written for p in program.params):
+            value = sequence([value, quote("out['written']")])
+        give: list[ast.stmt] = [ast.Return(value)]
+        if len(host.returns) > 1:
+            give = [ast.If(quote(f"'result_{position + 1}' in out"), give, [])]
+        out += give
+    if module.wide:
+        out = [out[0], *_wide(program, out[1:])]
+    return function(program.name, [p.name for p in program.params], out)
+
+
+def _wide(program: n.Program, body: list[ast.stmt]) -> list[ast.stmt]:
+    message = (
+        f"{program.name}: float64 and int64 data are not available on TPU: pass allow_float32=True to transkern.compile, or "
+        "emit with --allow-float32"
+    )
+    refuse = ast.If(
+        quote("jax.default_backend() == 'tpu'"), [ast.Raise(quote("TypeError(_0)", ast.Constant(message)), None)], []
+    )
+    return [refuse, ast.With([ast.withitem(quote("jax.enable_x64(True)"), None)], body)]
+
+
+def _equal_sizes(program: n.Program) -> set[str]:
+    """Sizes that several dims share."""
+    seen: set[str] = set()
+    twice: set[str] = set()
+    for p in program.params:
+        if isinstance(p, n.ArrayParam):
+            for d in p.dims:
+                for v in variables_read(d):
+                    (twice if v in seen else seen).add(v)
+    return twice
+
+
+def _size_checks(module: Module, p: n.ArrayParam) -> list[ast.stmt]:
+    """Dims that the types fix, and sizes that must agree with another argument's."""
+    checks = []
+    for position, d in enumerate(p.dims):
+        at = quote(f"_0.shape[{position}]", name(p.name))
+        if isinstance(d, Const):
+            checks.append(quote("_0 != _1", at, constant(d.value)))
+        elif isinstance(d, Var) and d.name in _equal_sizes(module.program):
+            checks.append(quote("_0 != _1", at, name(module.identifier(d.name))))
+    return [
+        ast.If(c, [ast.Raise(quote("ValueError(_0)", ast.Constant(f"{p.name}: not of the shape this module was made for")), None)], [])
+        for c in checks
+    ]
+
+
+def _checked(module: Module, p: n.ArrayParam) -> ast.expr:
+    if module.dtype(p.dtype) == "int32" and p.dtype == "int64":
+        return call(module.helper("_index_array"), [ast.Constant(p.name), name(p.name), ast.Constant(len(p.dims))])
+    return call(module.helper("_array"), [ast.Constant(p.name), name(p.name), ast.Constant(p.dtype), ast.Constant(len(p.dims))])
+
+
+def _uses_module(e: Expr) -> bool:
+    return not (isinstance(e, Var) and e.dtype == "index")
+
+
+def host_value(module: Module, e: Expr) -> ast.expr:
+    """A number for the jitted function: its dtype is settled here, by NumPy."""
+    if isinstance(e, Var) and e.dtype == "index" and _only_compared(module.program, e.name):
+        return call(module.helper("_limit"), [name(e.name)])
+    node = _host_expr(module, e)
+    if isinstance(e, Apply) and e.op == "cast" and e.dtype not in ("index",):
+        return node
+    return quote(f"xp.{module.dtype(e.dtype)}(_0)", node) if _uses_module(e) else quote("np.int32(_0)" , node)
+
+
+def _only_compared(program: n.Program, of: str) -> bool:
+    """Whether a number is only held against others: then its value beyond 32 bits does not matter."""
+    total = sum(isinstance(e, Var) and e.name == of for e in exprs(program.body))
+    compared = sum(
+        isinstance(a, Var) and a.name == of
+        for e in exprs(program.body)
+        if isinstance(e, Apply) and e.op in ("less", "less_equal", "greater", "greater_equal") and e.args[0].dtype == "index"
+        for a in e.args
+    )
+    return total == compared
+
+
+def _host_expr(module: Module, e: Expr) -> ast.expr:
+    match e:
+        case Const(value, _):
+            return constant(value)
+        case Var(of):
+            return name(module.identifier(of))
+        case Apply("cast", (x,), dtype):
+            inner = _host_expr(module, x)
+            if dtype == "index":
+                return inner if x.dtype == "index" else quote("int(_0)", inner)
+            return quote(f"xp.{'bool_' if dtype == 'bool' else dtype}(_0)", inner)
+        case Apply(op, args, _):
+            table = spelling.STATIC if all(a.dtype == "index" for a in args) and op in spelling.STATIC else spelling.HOST
+            return quote(table[op], *(_host_expr(module, a) for a in args))
+        case _:
+            raise AssertionError(e)
+
+
+def _raise_errors(host: Host) -> list[ast.stmt]:
+    """After the call: the first guard that failed, unless JAX traces (then the results are what they are)."""
+    cases: list[ast.stmt] = []
+    details = sorted(k for k in host.env if k.startswith("detail"))
+    for number, g in enumerate(host.module.guards, 1):
+        args = []
+        for k, a in enumerate(g.args):
+            key = f"detail{number}_{k}."
+            args.append(quote(f"int(out['error'][{1 + details.index(key)}])") if key in details else _host_expr(host.module, a))
+        message: ast.expr = ast.Constant(g.message)
+        if args:
+            message = call(quote("_0.format", message), args)
+        cases.append(ast.If(quote(f"code == {number}"), [ast.Raise(call(g.error, [message]), None)], []))
+    known = quote("not isinstance(out['error'][0], jax.core.Tracer)")
+    return [ast.If(known, [assign("code", quote("int(out['error'][0])")), *cases], [])]
+
+
+class _Taking:
+    """The result as an expression over the leaves that the jitted function gave."""
+
+    def __init__(self, host: Host, key: str) -> None:
+        self.host, self.key, self.position = host, key, 0
+
+    def leaf(self) -> ast.expr:
+        self.position += 1
+        return quote(f"out[_0][{self.position - 1}]", ast.Constant(self.key))
+
+    def value(self, result: n.Result) -> ast.expr:
+        host = self.host
+        match result:
+            case n.ArrayResult(_, dims, _):
+                node = self.leaf()
+                for d in dims:
+                    if not host.is_static(d):
+                        node = call(host.module.helper("_cut"), [node, self.leaf()])
+                return node
+            case n.ListResult(buffer, _, _):
+                if not buffer:
+                    return quote("jnp.zeros(0, jnp.int32)")
+                return call(host.module.helper("_cut"), [self.leaf(), self.leaf()])
+            case n.ScalarResult(value, _):
+                if host._is_hoistable(value) or host.is_static(value):
+                    return _host_expr(host.module, value)
+                return self.leaf()
+            case n.TupleResult(items, kind):
+                made = [self.value(i) for i in items]
+                return sequence(made) if kind == "tuple" else ast.List(made, ast.Load())
+            case n.ViewResult():
+                return self.leaf()
+            case n.ArgumentResult(of):
+                written = [p.name for p in host.program.params if isinstance(p, n.ArrayParam) and p.written]
+                return quote(f"out['written'][{written.index(of)}]") if of in written else name(of)
+            case n.ConstantResult(value):
+                return constant(value)
+
+
+def _docstring(host: Host) -> str:
+    program = host.program
+    lines = [f"`{program.name}` of {program.file or 'the source'} as a JAX function.", ""]
+    for p in program.params:
+        match p:
+            case n.ArrayParam(of, dtype, dims, _, written):
+                shape = ", ".join(_dim(host.module, d) for d in dims)
+                lines.append(f"    {of}: {dtype}[{shape}]" + (" (written)" if written else ""))
+            case n.ScalarParam(of, dtype, python):
+                lines.append(f"    {of}: {python or dtype}")
+            case n.ConstantParam(of, value):
+                lines.append(f"    {of}: always {value!r}")
+    written = [p.name for p in program.params if isinstance(p, n.ArrayParam) and p.written]
+    if written:
+        lines += ["", f"    JAX arrays do not change: returns (result, ({', '.join(written)},)), the second as they are afterwards."]
+    if "_cut" in host.module.helpers or any(isinstance(r, n.ListResult) for r in host.returns):
+        lines += ["", "    A result whose size depends on data comes cut to size, or while JAX traces as (padded array, count)."]
+    if any(isinstance(s, n.Library) and s.name == "argsort" for s in program.body):
+        lines += ["", "    Sorting is stable; NumPy's default leaves the order of equal keys open, so it may differ there."]
+    return "\n".join(lines) + "\n    "
+
+
+def _dim(module: Module, d: Expr) -> str:
+    return str(d.value) if isinstance(d, Const) else module.identifier(d.name) if isinstance(d, Var) else "?"
+
+
+__all__ = ["b", "comment", "emit", "raise_unless"]

@@ -1,0 +1,212 @@
+"""The jitted function: host statements in order, each kernel as a `pallas_call` or, where Mosaic has no words, as XLA ops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Load, Var
+from transkern.ir.traverse import bodies, variables_read, walk
+from transkern.targets.pallas import block, grid
+from transkern.targets.pallas.quote import assign, comment, name, quote, sequence
+from transkern.targets.pallas.statements import Statements
+from transkern.targets.pallas.values import Inexpressible, Module, Value
+from transkern.targets.pallas.vector import pack, subscript
+
+
+def slots_of(statements: Iterable[n.Stmt], depth: int = 0) -> tuple[int, dict[str, int]]:
+    """The slot of each axis by how deep its loop stands, and how many there are."""
+    rank, slots = depth, {}
+    for s in statements:
+        inner = depth
+        match s:
+            case n.Loop(axis=axis, kind="parallel") | n.Scanning(axis=axis):
+                slots[axis] = depth
+                inner = depth + 1
+            case n.Compact(axis=axis, inner=axes):
+                slots[axis] = depth
+                slots |= {a.name: depth + 1 + k for k, a in enumerate(axes)}
+                inner = depth + 1
+                rank = max(rank, depth + 1 + len(axes))
+            case _:
+                pass
+        rank = max(rank, inner)
+        for body in bodies(s):
+            found, more = slots_of(body, inner)
+            rank, slots = max(rank, found), slots | more
+    return rank, slots
+
+
+class Host(Statements):
+    """The statements between kernels, over whole arrays."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, 0, {})
+        self.defined = {p.name for p in self.program.params if isinstance(p, n.ArrayParam)}
+        self.returns: list[n.Result] = []
+
+    def statement(self, s: n.Stmt) -> None:
+        match s:
+            case n.Kernel():
+                self.kernel(s)
+            case n.Library():
+                self.cite(s)
+                self.library(s)
+            case n.Return(result):
+                self.cite(s)
+                self.give_back(result, s)
+            case n.Loop(kind="parallel") | n.Scanning() | n.Compact() if not self.axes:
+                self.rank, self.slots = slots_of((s,))
+                super().statement(s)
+            case _:
+                super().statement(s)
+    # --- memory
+
+    def ensure(self, buffer: str) -> None:
+        if buffer in self.defined:
+            return
+        self.defined.add(buffer)
+        b = self.program.buffers[buffer]
+        shape = sequence([self.size(d) for d in b.dims])
+        self.out.append(assign(self.array(buffer).name, quote(f"jnp.zeros(_0, jnp.{self.module.dtype(b.dtype)})", shape)))
+
+    def store(self, s: n.Store, mask: Value | None) -> None:
+        super().store(s, mask)
+        self.defined.add(s.buffer)
+
+    def allocate(self, buffer: str) -> None:
+        self.defined.discard(buffer)
+
+    def load(self, e: Load) -> Value:
+        self.ensure(e.buffer)
+        return super().load(e)
+
+    def static_branch(self, s: n.If, condition: Value) -> None:
+        before = set(self.defined)
+        super().static_branch(s, condition)
+        self.defined = before | (self.defined & before)
+
+    # --- kernels
+
+    def kernel(self, s: n.Kernel) -> None:
+        """As a Pallas kernel, else inline."""
+        saved = list(self.out)
+        self.last_line = 0
+        defined = set(self.defined)
+        try:
+            if s.placement == "grid":
+                grid.emit(self, s)
+            else:
+                block.emit(self, s)
+            return
+        except Inexpressible as error:
+            self.out[:] = saved
+            self.defined = defined
+            reason = error.reason
+        self.rank, self.slots = slots_of(s.body)
+        self.out.append(comment(f"{s.name}: left to XLA ({reason})"))
+        try:
+            self.block(s.body)
+        except Inexpressible as error:
+            raise self.module.error(f"neither a kernel nor XLA can express {error.reason} ({reason})", s.span) from None
+
+    # --- libraries
+
+    def library(self, s: n.Library) -> None:
+        for buffer in s.ins:
+            self.ensure(buffer)
+        attributes = dict(s.attributes)
+        ins = [name(self.array(i).name) for i in s.ins]
+        out = self.program.buffers[s.outs[0]]
+        match s.name:
+            case "argsort":
+                node = quote(f"jnp.argsort(_0, axis={attributes['axis']}, stable=True).astype(jnp.int32)", *ins)
+            case "sort":
+                node = quote(f"jnp.sort(_0, axis={attributes['axis']})", *ins)
+            case "matmul":
+                node = quote("jnp.matmul(_0, _1, precision='highest')", *ins)
+            case _:
+                raise self.module.error(f"`{s.name}` has no JAX form", s.span)
+        if s.name == "argsort" and self.module.dtype(out.dtype) != "int32":
+            node = quote(f"_0.astype(jnp.{self.module.dtype(out.dtype)})", node)
+        self.out.append(assign(self.array(s.outs[0]).name, node))
+        self.defined.add(s.outs[0])
+
+    # --- results
+
+    def give_back(self, result: n.Result, s: n.Return) -> None:
+        """Leave the function: the leaves of the result, then what every call hands back."""
+        self.returns.append(result)
+        leaves: list[ast.expr] = []
+        self.leaves(result, leaves)
+        written = [p.name for p in self.program.params if isinstance(p, n.ArrayParam) and p.written]
+        keys: list[ast.expr] = [ast.Constant(f"result_{len(self.returns)}")]
+        values: list[ast.expr] = [sequence(leaves)]
+        if written:
+            keys.append(ast.Constant("written"))
+            values.append(sequence([name(self.array(w).name) for w in written]))
+        if "error." in self.env:
+            keys.append(ast.Constant("error"))
+            details = sorted(k for k in self.env if k.startswith("detail") and k.endswith("."))
+            values.append(sequence([self.env["error."].node, *(self.env[d].node for d in details)]))
+        self.out.append(ast.Return(ast.Dict(keys, values)))
+
+    def leaves(self, result: n.Result, out: list[ast.expr]) -> None:
+        """The arrays that a result is made of; a dynamic size follows its array."""
+        match result:
+            case n.ArrayResult(buffer, dims, dtype):
+                self.ensure(buffer)
+                node: ast.expr = name(self.array(buffer).name)
+                have = self.program.buffers[buffer].dims
+                if have != dims and all(self.is_static(d) for d in dims) and len(have) == len(dims):
+                    node = subscript(node, [ast.Slice(None, self.size(d)) for d in dims])
+                out.append(node)
+                out += [self.expr(d).node for d in dims if not self.is_static(d)]
+            case n.ListResult(buffer, count, _):
+                if not buffer:
+                    return
+                self.ensure(buffer)
+                out.append(name(self.array(buffer).name))
+                out.append(quote("jnp.int32(_0)", self.expr(count).node))
+            case n.ScalarResult(value, _):
+                if not (self._is_hoistable(value) or self.is_static(value)):
+                    out.append(self.expr(value).node)
+            case n.TupleResult(items):
+                for item in items:
+                    self.leaves(item, out)
+            case n.ViewResult():
+                out.append(self.view(result))
+            case n.ArgumentResult() | n.ConstantResult():
+                pass
+
+    def view(self, r: n.ViewResult) -> ast.expr:
+        """A view as an array of its own: JAX arrays are values."""
+        items: list[ast.expr] = []
+        for offset, steps in zip(r.offset, r.steps, strict=True):
+            node = self.expr(offset).node
+            for k, (step, dim) in enumerate(zip(steps, r.dims, strict=True)):
+                if step == type(step)(0, "index") if hasattr(step, "value") else False:
+                    continue
+                shape = [self.size(dim) if k == q else ast.Constant(1) for q in range(len(r.dims))]
+                walk_ = quote(f"lax.broadcasted_iota(jnp.int32, _0, {k})", ast.Tuple(shape, ast.Load()))
+                node = quote("_0 + _1 * _2", node, self.expr(step).node, walk_)
+            items.append(node)
+        shape = sequence([self.size(d) for d in r.dims])
+        return quote("jnp.broadcast_to(_0, _1)", subscript(name(self.array(r.buffer).name), [pack(items)] if len(items) == 1 else items), shape)
+
+
+def sizes_used(program: n.Program) -> set[str]:
+    found: set[str] = set()
+    from transkern.ir.traverse import exprs
+
+    for e in exprs(program.body):
+        if isinstance(e, Var):
+            found.add(e.name)
+    for buffer in program.buffers.values():
+        for d in buffer.dims:
+            found |= variables_read(d)
+    return found
+
+
+__all__ = ["Host", "sizes_used", "slots_of", "walk"]

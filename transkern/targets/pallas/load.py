@@ -1,0 +1,144 @@
+"""Run an emitted module on this machine, with NumPy arrays in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.targets.pallas.emit import emit
+
+__all__ = ["load"]
+
+
+def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
+    """A function of NumPy arrays (or JAX arrays) that runs the emitted module.
+
+    NumPy in gives NumPy out, of the dtypes NumPy gives, and written arguments are changed in place after the call has
+    succeeded. With a JAX array among the arguments the results are JAX arrays, followed by the written arguments' new
+    values as the emitted function describes. Interpreted unless JAX's default device is a TPU.
+    """
+    text = emit(program, narrow)
+    space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}"}
+    exec(compile(text, f"<pallas {program.name}>", "exec"), space)
+    function = space[program.name]
+    written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
+    returns = _results(program.body)
+
+    def run(*args: Any) -> Any:
+        import jax
+
+        bound = dict(zip([p.name for p in program.params], args, strict=True))
+        if narrow:
+            args = tuple(_narrowed(a) for a in args)
+        if any(isinstance(a, jax.Array) for a in args):
+            return function(*args)
+        for p in written:
+            if not bound[p.name].flags.writeable:
+                raise ValueError("assignment destination is read-only")
+        made = function(*args)
+        if written:
+            made, new = made
+            for p, value in zip(written, new, strict=True):
+                bound[p.name][...] = np.asarray(value)
+        if len(returns) == 1:
+            return _to_numpy(program, returns[0], made, bound)
+        return _to_numpy(program, _fitting(returns, made), made, bound)
+
+    run.__name__ = program.name
+    run.__doc__ = function.__doc__
+    setattr(run, "text", text)
+    setattr(run, "jax_function", function)
+    return run
+
+
+def _narrowed(value: Any) -> Any:
+    half = {"float64": np.float32, "int64": np.int32, "uint64": np.uint32, "complex128": np.complex64}
+    if isinstance(value, np.ndarray) and value.dtype.name in half:
+        return value.astype(half[value.dtype.name])
+    return value
+
+
+def _results(block: Sequence[n.Stmt]) -> list[n.Result]:
+    from transkern.ir.traverse import walk
+
+    return [s.result for s in walk(block) if isinstance(s, n.Return)] or [n.ConstantResult(None)]
+
+
+def _fitting(returns: list[n.Result], made: Any) -> n.Result:
+    """Which of several returns gave this: they differ in kind, or it does not matter."""
+    for r in returns:
+        match r:
+            case n.ConstantResult(value) if value is made or value == made:
+                return r
+            case n.TupleResult(items) if isinstance(made, (tuple, list)) and len(items) == len(made):
+                return r
+            case n.ArrayResult() | n.ListResult() | n.ViewResult() if hasattr(made, "shape") and made.ndim:
+                return r
+            case n.ScalarResult() if not getattr(made, "ndim", 0):
+                return r
+            case _:
+                pass
+    return returns[-1]
+
+
+def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, Any]) -> Any:
+    match result:
+        case n.ArrayResult(_, _, dtype, empty):
+            array = np.asarray(made)
+            kind = empty if empty and array.size == 0 else dtype
+            return array.astype(kind) if array.dtype != kind else np.array(array)
+        case n.ListResult(_, _, dtype, python):
+            if python:
+                return np.asarray(made).tolist()
+            return list(np.asarray(made).astype("int64" if dtype == "index" else dtype))
+        case n.ScalarResult(value, python):
+            scalar = np.asarray(made)[()]
+            return scalar.item() if python else scalar.astype("int64" if value.dtype == "index" else value.dtype)
+        case n.TupleResult(items, kind):
+            parts = [_to_numpy(program, i, m, bound) for i, m in zip(items, made, strict=True)]
+            return tuple(parts) if kind == "tuple" else parts
+        case n.ViewResult():
+            return _view(program, result, made, bound)
+        case n.ArgumentResult(name):
+            return bound[name]
+        case n.ConstantResult(value):
+            return value
+
+
+def _view(program: n.Program, r: n.ViewResult, made: Any, bound: dict[str, Any]) -> Any:
+    """NumPy's own view of the argument, where its place is known from shapes and numbers."""
+    base = bound[r.buffer]
+    known: dict[str, int] = {k: v for k, v in bound.items() if isinstance(v, (int, np.integer))}
+    for p in program.params:
+        if isinstance(p, n.ArrayParam):
+            known |= {d.name: s for d, s in zip(p.dims, bound[p.name].shape, strict=True) if isinstance(d, Var)}
+    try:
+        offset = [_evaluate(o, known) for o in r.offset]
+        steps = [[_evaluate(s, known) for s in row] for row in r.steps]
+        dims = [_evaluate(d, known) for d in r.dims]
+    except KeyError:
+        return np.asarray(made).astype(r.dtype)
+    strides = [sum(row[k] * base.strides[d] for d, row in enumerate(steps)) for k in range(len(dims))]
+    if 0 in dims:
+        return base[(slice(0, 0),) * base.ndim].reshape(dims)
+    start = base[tuple(slice(o, None) for o in offset)]
+    return np.lib.stride_tricks.as_strided(start, dims, strides)
+
+
+def _evaluate(e: Expr, known: dict[str, int]) -> int:
+    match e:
+        case Const(value, _):
+            return int(value)  # type: ignore[arg-type]
+        case Var(name):
+            return known[name]
+        case Apply(op, args, _):
+            from transkern.targets.pallas.spelling import STATIC
+
+            values = {f"_{k}": _evaluate(a, known) for k, a in enumerate(args)}
+            return int(eval(STATIC[op], {"__builtins__": {"max": max, "min": min, "abs": abs}}, values))
+        case _:
+            raise KeyError(e)

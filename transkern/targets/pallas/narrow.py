@@ -1,0 +1,141 @@
+"""64-bit data: whether a program needs it, and the program with 32 bits in its place.
+
+Positions (sizes, subscripts, what argsort returns) fit 32 bits whatever their dtype says; data may not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.traverse import bodies, own_exprs, walk_expr
+from transkern.targets.pallas.values import scalar_params
+
+_HALF = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
+_WIDE = {"float64", "complex128", "uint64"}
+
+
+def needs_64_bits(program: n.Program) -> bool:
+    """Whether device code computes with float64, complex128, uint64, or int64 that are not positions."""
+    checking = _Checking(program)
+    return checking.buffers() or checking.block(program.body)
+
+
+class _Checking:
+    def __init__(self, program: n.Program) -> None:
+        self.program, self.scalars = program, scalar_params(program)
+        self.positions: dict[str, bool] = {}
+
+    def buffers(self) -> bool:
+        for buffer in self.program.buffers.values():
+            if buffer.dtype in _WIDE:
+                return True
+        return False
+
+    def block(self, block: tuple[n.Stmt, ...]) -> bool:
+        for s in block:
+            match s:
+                case n.Let(name=of, value=value) | n.Assign(name=of, value=value):
+                    self.positions[of] = self.is_position(value)
+                case n.Accumulator(dtype=dtype) if dtype in _WIDE or dtype == "int64":
+                    return True
+                case n.Store(buffer=buffer, value=value) if self.program.buffers[buffer].dtype == "int64":
+                    if not self.is_position(value):
+                        return True
+                case n.Return(result=n.ScalarResult(Apply("cast", (x,), _), _)):
+                    if self.wide(x):
+                        return True
+                    continue
+                case _:
+                    pass
+            if any(self.wide(e) for e in own_exprs(s)) or any(self.block(body) for body in bodies(s)):
+                return True
+        return False
+
+    def wide(self, e: Expr) -> bool:
+        """Whether computing `e` on the device takes 64 bits of data."""
+        if self._from_arguments(e):
+            return False
+        match e:
+            case Const() | Var(dtype="index"):
+                return False
+            case Var(of, dtype):
+                return dtype in _WIDE or (dtype == "int64" and not self.positions.get(of, False))
+            case Load(_, index, _):
+                return any(self.wide(i) for i in index)
+            case Apply("cast", (Load(dtype="int64") as x,), "index"):
+                return any(self.wide(i) for i in x.index)
+            case Apply(_, args, dtype):
+                if dtype in _WIDE or (dtype == "int64" and not self.is_position(e)):
+                    return True
+                return any(self.wide(a) or (a.dtype == "int64" and not self.is_position(a)) for a in args)
+            case Reduce():
+                return False
+
+    def is_position(self, e: Expr) -> bool:
+        match e:
+            case Const(value, _):
+                return isinstance(value, (bool, int)) and abs(value) < 2**31
+            case Var(of, dtype):
+                return dtype == "index" or self.positions.get(of, False)
+            case Load(buffer, _, "int64"):
+                return self.program.buffers[buffer].low is not None
+            case Apply("cast", (x,), _):
+                return x.dtype in ("index", "bool", "int8", "int16", "int32", "uint8", "uint16") or self.is_position(x)
+            case Apply("add" | "subtract" | "maximum" | "minimum" | "negative", args, _):
+                return all(self.is_position(a) for a in args)
+            case Apply("where", (_, x, y), _):
+                return self.is_position(x) and self.is_position(y)
+            case _:
+                return e.dtype == "index"
+
+    def _from_arguments(self, e: Expr) -> bool:
+        found = [x for x in walk_expr(e) if isinstance(x, (Var, Load, Reduce))]
+        return all(isinstance(x, Var) and (x.name in self.scalars or ("." in x.name and not x.name.endswith(".size"))) for x in found)
+
+
+def narrow_program(program: n.Program) -> n.Program:
+    """The program with 32-bit types where it had 64-bit ones; what is computed from scalar arguments alone stays."""
+    scalars = scalar_params(program)
+
+    def half(dtype: str) -> str:
+        return _HALF.get(dtype, dtype)
+
+    def change(e: Expr) -> Expr:
+        found = [x for x in walk_expr(e) if isinstance(x, (Var, Load, Reduce))]
+        if e.dtype in _HALF and found and all(isinstance(x, Var) and x.name in scalars for x in found):
+            return Apply("cast", (e,), half(e.dtype))
+        match e:
+            case Const(value, dtype):
+                return Const(value, half(dtype))
+            case Var(of, dtype):
+                return Var(of, half(dtype))
+            case Load(buffer, index, dtype):
+                return Load(buffer, tuple(change(i) for i in index), half(dtype))
+            case Apply("cast", (x,), dtype) if half(dtype) == half(x.dtype):
+                return change(x)
+            case Apply(op, args, dtype):
+                return Apply(op, tuple(change(a) for a in args), half(dtype))
+            case Reduce():
+                return e
+
+    from transkern.ir.traverse import map_block
+
+    buffers = {k: replace(v, dtype=half(v.dtype)) for k, v in program.buffers.items()}
+    params = tuple(replace(p, dtype=half(p.dtype)) if isinstance(p, n.ArrayParam) else p for p in program.params)
+    variables = {k: half(v) for k, v in program.variables.items()}
+    body = _accumulators(map_block(program.body, change), half)
+    return replace(program, buffers=buffers, params=params, variables=variables, body=body)
+
+
+def _accumulators(block: tuple[n.Stmt, ...], half: object) -> tuple[n.Stmt, ...]:
+    from transkern.ir.traverse import with_bodies
+
+    made: list[n.Stmt] = []
+    for s in block:
+        if isinstance(s, n.Accumulator):
+            made.append(replace(s, dtype=_HALF.get(s.dtype, s.dtype)))
+        else:
+            made.append(with_bodies(s, lambda body: _accumulators(body, half)))
+    return tuple(made)

@@ -1,0 +1,149 @@
+"""Small functions that emitted modules carry with them, each only where it is used."""
+
+IMPORTS = """
+import functools
+import numpy as np
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+INTERPRET = None
+"""
+
+NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",)}
+"""What else a function calls."""
+
+HELPERS: dict[str, str] = {
+    "_interpret": '''
+def _interpret():
+    """Whether kernels are interpreted: wherever the device is no TPU, unless INTERPRET says otherwise."""
+    return jax.default_backend() != 'tpu' if INTERPRET is None else INTERPRET
+''',
+    "_rounded": '''
+def _rounded(product):
+    """A product that is rounded before it is added to something, as NumPy does; XLA's CPU code would fuse the two."""
+    return jnp.where(product == product, product, jnp.nan) if _interpret() else product
+''',
+    "_array": '''
+def _array(of, value, dtype, dims):
+    """`value` as a JAX array; TypeError where it is not what this module was made for."""
+    if np.ndim(value) != dims or jnp.result_type(value) != jax.dtypes.canonicalize_dtype(dtype):
+        raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, got {jnp.result_type(value)} with {np.ndim(value)}')
+    return jnp.asarray(value)
+''',
+    "_index_array": '''
+def _index_array(of, value, dims):
+    """An array of positions as int32; OverflowError where one does not fit."""
+    if np.ndim(value) != dims or not jnp.issubdtype(jnp.result_type(value), jnp.integer):
+        raise TypeError(f'{of}: expected an integer array with {dims} dimensions')
+    if isinstance(value, np.ndarray) and value.size and (value.max() > 0x7fffffff or value.min() < -0x80000000):
+        raise OverflowError(f'{of}: an index beyond 32 bits')
+    return jnp.asarray(value, dtype=jnp.int32)
+''',
+    "_module": '''
+def _module(*scalars):
+    """NumPy for plain numbers, jax.numpy while JAX traces them."""
+    return jnp if any(isinstance(s, jax.Array) for s in scalars) else np
+''',
+    "_limit": '''
+def _limit(value):
+    """A number that is only compared with positions, cut to 32 bits."""
+    return value if isinstance(value, jax.Array) else np.int32(min(max(value, -0x80000000), 0x7fffffff))
+''',
+    "_cut": '''
+def _cut(array, count):
+    """The first `count` elements; while JAX traces, where shapes must be static, the padded array and the count."""
+    return (array, count) if isinstance(count, jax.core.Tracer) else array[:int(count)]
+''',
+    "_fill": '''
+def _fill(value, shape):
+    """`value` over all of `shape`."""
+    return jnp.broadcast_to(value, shape)
+''',
+    "_put": '''
+def _put(array, axis, start, stop, value):
+    """`array` with the part from `start` to `stop` along `axis` replaced."""
+    before = lax.slice_in_dim(array, 0, start, axis=axis)
+    after = lax.slice_in_dim(array, stop, array.shape[axis], axis=axis)
+    return jnp.concatenate([p for p in (before, value, after) if p.shape[axis]], axis)
+''',
+    "_Block": '''
+class _Block:
+    """Where a block lies: its `start` and `shape` along each axis."""
+
+    def __init__(self, start, shape):
+        self.start, self.shape = start, shape
+''',
+    "_tile": '''
+def _tile(extents, tiled, arrays):
+    """The block of a grid kernel: bounded by VMEM, a multiple of (8, 128) in the last axes; None where nothing fits."""
+    if 0 in extents:
+        return None
+    room = 2 ** 19 // max(arrays, 2)
+    tile = list(extents)
+    unit = [1] * (len(tile) - 2) + [8, 128] if len(tile) > 1 else [1024]
+    for axis, on in enumerate(tiled):
+        if on:
+            rest = int(np.prod(tile)) // tile[axis]
+            most = max(room // rest // unit[axis], 1) * unit[axis]
+            if len(tile) > 1 and axis == len(tile) - 2:
+                most = min(most, 256)
+            tile[axis] = min(tile[axis], most)
+    return tuple(tile) if int(np.prod(tile)) <= 8 * room else None
+''',
+    "_grid": '''
+def _grid(body, extents, tiled, scalars, operands, results, aliases):
+    """`body` over blocks of `extents`, in one kernel; an axis that is not `tiled` lies whole in each block.
+
+    `results` are (shape, dtype) of arrays, then ((), dtype, op) of numbers that `op` combines over the blocks.
+    """
+    tile = _tile(extents, tiled, len(operands) + len(results))
+    if tile is None:
+        return body(_Block((0,) * len(extents), extents), *scalars, *operands)
+    grid = tuple(pl.cdiv(e, t) for e, t in zip(extents, tile))
+    arrays = [r for r in results if r[0]]
+    first = len(scalars) + len(operands)
+
+    def spec(shape):
+        cut = [on and d == e for d, e, on in zip(shape, extents, tiled)]
+        block = tuple(t if c else d for d, t, c in zip(shape, tile, cut))
+        return pl.BlockSpec(block, lambda *at: tuple(a if c else 0 for a, c in zip(at, cut)))
+
+    def kernel(*refs):
+        numbers, ins = refs[:len(scalars)], refs[len(scalars):first]
+        at = [pl.program_id(k) for k in range(len(grid))]
+        block = _Block(tuple(a * t for a, t in zip(at, tile)), tile)
+        values = body(block, *(r[0] for r in numbers), *(r[...] for r in ins))
+        for ref, value in zip(refs[first:], values[:len(arrays)]):
+            ref[...] = value
+        for ref, value, (_, _, op) in zip(refs[first + len(arrays):], values[len(arrays):], results[len(arrays):]):
+            start = functools.reduce(lambda a, b: a & b, [a == 0 for a in at])
+            combine = {'max': jnp.maximum, 'last': jnp.maximum, 'min': jnp.minimum}.get(op, jnp.add)
+            ref[0] = jnp.where(start, value, combine(ref[0], value))
+
+    smem = pl.BlockSpec(memory_space=pltpu.SMEM)
+    made = pl.pallas_call(
+        kernel, grid=grid, name=body.__name__,
+        in_specs=[smem] * len(scalars) + [spec(x.shape) for x in operands],
+        out_specs=[spec(r[0]) for r in arrays] + [smem] * (len(results) - len(arrays)),
+        out_shape=[jax.ShapeDtypeStruct(r[0] or (1,), r[1]) for r in results],
+        input_output_aliases={len(scalars) + i: o for i, o in aliases.items()},
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20),
+        interpret=_interpret())(*(jnp.reshape(s, (1,)) for s in scalars), *operands)
+    return [*made[:len(arrays)], *(m[0] for m in made[len(arrays):])]
+''',
+}
+
+
+def needed(used: set[str]) -> list[str]:
+    """The used helpers and what they call, in the order of the table."""
+    todo = list(used)
+    found: set[str] = set()
+    while todo:
+        one = todo.pop()
+        if one not in found:
+            found.add(one)
+            todo += NEEDS.get(one, ())
+    return [h for h in HELPERS if h in found]

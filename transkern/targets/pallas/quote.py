@@ -1,0 +1,129 @@
+"""Python syntax trees from templates, and their text: ``quote("jnp.exp(_0)", x)`` is the tree with `x` put in for ``_0``.
+
+Comments do not exist in a tree: `comment` makes a marker statement, and `text` prints it as a comment.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import warnings
+from functools import lru_cache
+from typing import Any
+
+with warnings.catch_warnings():  # astor 0.8.1 looks up node classes that Python is about to drop
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import astor  # type: ignore[import-untyped]
+    import astor.string_repr  # type: ignore[import-untyped]
+
+_MARK = "#: "
+_HOLE = re.compile(r"_\d+\Z")
+_MARKED = re.compile(r"""^(?P<pad>\s*)(?:\(?(?P<q>\"\"\"|'''|'|\")#: (?P<body>.*?)(?P=q)\)?)$""")
+
+
+@lru_cache(maxsize=None)
+def _template(text: str, mode: str) -> ast.AST:
+    return ast.parse(text, mode=mode)
+
+
+class _Fill(ast.NodeTransformer):
+    def __init__(self, args: tuple[ast.expr, ...]) -> None:
+        self.args = args
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return self.args[int(node.id[1:])] if _HOLE.match(node.id) else node
+
+
+def quote(template: str, *args: ast.expr) -> ast.expr:
+    """The expression of `template` with ``_0``, ``_1``, … replaced by `args`."""
+    tree = copy.deepcopy(_template(template, "eval"))
+    filled: Any = _Fill(args).visit(tree)
+    body: ast.expr = filled.body
+    return body
+
+
+def statements(template: str, *args: ast.expr) -> list[ast.stmt]:
+    """The statements of `template`, with holes as in `quote`."""
+    tree = copy.deepcopy(_template(template, "exec"))
+    filled: Any = _Fill(args).visit(tree)
+    body: list[ast.stmt] = filled.body
+    return body
+
+
+def name(identifier: str) -> ast.Name:
+    return ast.Name(identifier, ast.Load())
+
+
+def constant(value: Any) -> ast.expr:
+    """A literal; infinities and NaN, which Python cannot write, as NumPy's names."""
+    if isinstance(value, complex):
+        return quote("complex(_0, _1)", constant(value.real), constant(value.imag))
+    if isinstance(value, float):
+        if value != value:
+            return quote("jnp.nan")
+        if value in (float("inf"), float("-inf")):
+            return quote("jnp.inf" if value > 0 else "-jnp.inf")
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and str(value).startswith("-"):
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+    return ast.Constant(value)
+
+
+def names(identifiers: list[str] | tuple[str, ...], store: bool = False) -> ast.expr:
+    """One name, or a tuple of them."""
+    context: ast.expr_context = ast.Store() if store else ast.Load()
+    if len(identifiers) == 1:
+        return ast.Name(identifiers[0], context)
+    return ast.Tuple([ast.Name(i, context) for i in identifiers], context)
+
+
+def sequence(items: list[ast.expr]) -> ast.expr:
+    return ast.Tuple(items, ast.Load())
+
+
+def assign(target: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(target, ast.Store())], value, lineno=0)
+
+
+def call(function: ast.expr | str, args: list[ast.expr], **keywords: ast.expr) -> ast.expr:
+    callee = name(function) if isinstance(function, str) else function
+    return ast.Call(callee, args, [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def function(identifier: str, args: list[str], body: list[ast.stmt], decorators: list[ast.expr] | None = None) -> ast.stmt:
+    """``def identifier(args): body``."""
+    arguments = ast.arguments([], [ast.arg(a) for a in args], None, [], [], None, [])
+    return ast.FunctionDef(identifier, arguments, body or [ast.Pass()], decorators or [], lineno=0)
+
+
+def comment(line: str) -> ast.stmt:
+    """A statement that `text` prints as the comment ``# line``."""
+    return ast.Expr(ast.Constant(_MARK + line.encode("unicode_escape").decode("ascii").replace("'", "\\x27").replace('"', "\\x22")))
+
+
+def text(module: list[ast.stmt]) -> str:
+    """The program text of the statements."""
+    tree = ast.fix_missing_locations(ast.Module(module, []))
+    printed: str = astor.to_source(tree, pretty_string=_plain_string, pretty_source=_wide_source)
+    lines = []
+    for line in printed.splitlines():
+        found = _MARKED.match(line)
+        if found:
+            body = found["body"].replace("\\\\", "\\").encode("ascii").decode("unicode_escape")
+            line = f"{found['pad']}# {body}".rstrip()
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _plain_string(s: str, embedded: Any, current_line: str, uni_lit: bool = False, min_trip_str: int = 20, max_line: int = 100) -> str:
+    """Docstrings as written, everything else in one piece (astor breaks long strings over lines)."""
+    if "\n" in s and not current_line.strip():
+        return '"""' + s.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '"""'
+    return repr(s)
+
+
+def _wide_source(source: Any) -> str:
+    from astor.source_repr import pretty_source  # type: ignore[import-untyped]
+
+    printed: str = pretty_source(source)
+    return printed

@@ -1,0 +1,542 @@
+"""Statements over array values: parallel loops open slots, reductions close them, sequential loops become `lax` loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.traverse import buffers_written, exprs, scalars_used, walk
+from transkern.targets.pallas import spelling
+from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
+from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
+from transkern.targets.pallas.vector import AxisInfo, Vector, constant_tuple
+
+
+class Statements(Vector):
+    """A `Vector` that runs statements; `mask` says where in the block they take effect."""
+
+    def __init__(self, module: Module, rank: int, slots: dict[str, int]) -> None:
+        super().__init__(module, rank, slots)
+        self.mask: Value | None = None
+        self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
+        self.fresh_accumulators: set[str] = set()
+        self.last_line = 0
+
+    def block(self, statements: Iterable[n.Stmt]) -> None:
+        for s in statements:
+            self.statement(s)
+
+    def cite(self, s: n.Stmt) -> None:
+        """The user's line above what is made of it."""
+        line = s.span.line
+        if 0 < line <= len(self.program.source) and line != self.last_line:
+            self.last_line = line
+            self.out.append(comment(self.program.source[line - 1].strip()))
+
+    def statement(self, s: n.Stmt) -> None:
+        if not isinstance(s, (n.If, n.Accumulator, n.Kernel, n.Alloc)):
+            self.cite(s)
+        match s:
+            case n.Let(of, value) | n.Assign(of, value):
+                self.bind(of, value, isinstance(s, n.Assign))
+            case n.Store():
+                self.store(s, self.mask)
+            case n.Accumulator(of, op, dtype):
+                self.declared[of] = (s, self.open_slots())
+                self.fresh_accumulators.add(of)
+                self.env[of] = Value(constant(spelling.identity(op, dtype)), dtype)
+            case n.Accumulate():
+                self.accumulate(s)
+            case n.Loop(kind="parallel"):
+                self.parallel(s)
+            case n.Loop():
+                self.sequential(s)
+            case n.While():
+                self.repeat(s)
+            case n.If():
+                self.branch(s)
+            case n.Scanning():
+                self.scanning(s)
+            case n.Compact():
+                self.compact(s)
+            case n.Guard():
+                self.guard(s)
+            case n.Alloc(buffer):
+                self.allocate(buffer)
+            case n.Kernel(body=body):
+                self.block(body)
+            case _:
+                raise self.module.error(f"a `{type(s).__name__.lower()}` here cannot be traced by JAX", s.span)
+
+    # --- scalars
+
+    def bind(self, of: str, expr: Expr, variable: bool) -> None:
+        value = self.expr(expr)
+        if variable and value.dtype != self.program.variables.get(of, value.dtype):
+            value = self.cast(value, self.program.variables[of])
+        if product_like(expr) and of in self.module.summands:
+            value = self.rounded(value, expr)
+        if variable and self.mask is not None and of in self.env:
+            old = self.env[of]
+            value = Value(
+                quote("jnp.where(_0, _1, _2)", self.mask.node, value.node, old.node), value.dtype,
+                value.axes | old.axes | self.mask.axes,
+            )  # fmt: skip
+        if isinstance(expr, Const) and value.static:
+            self.env[of] = value
+            return
+        target = self.module.identifier(of)
+        if isinstance(value.node, ast.Name) and value.node.id == target:
+            self.env[of] = value
+            return
+        self.out.append(assign(target, value.node))
+        self.env[of] = Value(name(target), value.dtype, value.axes, value.static)
+
+    def open_slots(self) -> frozenset[int]:
+        return frozenset(info.slot for info in self.axes.values())
+
+    # --- reductions
+
+    def accumulate(self, s: n.Accumulate) -> None:
+        declaration, kept = self.declared[s.name]
+        closed = sorted(self.open_slots() - kept)
+        value = self.expr(s.value)
+        if product_like(s.value):
+            value = self.rounded(value, s.value)
+        mask = self.mask
+        if s.op in ("argmax", "argmin"):
+            new = self.arg_reduction(s, value, closed, mask)
+        elif s.op in ("first", "last", "count"):
+            new = self.search(s, value, closed, mask)
+        else:
+            new = self.reduction(s, declaration, value, closed, mask)
+        target = self.module.identifier(s.name)
+        old = self.env[s.name]
+        if s.name in self.fresh_accumulators:
+            self.fresh_accumulators.discard(s.name)
+            node, axes = new.node, new.axes
+        elif s.op in ("argmax", "argmin"):
+            raise Inexpressible(f"an {s.op} in several parts")
+        else:
+            template = "_0 | _1" if s.op == "sum" and declaration.dtype == "bool" else spelling.COMBINE[s.op]
+            node, axes = quote(template, old.node, new.node), new.axes | old.axes
+        self.out.append(assign(target, node))
+        self.env[s.name] = Value(name(target), declaration.dtype, axes)
+
+    def axis_arguments(self, closed: list[int]) -> str:
+        if len(closed) == self.rank:
+            return ""
+        axis = closed[0] if len(closed) == 1 else tuple(closed)
+        return f", axis={axis}, keepdims=True"
+
+    def reduction(
+        self, s: n.Accumulate, declaration: n.Accumulator, value: Value, closed: list[int], mask: Value | None
+    ) -> Value:  # fmt: skip
+        dtype = declaration.dtype
+        if not closed:
+            node = value.node
+            if mask is not None:
+                node = quote("jnp.where(_0, _1, _2)", mask.node, node, constant(spelling.identity(s.op, dtype)))
+            return Value(node, dtype, value.axes | (mask.axes if mask else frozenset()))
+        if self.mosaic and s.op == "prod":
+            raise Inexpressible("a product over an axis")
+        node = self.masked(value, closed, mask, constant(spelling.identity(s.op, dtype)))
+        extra = self.axis_arguments(closed)
+        if s.op in ("sum", "prod") and dtype != "bool" and not dtype.startswith("float"):
+            extra += f", dtype=jnp.{self.module.dtype(dtype)}"
+        op = "any" if s.op == "sum" and dtype == "bool" else s.op
+        axes = value.axes | (mask.axes if mask else frozenset())
+        return Value(quote(spelling.REDUCE[op].format(axis=extra), node), dtype, frozenset(axes - set(closed)))
+
+    def masked(self, value: Value, closed: list[int], mask: Value | None, neutral: ast.expr) -> ast.expr:
+        """`value` over the slots to be reduced, and what changes nothing where the mask does not hold."""
+        if mask is None:
+            return self.spread(value, closed)
+        chosen = Value(
+            quote("jnp.where(_0, _1, _2)", mask.node, self.typed(value, value.dtype), neutral), value.dtype, value.axes | mask.axes
+        )
+        return self.spread(chosen, closed)
+
+    def search(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
+        """Positions where something holds: the first, the last, or how many."""
+        if mask is not None:
+            value = Value(quote("_0 & _1", value.node, mask.node), "bool", value.axes | mask.axes)
+        if not closed:
+            raise Inexpressible("a search one element at a time")
+        holds = self.spread(value, closed)
+        axes = frozenset((value.axes | set(closed)) - set(closed))
+        extra = self.axis_arguments(closed)
+        if s.op == "count":
+            return Value(quote(f"jnp.sum(_0{extra}, dtype=jnp.int32)", holds), "index", axes)
+        assert s.position is not None
+        position = self.expr(s.position)
+        target = name(self.module.fresh("found"))
+        if s.op == "last":
+            return Value(quote(f"jnp.max(jnp.where(_0, _1, -1){extra}, initial=-1)" if not self.mosaic else f"jnp.max(jnp.where(_0, _1, -1){extra})", holds, position.node), "index", axes)
+        initial = "" if self.mosaic else ", initial=0x7fffffff"
+        self.out.append(assign(target.id, quote(f"jnp.min(jnp.where(_0, _1, 0x7fffffff){extra}{initial})", holds, position.node)))
+        return Value(quote("jnp.where(_0 == 0x7fffffff, -1, _0)", target), "index", axes)
+
+    def arg_reduction(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
+        """NumPy and JAX agree: the first of equals, and NaN before all else."""
+        if len(closed) != 1 or not isinstance(s.position, Var) or mask is not None:
+            raise Inexpressible(f"an {s.op} over a part of an axis")
+        info = self.axes[s.position.name]
+        if b.constant(info.start) != 0 or info.step != 1:
+            raise Inexpressible(f"an {s.op} over a part of an axis")
+        node = self.spread(value, closed)
+        if value.dtype == "bool":
+            node = quote("_0.astype(jnp.int32)", node)
+        found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.int32)", node)
+        if self.rank == 1:
+            found = quote("_0[0]", found)
+        return Value(found, "index", frozenset(value.axes - set(closed)))
+
+    # --- loops
+
+    def parallel(self, s: n.Loop) -> None:
+        step = b.constant(s.step)
+        assert step is not None and self.is_static(s.start) and self.is_static(s.stop), s
+        extent = b.maximum(b.sub(s.stop, s.start), b.ZERO) if b.constant(s.start) != 0 else s.stop
+        if step != 1:
+            extent = b.maximum(b.floordiv(b.add(extent, b.index(step - 1)), b.index(step)), b.ZERO)
+        if step != 1:  # the axis counts steps; what it stands for is computed from it
+            counter = Var(s.axis, "index")
+            value = b.add(s.start, b.mul(s.step, counter))
+            from transkern.ir.traverse import map_block
+
+            s = replace(s, body=map_block(s.body, lambda e: value if e == counter else None))
+        elif b.constant(s.start) != 0:
+            shifted = b.add(Var(s.axis, "index"), s.start)
+            counter = Var(s.axis, "index")
+            from transkern.ir.traverse import map_block
+
+            s = replace(s, body=map_block(s.body, lambda e: shifted if e == counter else None))
+        slot = self.slots[s.axis]
+        self.axes[s.axis] = AxisInfo(slot, extent, b.ZERO, 1)
+        self.block(s.body)
+        del self.axes[s.axis]
+
+    def sequential(self, s: n.Loop) -> None:
+        carried = self.carried(s.body)
+        self.prepare(carried)
+        start, stop, step = self.expr(s.start), self.expr(s.stop), self.expr(s.step)
+        if start.axes or stop.axes or step.axes:
+            raise Inexpressible("a loop whose length differs within the block")
+        counter = self.module.identifier(s.axis)
+        inner_name = self.module.fresh(f"{counter}_step")
+        bounds = [quote("jnp.int32(_0)", v.node) if v.static else v.node for v in (start, stop)]
+        first: list[ast.stmt] = []
+        index = counter
+        if b.constant(s.step) != 1:
+            if not step.static or b.constant(s.step) is None:
+                raise self.module.error("a loop whose step is not a constant", s.span)
+            index = self.module.fresh(f"{counter}_trip")
+            size = b.constant(s.step)
+            assert size is not None
+            trips = "lax.div(jnp.maximum(_1 - _0 + _2, 0), _3)" if size > 0 else "lax.div(jnp.maximum(_0 - _1 + _2, 0), _3)"
+            count = quote(trips, *bounds, constant(abs(size) - 1), quote("jnp.int32(_0)", constant(abs(size))))
+            first = [assign(counter, quote("_0 + _1 * _2", bounds[0], name(index), constant(size)))]
+            bounds = [quote("jnp.int32(0)"), count]
+        body = self.inner(s.body, carried, first, {s.axis: Value(name(counter), "index")})
+        self.out.append(function(inner_name, [index, "state"], body))
+        loop = call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)])
+        self.out.append(self.unpack(carried, loop))
+        self.settle(carried)
+
+    def inner(
+        self, block: tuple[n.Stmt, ...], carried: list[str], first: list[ast.stmt], bound: dict[str, Value]
+    ) -> list[ast.stmt]:  # fmt: skip
+        """The body of a function from state to state."""
+        saved = self.out, dict(self.env), set(self.fresh_accumulators)
+        self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
+        self.settle(carried)
+        self.env.update(bound)
+        self.block(block)
+        self.out.append(ast.Return(self.state(carried)))
+        made = self.out
+        self.out, self.env, self.fresh_accumulators = saved
+        return made
+
+    def repeat(self, s: n.While) -> None:
+        """``while``, turned round: the head runs before the loop and at the end of its body, the condition is carried."""
+        carried = self.carried((*s.head, *s.body))
+        used = scalars_used(n.While((), s.condition, s.body))
+        made = {x.name for x in walk(s.head) if isinstance(x, (n.Let, n.Accumulator))}
+        handed = [x for x in sorted(made) if x in used]
+        self.prepare(carried)
+        self.block(s.head)
+        self.materialise(handed)
+        go = self.module.fresh("go_on")
+        self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
+        step, state = self.module.fresh("body"), [*carried, *handed]
+        saved = self.out, dict(self.env), set(self.fresh_accumulators)
+        everything = [*(self.python(c) for c in state), go]
+        self.out = [ast.Assign([names(everything, store=True)], name("state"), lineno=0)]
+        self.settle(state)
+        self.block(s.body)
+        self.block(s.head)
+        self.materialise(handed)
+        self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
+        self.out.append(ast.Return(names(everything)))
+        body = self.out
+        self.out, self.env, self.fresh_accumulators = saved
+        self.out.append(function(step, ["state"], body))
+        last = ast.Constant(-1)
+        loop = quote("lax.while_loop(lambda state: state[_0], _1, _2)", last, name(step), names(everything))
+        if len(everything) == 1:
+            loop = quote("lax.while_loop(lambda state: state, _0, _1)", name(step), names(everything))
+        self.out.append(ast.Assign([names(everything, store=True)], loop, lineno=0))
+        self.settle(state)
+
+    def condition(self, expr: Expr, guarded: bool) -> ast.expr:
+        value = self.expr(expr)
+        if value.axes:
+            raise Inexpressible("a loop whose length differs within the block")
+        node = quote("jnp.bool_(_0)", value.node) if value.static else value.node
+        if guarded:  # after an error nothing can be relied on, not even that the loop ends
+            node = quote("_0 & (_1 == 0)", node, self.env["error."].node)
+        return node
+
+    def materialise(self, handed: list[str]) -> None:
+        """Give carried scalars a typed value of their own name."""
+        for of in handed:
+            value = self.env[of]
+            target = self.python(of)
+            if value.static or not (isinstance(value.node, ast.Name) and value.node.id == target):
+                self.out.append(assign(target, self.typed(Value(value.node, value.dtype, static=True), value.dtype) if not value.axes else value.node))
+            self.env[of] = Value(name(target), value.dtype, value.axes)
+
+    # --- carried state
+
+    def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:
+        """The buffers and scalars that the block changes and that outlive it."""
+        local = {s.name for s in walk(block) if isinstance(s, (n.Let, n.Accumulator))}
+        local |= {s.buffer for s in walk(block) if isinstance(s, n.Alloc)}
+        changed = {name for s in block for name in buffers_written(s)}
+        for s in walk(block):
+            match s:
+                case n.Assign(name=of) | n.Accumulate(name=of) | n.Compact(count=of):
+                    changed.add(of)
+                case n.Guard() if not self.is_static(s.condition):
+                    if s not in self.module.guards:
+                        self.module.guards.append(s)
+                    changed.add("error.")
+                    changed.update(self.details(s))
+                case _:
+                    pass
+        return sorted(changed - local)
+
+    def python(self, of: str) -> str:
+        return self.arrays[of].name if of in self.arrays else self.module.identifier(of)
+
+    def prepare(self, carried: list[str]) -> None:
+        """Before a loop everything carried must have a value of its lasting type and shape."""
+        for of in carried:
+            if of in self.program.buffers:
+                self.ensure(of)
+                continue
+            dtype = self.dtype_of(of)
+            value = self.env.get(of, Value(constant(spelling.identity("sum", dtype)), dtype))
+            slots = self.open_slots()
+            node = value.node
+            if slots:
+                node = self.spread(Value(node, dtype, value.axes, not value.axes), sorted(slots))
+            else:
+                node = quote(f"jnp.{self.module.dtype(dtype)}(_0)", node)
+            target = self.module.identifier(of)
+            self.out.append(assign(target, node))
+            self.env[of] = Value(name(target), dtype, slots)
+            self.fresh_accumulators.discard(of)
+
+    def dtype_of(self, of: str) -> str:
+        if of in self.declared:
+            return self.declared[of][0].dtype
+        if of in self.env:
+            return self.program.variables.get(of, self.env[of].dtype)
+        return "index" if of == "error." else self.program.variables.get(of, "index")
+
+    def settle(self, carried: list[str]) -> None:
+        for of in carried:
+            if of not in self.program.buffers:
+                old = self.env.get(of)
+                self.env[of] = Value(name(self.module.identifier(of)), self.dtype_of(of), old.axes if old else frozenset())
+            self.fresh_accumulators.discard(of)
+
+    def state(self, carried: list[str]) -> ast.expr:
+        """The carried state as an expression; each scalar as its own type."""
+        items = []
+        for of in carried:
+            if of in self.program.buffers:
+                items.append(name(self.python(of)))
+                continue
+            value = self.env[of]
+            slots = self.open_slots()
+            if slots:
+                items.append(self.spread(Value(value.node, value.dtype, value.axes, not value.axes), sorted(slots)))
+            elif value.static:
+                items.append(quote(f"jnp.{self.module.dtype(self.dtype_of(of))}(_0)", value.node))
+            else:
+                items.append(value.node)
+        return sequence(items)
+
+    def unpack(self, carried: list[str], value: ast.expr) -> ast.stmt:
+        if not carried:
+            return ast.Expr(value)
+        targets: list[ast.expr] = [ast.Name(self.python(c), ast.Store()) for c in carried]
+        return ast.Assign([ast.Tuple(targets, ast.Store())], value, lineno=0)
+
+    # --- branches
+
+    def branch(self, s: n.If) -> None:
+        condition = self.expr(s.condition)
+        if condition.static:
+            self.static_branch(s, condition)
+        elif condition.axes or self.open_slots():
+            self.masked_branch(s, condition)
+        else:
+            self.conditional(s, condition)
+
+    def static_branch(self, s: n.If, condition: Value) -> None:
+        carried = self.carried((*s.then, *s.orelse))
+        self.prepare([c for c in carried if c in self.env or c in self.program.buffers])
+        saved, env = self.out, dict(self.env)
+        parts = []
+        for block in (s.then, s.orelse):
+            self.out, self.env = [], dict(env)
+            self.block(block)
+            for c in carried:
+                if c not in self.program.buffers and c in self.env:
+                    self.materialise([c])
+            parts.append(self.out)
+        self.out, self.env = saved, env
+        self.settle(carried)
+        self.out.append(ast.If(condition.node, parts[0] or [ast.Pass()], parts[1]))
+
+    def masked_branch(self, s: n.If, condition: Value) -> None:
+        """Both sides run; each takes effect where its condition holds."""
+        outer = self.mask
+        chosen = self.module.fresh("chosen")
+        self.out.append(assign(chosen, condition.node))
+        for block, template in ((s.then, "_0"), (s.orelse, "~_0")):
+            if not block:
+                continue
+            node = quote(template, name(chosen))
+            self.mask = Value(node, "bool", condition.axes)
+            if outer is not None:
+                self.mask = Value(quote("_0 & _1", outer.node, node), "bool", outer.axes | condition.axes)
+            self.block(block)
+        self.mask = outer
+
+    def conditional(self, s: n.If, condition: Value) -> None:
+        carried = self.carried((*s.then, *s.orelse))
+        self.prepare(carried)
+        functions = []
+        for block, label in ((s.then, "then"), (s.orelse, "otherwise")):
+            of = self.module.fresh(label)
+            functions.append(name(of))
+            self.out.append(function(of, ["state"], self.inner(block, carried, [], {})))
+        self.out.append(self.unpack(carried, call("lax.cond", [condition.node, *functions, self.state(carried)])))
+        self.settle(carried)
+
+    # --- scans, compactions, guards, memory: what XLA does; kernels override or refuse
+
+    def scanning(self, s: n.Scanning) -> None:
+        if self.mosaic:
+            raise Inexpressible("a scan")
+        slot = self.slots[s.axis]
+        self.axes[s.axis] = AxisInfo(slot, s.stop, b.ZERO, 1)
+        self.block(s.body)
+        value = self.expr(s.value)
+        node = self.spread(value, sorted(self.open_slots()))
+        scan = {"sum": "cumsum", "prod": "cumprod", "max": "cummax", "min": "cummin"}[s.op]
+        buffer = self.program.buffers[s.buffer]
+        axis = quote(f"lax.{scan}(_0, axis={slot})", quote(f"_0.astype(jnp.{self.module.dtype(buffer.dtype)})", node))
+        held = self.module.fresh("running")
+        self.out.append(assign(held, axis))
+        self.env[held] = Value(name(held), buffer.dtype, self.open_slots())
+        self.store(n.Store(s.buffer, s.index, Var(held, buffer.dtype), span=s.span), self.mask)
+        del self.axes[s.axis]
+
+    def compact(self, s: n.Compact) -> None:
+        """The kept values move to the front of their padded outputs: positions are a running count."""
+        if self.mosaic or self.axes:
+            raise Inexpressible("a compaction")
+        slot = self.slots[s.axis]
+        for out in s.outputs:
+            self.ensure(out)
+        self.axes[s.axis] = AxisInfo(slot, s.stop, b.ZERO, 1)
+        self.block(s.body)
+        keep = self.module.fresh("keep")
+        self.out.append(assign(keep, self.spread(self.expr(s.mask), [slot])))
+        flat = quote("_0.reshape(-1)", name(keep)) if self.rank > 1 else name(keep)
+        to = self.module.fresh("place")
+        base = self.env[s.count].node if s.append and s.count in self.env else ast.Constant(0)
+        running = quote("_0 + jnp.cumsum(_1, dtype=jnp.int32) - 1", base, flat)
+        limit = self.size(self.program.buffers[s.outputs[0]].dims[0])
+        self.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
+        for out, value in zip(s.outputs, s.values, strict=True):
+            for a in s.inner:
+                self.axes[a.name] = AxisInfo(self.slots[a.name], a.extent, b.ZERO, 1)
+            node = self.spread(self.expr(value), sorted(self.open_slots()))
+            for a in s.inner:
+                del self.axes[a.name]
+            if s.inner and slot != 0:
+                raise Inexpressible("a compaction of inner axes")
+            if not s.inner and self.rank > 1:
+                node = quote("_0.reshape(-1)", node)
+            self.out.append(assign(self.python(out), quote("_0.at[_1].set(_2, mode='drop')", name(self.python(out)), name(to), node)))
+        target = self.module.identifier(s.count)
+        self.out.append(assign(target, quote("_0 + jnp.sum(_1, dtype=jnp.int32)", base, name(keep))))
+        self.env[s.count] = Value(name(target), "index")
+        del self.axes[s.axis]
+
+    def guard(self, s: n.Guard) -> None:
+        """A condition on data: the first that fails leaves its number in `error`, for the wrapper to raise."""
+        condition = self.expr(s.condition)
+        if condition.static:
+            self.out.append(raise_unless(self, s, condition.node))
+            return
+        if condition.axes:
+            raise Inexpressible("a guard on each element")
+        if s not in self.module.guards:
+            self.module.guards.append(s)
+        number = self.module.guards.index(s) + 1
+        for of, a in self.details(s).items():
+            value = self.expr(a)
+            before = self.env.get("error.", Value(quote("jnp.int32(0)"), "index")).node
+            kept = self.env.get(of, Value(quote("jnp.int32(0)"), "index")).node
+            target = self.module.identifier(of)
+            self.out.append(assign(target, quote("jnp.where(_0 == 0, _1, _2)", before, value.node, kept)))
+            self.env[of] = Value(name(target), "index")
+        error = self.module.identifier("error.")
+        old = self.env.get("error.", Value(quote("jnp.int32(0)"), "index"))
+        self.out.append(assign(error, quote("jnp.where((_0 == 0) & ~_1, _2, _0)", old.node, condition.node, ast.Constant(number))))
+        self.env["error."] = Value(name(error), "index")
+
+    def details(self, s: n.Guard) -> dict[str, Expr]:
+        """What a guard's message tells of data: its name among the carried scalars, and its value."""
+        if s not in self.module.guards:
+            return {}
+        number = self.module.guards.index(s) + 1
+        return {
+            f"detail{number}_{k}.": a for k, a in enumerate(s.args) if not (self.is_static(a) or self._is_hoistable(a))
+        }
+
+    def allocate(self, buffer: str) -> None:
+        """Memory comes with the first store; a loop or a partial store asks `ensure` for it."""
+
+
+def raise_unless(vector: Vector, s: n.Guard, condition: ast.expr) -> ast.stmt:
+    message: ast.expr = ast.Constant(s.message)
+    if s.args:
+        message = quote("_0.format", message)
+        message = call(message, [vector.expr(a).node for a in s.args])
+    return ast.If(quote("not _0", condition), [ast.Raise(call(s.error, [message]), None)], [])
+
+
+__all__ = ["Statements", "constant_tuple", "exprs", "raise_unless"]

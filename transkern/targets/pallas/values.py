@@ -1,0 +1,156 @@
+"""What generated code knows of a value while it is written, and the names it gives to things."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from transkern.errors import CompileError
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
+from transkern.ir.traverse import exprs, walk, walk_expr
+from transkern.targets.pallas.quote import name
+from transkern.targets.pallas.spelling import MODULES
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression of generated code.
+
+    `axes` are the slots (dimensions of a block) along which it varies: without any it is a scalar, else an array with
+    one dimension a slot, of size 1 where it does not vary. `static`: a Python number when the function is traced.
+    """
+
+    node: ast.expr
+    dtype: str
+    axes: frozenset[int] = frozenset()
+    static: bool = False
+
+
+class Inexpressible(Exception):
+    """A kernel cannot be written for Mosaic: `reason` says what stands in the way. XLA runs it instead."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+@dataclass(slots=True)
+class Module:
+    """What all parts of one generated module share."""
+
+    program: n.Program
+    wide: bool
+    identifiers: dict[str, str] = field(default_factory=dict)
+    hoisted: dict[Expr, str] = field(default_factory=dict)
+    helpers: set[str] = field(default_factory=set)
+    guards: list[n.Guard] = field(default_factory=list)
+    summands: frozenset[str] = frozenset()
+    taken: set[str] = field(default_factory=set)
+
+    @staticmethod
+    def of(program: n.Program, wide: bool) -> Module:
+        module = Module(program, wide)
+        module.taken = set(MODULES) | {"xp", "INTERPRET", program.name} | set(keyword.kwlist)
+        module.summands = _summands(program)
+        for p in program.params:
+            module.identifiers[p.name] = p.name
+            module.taken.add(p.name)
+        return module
+
+    def identifier(self, of: str) -> str:
+        """The Python name of something in the program; sizes ``n.`` and ``x.0`` lose their dot."""
+        if of not in self.identifiers:
+            self.identifiers[of] = self.fresh(of.replace(".", "_").rstrip("_") or "size")
+        return self.identifiers[of]
+
+    def fresh(self, base: str) -> str:
+        found, count = base, 0
+        while found in self.taken:
+            count += 1
+            found = f"{base}_{count}"
+        self.taken.add(found)
+        return found
+
+    def hoist(self, expr: Expr) -> Value:
+        """A scalar of the arguments alone: computed once, before the call, with NumPy's own rules."""
+        if expr not in self.hoisted:
+            inner = expr
+            while isinstance(inner, Apply) and inner.op == "cast":
+                inner = inner.args[0]
+            self.hoisted[expr] = self.fresh(f"{inner.name}_" if isinstance(inner, Var) else "scalar")
+        return Value(name(self.hoisted[expr]), expr.dtype)
+
+    def helper(self, which: str) -> ast.expr:
+        self.helpers.add(which)
+        return name(which)
+
+    def dtype(self, of: str) -> str:
+        """The jax.numpy dtype that stands for an IR dtype: positions fit 32 bits."""
+        if of == "index" or (of == "int64" and not self.wide):
+            return "int32"
+        return "bool_" if of == "bool" else of
+
+    def error(self, problem: str, span: Span, help: str = 'use target="cpu" for this function') -> CompileError:
+        return CompileError(problem, help, span, self.program.source)
+
+
+def product_like(expr: Expr) -> bool:
+    """Whether XLA's CPU back end may contract ``expr + …`` to a fused multiply-add."""
+    match expr:
+        case Apply("multiply" | "square", _, dtype):
+            return dtype.startswith("float")
+        case Apply("negative", (x,), _):
+            return product_like(x)
+        case _:
+            return False
+
+
+def _summands(program: n.Program) -> frozenset[str]:
+    """The names and buffers that are added to, or subtracted from, something: products there must be rounded first."""
+    found: set[str] = set()
+
+    def note(e: Expr) -> None:
+        match e:
+            case Var(name=of) | Load(buffer=of):
+                found.add(of)
+            case Apply("negative" | "cast", (x,), _):
+                note(x)
+            case Apply("where", (_, x, y), _):
+                note(x)
+                note(y)
+            case _:
+                pass
+
+    for e in exprs(program.body):
+        if isinstance(e, Apply) and e.op in ("add", "subtract"):
+            for a in e.args:
+                note(a)
+    for s in walk(program.body):
+        if isinstance(s, n.Accumulate) and s.op == "sum":
+            note(s.value)
+    before = -1
+    while len(found) != before:  # what is copied into a summand is one too
+        before = len(found)
+        for s in walk(program.body):
+            match s:
+                case n.Store(buffer=of, value=value) | n.Let(name=of, value=value) | n.Assign(name=of, value=value) if of in found:
+                    note(value)
+                case _:
+                    pass
+    return frozenset(found)
+
+
+def scalar_params(program: n.Program) -> set[str]:
+    """The scalar arguments that keep their value throughout."""
+    return {p.name for p in program.params if isinstance(p, n.ScalarParam)} - set(program.variables)
+
+
+def mentions(expr: Expr) -> Iterable[Expr]:
+    return walk_expr(expr)
+
+
+def is_constant(expr: Expr) -> bool:
+    return isinstance(expr, Const)

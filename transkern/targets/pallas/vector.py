@@ -1,0 +1,415 @@
+"""Loops over axes as array expressions: the one place that knows how index notation becomes jax.numpy.
+
+A parallel loop opens a slot (a dimension of the block), and every value that varies along it is an array there, of size
+1 in the slots it does not vary along. Buffers are values too: a store makes a new one, so that the result is a pure
+function, which a Pallas kernel applies to blocks and XLA to whole arrays. Subclasses keep buffers in references.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.targets.pallas import spelling
+from transkern.targets.pallas.quote import assign, call, constant, name, quote
+from transkern.targets.pallas.subscripts import Gather, Place, Span_, reversed_slice, slice_of, sort
+from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like, scalar_params
+
+
+@dataclass(frozen=True, slots=True)
+class AxisInfo:
+    slot: int
+    extent: Expr
+    start: Expr
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A buffer as a value: its Python name, and the slots of its dims where it has the block's dimensions already."""
+
+    name: str
+    slots: tuple[int, ...] | None = None
+
+
+class Vector:
+    """Expressions, loads and stores over a block of `rank` slots; `slots` says which one an axis takes."""
+
+    mosaic = False
+
+    def __init__(self, module: Module, rank: int, slots: dict[str, int]) -> None:
+        self.module, self.rank, self.slots = module, rank, slots
+        self.program = module.program
+        self.out: list[ast.stmt] = []
+        self.env: dict[str, Value] = {}
+        self.arrays: dict[str, Array] = {}
+        self.views: dict[Load, Value] = {}
+        self.axes: dict[str, AxisInfo] = {}
+        self.scalars = scalar_params(self.program)
+        self.hoisting = True
+
+    # --- what is known when JAX traces
+
+    def is_static(self, expr: Expr) -> bool:
+        """Whether `expr` is a Python number when JAX traces: made of shapes and constants."""
+        for e in walk_expr(expr):
+            if isinstance(e, (Load, Reduce)):
+                return False
+            if isinstance(e, Var) and not (e.name in self.env and self.env[e.name].static) and not self._is_size(e.name):
+                return False
+        return True
+
+    def _is_size(self, of: str) -> bool:
+        return of not in self.env and of not in self.axes and b.is_size_name(of) and not of.endswith(".size")
+
+    def varies(self, expr: Expr) -> bool:
+        """Whether `expr` differs within the block."""
+        return bool(self.axes_of(expr))
+
+    def axes_of(self, expr: Expr) -> frozenset[int]:
+        found: set[int] = set()
+        for e in walk_expr(expr):
+            if isinstance(e, Var):
+                if e.name in self.axes:
+                    found.add(self.axes[e.name].slot)
+                elif e.name in self.env:
+                    found |= self.env[e.name].axes
+        return frozenset(found)
+
+    def size(self, expr: Expr) -> ast.expr:
+        """A static index expression."""
+        value = self.expr(expr)
+        assert value.static, expr
+        return value.node
+
+    # --- expressions
+
+    def expr(self, e: Expr) -> Value:
+        match e:
+            case Const(value, dtype):
+                return Value(constant(value), dtype, static=True)
+            case _ if self.hoisting and self._is_hoistable(e):
+                return self.module.hoist(e)
+            case Var(of, dtype):
+                return self.variable(of, dtype)
+            case Load():
+                return self.load(e)
+            case Apply():
+                return self.apply(e)
+            case _:
+                raise AssertionError(e)
+
+    def _is_hoistable(self, e: Expr) -> bool:
+        found = False
+        for x in walk_expr(e):
+            if isinstance(x, (Load, Reduce)):
+                return False
+            if isinstance(x, Var):
+                if x.name in self.scalars:
+                    found = True
+                elif not self._is_size(x.name):
+                    return False
+        return found
+
+    def variable(self, of: str, dtype: str) -> Value:
+        if of in self.axes:
+            return self.position(self.axes[of])
+        if of in self.env:
+            return self.env[of]
+        assert self._is_size(of), of
+        return Value(name(self.module.identifier(of)), "index", static=True)
+
+    def position(self, info: AxisInfo) -> Value:
+        shape = [self.size(info.extent) if s == info.slot else ast.Constant(1) for s in range(self.rank)]
+        node = quote("lax.broadcasted_iota(jnp.int32, _0, _1)", ast.Tuple(shape, ast.Load()), ast.Constant(info.slot))
+        if info.step != 1:
+            node = quote("_0 * _1", node, constant(info.step))
+        if b.constant(info.start) != 0:
+            node = quote("_0 + _1", node, self.size(info.start))
+        return Value(node, "index", frozenset({info.slot}))
+
+    def apply(self, e: Apply) -> Value:
+        if e.op == "cast":
+            return self.cast(self.expr(e.args[0]), e.dtype)
+        args = [self.expr(a) for a in e.args]
+        if all(a.static for a in args) and all(a.dtype in ("index", "bool") for a in args):
+            return Value(self.spell(spelling.STATIC[e.op], args), e.dtype, static=True)
+        if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
+            raise Inexpressible(f"`{e.op}` over {e.dtype}")
+        if e.op in ("add", "subtract") and e.dtype.startswith("float"):
+            args = [self.rounded(v, x) for v, x in zip(args, e.args, strict=True)]
+        axes = frozenset[int]().union(*(a.axes for a in args))
+        kind = args[-1].dtype if e.op == "where" else args[0].dtype
+        if e.op in ("floor_divide", "remainder") and e.dtype == "index":
+            return Value(self.index_division(e, args), "index", axes)
+        return Value(self.spell(spelling.table(kind)[e.op], args), e.dtype, axes)
+
+    def index_division(self, e: Apply, args: list[Value]) -> ast.expr:
+        """Python's `//` and `%`; by a power of two as a shift, as vectors divide slowly."""
+        x, y = e.args
+        value = b.constant(y)
+        if value is not None and value > 0 and value & (value - 1) == 0:
+            template = f"_0 >> {value.bit_length() - 1}" if e.op == "floor_divide" else f"_0 & {value - 1}"
+            return quote(template, args[0].node)
+        if b.is_nonnegative(x) and b.is_nonnegative(y):
+            both = [quote("jnp.int32(_0)", a.node) if a.static else a.node for a in args]
+            return quote("lax.div(_0, _1)" if e.op == "floor_divide" else "lax.rem(_0, _1)", *both)
+        return quote("jnp.floor_divide(_0, _1)" if e.op == "floor_divide" else "jnp.remainder(_0, _1)", args[0].node, args[1].node)
+
+    def rounded(self, value: Value, expr: Expr) -> Value:
+        if not product_like(expr) or value.static:
+            return value
+        return Value(call(self.module.helper("_rounded"), [value.node]), value.dtype, value.axes)
+
+    def spell(self, template: str, args: list[Value]) -> ast.expr:
+        """`template` of the arguments; one that it names twice gets a name first."""
+        nodes = []
+        for position, a in enumerate(args):
+            node = a.node
+            if template.count(f"_{position}") > 1 and not isinstance(node, (ast.Name, ast.Constant)):
+                temporary = self.module.fresh("value")
+                self.out.append(assign(temporary, node))
+                node = name(temporary)
+            nodes.append(node)
+        return quote(template, *nodes)
+
+    def cast(self, value: Value, dtype: str) -> Value:
+        """`value` as `dtype`, as ndarray.astype does it."""
+        old, new = self.module.dtype(value.dtype), self.module.dtype(dtype)
+        if old == new and not (value.static and dtype != value.dtype):
+            return Value(value.node, dtype, value.axes, value.static)
+        if value.static:
+            if dtype in ("index", "int64") and value.dtype in ("index", "bool", "int64"):
+                return Value(value.node, dtype, static=dtype == "index")
+            return Value(quote(f"np.{new}(_0)", value.node), dtype)
+        if dtype == "bool":
+            return Value(quote("_0 != 0", value.node), dtype, value.axes)
+        return Value(quote(f"_0.astype(jnp.{new})", value.node), dtype, value.axes)
+
+    # --- arrays
+
+    def array(self, buffer: str) -> Array:
+        if buffer not in self.arrays:
+            self.arrays[buffer] = Array(self.module.identifier(buffer))
+        return self.arrays[buffer]
+
+    def ensure(self, buffer: str) -> None:
+        """Give a buffer that has no value yet one."""
+
+    def load(self, e: Load) -> Value:
+        if e in self.views:
+            return self.views[e]
+        buffer = self.program.buffers[e.buffer]
+        array = self.array(e.buffer)
+        if not e.index:
+            return Value(name(array.name), e.dtype)
+        if array.slots is not None:
+            return self.load_aligned(e, array)
+        dims, node = buffer.dims, name(array.name)
+        if len(e.index) != len(dims):  # a linear index
+            node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)  # type: ignore[assignment]
+        subscripts = sort(self, e.index, dims)
+        slots = [s.slot for s in subscripts if isinstance(s, Span_)]
+        if any(isinstance(s, Gather) for s in subscripts) or len(set(slots)) != len(slots) or any(
+            isinstance(s, Span_) and s.stride < -1 for s in subscripts
+        ):
+            return self.gather(e, node, dims)
+        return self.slices(e, node, subscripts)
+
+    def slices(self, e: Load, node: ast.expr, subscripts: list[Place | Span_ | Gather]) -> Value:
+        items: list[ast.expr] = []
+        slots: list[int] = []
+        flips: list[int] = []
+        for s in subscripts:
+            if isinstance(s, Place):
+                items.append(self.expr(s.at).node)
+            elif isinstance(s, Span_):
+                if s.stride < 0:
+                    flips.append(len(slots))
+                items.append(slice_of(self, s) if s.stride > 0 else reversed_slice(self, s))
+                slots.append(s.slot)
+        if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
+            node = subscript(node, items)
+        if flips:
+            node = subscript(node, [quote("slice(None, None, -1)") if k in flips else ast.Slice() for k in range(len(slots))])
+        return Value(self.align(node, slots), e.dtype, frozenset(slots))
+
+    def align(self, node: ast.expr, slots: list[int]) -> ast.expr:
+        """An array whose dims walk `slots`, in that order, with the block's dimensions."""
+        if slots != sorted(slots):
+            order = sorted(range(len(slots)), key=lambda k: slots[k])
+            node = quote("jnp.transpose(_0, _1)", node, constant_tuple(order))
+        if slots and len(slots) < self.rank:
+            node = subscript(node, [ast.Slice() if s in slots else ast.Constant(None) for s in range(self.rank)])
+        return node
+
+    def gather(self, e: Load, node: ast.expr, dims: tuple[Expr, ...]) -> Value:
+        if self.mosaic:
+            raise Inexpressible("a gather")
+        index = [self.expr(i) for i in e.index]
+        axes = frozenset[int]().union(*(i.axes for i in index))
+        return Value(subscript(node, [i.node for i in index]), e.dtype, axes)
+
+    def load_aligned(self, e: Load, array: Array) -> Value:
+        assert array.slots is not None
+        dims = self.program.buffers[e.buffer].dims
+        subscripts = sort(self, e.index, dims)
+        items: list[ast.expr] = [ast.Slice() for _ in range(self.rank)]
+        axes = set()
+        for s, slot in zip(subscripts, array.slots, strict=True):
+            match s:
+                case Span_(slot=at, stride=1) if at == slot:
+                    axes.add(slot)
+                    items[slot] = slice_of(self, s)
+                case Place(at, True):
+                    items[slot] = ast.Slice(self.size(at), self.size(b.add(at, b.ONE)))
+                case _:
+                    raise Inexpressible("a subscript that is not a slice")
+        node: ast.expr = name(array.name)
+        if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
+            node = subscript(node, items)
+        return Value(node, e.dtype, frozenset(axes))
+
+    def store(self, s: n.Store, mask: Value | None) -> None:
+        buffer = self.program.buffers[s.buffer]
+        array = self.array(s.buffer)
+        value = self.expr(s.value)
+        if product_like(s.value) and s.buffer in self.module.summands:
+            value = self.rounded(value, s.value)
+        value = self.cast(value, buffer.dtype)
+        if not s.index:
+            new = self.typed(value, buffer.dtype)
+            if mask is not None:
+                new = quote("jnp.where(_0, _1, _2)", mask.node, new, name(array.name))
+            self.out.append(assign(array.name, new))
+            return
+        if array.slots is not None:
+            self.store_aligned(s, array, value, mask)
+            return
+        dims = buffer.dims
+        if len(s.index) != len(dims):
+            raise self.module.error("a store by linear index", s.span)
+        subscripts = sort(self, s.index, dims)
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        if all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == list(range(self.rank)):
+            node = self.filled(value, buffer.dtype, dims, slots)
+            if mask is not None:
+                self.ensure(s.buffer)
+                node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
+            self.out.append(assign(array.name, node))
+            return
+        if mask is None and all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == sorted(set(slots)) and value.axes <= set(slots):
+            shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
+            node = self.spread(value, slots) if value.axes else self.filled(value, buffer.dtype, dims, slots)
+            self.out.append(assign(array.name, quote("_0.reshape(_1)", node, shape)))
+            return
+        self.ensure(s.buffer)
+        if self.mosaic:
+            raise Inexpressible("a scatter")
+        self.scatter(s, array, value, mask, subscripts)
+
+    def scatter(self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Place | Span_ | Gather]) -> None:
+        """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place."""
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
+        if mask is None and plain and slots == list(range(self.rank)) or (not slots and not value.axes and plain and mask is None):
+            items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
+            self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
+            return
+        index = [self.expr(i) for i in s.index]
+        if mask is not None:  # what is masked out is stored nowhere
+            limit = self.size(self.program.buffers[s.buffer].dims[0])
+            index[0] = Value(quote("jnp.where(_0, _1, _2)", mask.node, index[0].node, limit), "index", index[0].axes | mask.axes)
+        items = [i.node for i in index]
+        self.out.append(
+            assign(array.name, quote("_0.at[_1].set(_2, mode='drop')", name(array.name), pack(items), value.node))
+        )
+
+    def store_aligned(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
+        """A store into a block that has the slots' dimensions: as a value, a part is replaced by joining the rest to it."""
+        assert array.slots is not None
+        buffer = self.program.buffers[s.buffer]
+        subscripts = sort(self, s.index, buffer.dims)
+        parts = []
+        for x, slot in zip(subscripts, array.slots, strict=True):
+            if not isinstance(x, Span_) or x.slot != slot or x.stride != 1:
+                raise Inexpressible("a store that is not a slice")
+            if not x.whole:
+                parts.append(x)
+        extra = value.axes - set(array.slots)
+        if extra:
+            raise Inexpressible("a store that repeats")
+        node = self.typed(value, buffer.dtype)
+        if mask is not None:
+            if parts:
+                raise Inexpressible("a masked store to a part")
+            node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
+        elif value.axes != set(array.slots) or parts:
+            node = call(self.module.helper("_fill"), [node, self.block_shape(array, buffer, subscripts)])
+        if len(parts) > 1:
+            raise Inexpressible("a store to a part in several dimensions")
+        for x in parts:
+            start, stop = self.size(x.offset), self.size(b.add(x.offset, x.extent))
+            node = call(self.module.helper("_put"), [name(array.name), ast.Constant(x.slot), start, stop, node])
+        self.out.append(assign(array.name, node))
+
+    def block_shape(self, array: Array, buffer: n.Buffer, subscripts: list[Place | Span_ | Gather]) -> ast.expr:
+        """The shape of the part of a block that a store fills: a whole dimension may be cut to a tile."""
+        items: list[ast.expr] = [ast.Constant(1)] * self.rank
+        for x in subscripts:
+            assert isinstance(x, Span_)
+            items[x.slot] = self.extent_of(x)
+        return ast.Tuple(items, ast.Load())
+
+    def extent_of(self, s: Span_) -> ast.expr:
+        return self.size(s.extent)
+
+    # --- shapes
+
+    def typed(self, value: Value, dtype: str) -> ast.expr:
+        """The node as a JAX value of `dtype`, also where it is a Python number."""
+        if value.static or isinstance(value.node, ast.Constant):
+            return quote(f"jnp.{self.module.dtype(dtype)}(_0)", value.node)
+        return value.node
+
+    def filled(self, value: Value, dtype: str, dims: tuple[Expr, ...], slots: list[int]) -> ast.expr:
+        """`value` over all of the dims."""
+        if value.axes == set(slots):
+            return value.node
+        shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
+        if not value.axes:
+            return quote(f"jnp.full(_0, _1, jnp.{self.module.dtype(dtype)})", shape, value.node)
+        return quote("jnp.broadcast_to(_0, _1)", value.node, shape)
+
+    def spread(self, value: Value, slots: Iterable[int]) -> ast.expr:
+        """`value` as an array that has the full extent of the open axes in `slots`."""
+        missing = [s for s in slots if s not in value.axes]
+        node = self.typed(value, value.dtype)
+        if not missing:
+            return node
+        extents = {info.slot: info.extent for info in self.axes.values()}
+        shape = [self.slot_size(s, extents) if s in set(slots) | value.axes else ast.Constant(1) for s in range(self.rank)]
+        return quote("jnp.broadcast_to(_0, _1)", node, ast.Tuple(shape, ast.Load()))
+
+    def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
+        return self.size(extents[slot])
+
+
+def subscript(node: ast.expr, items: list[ast.expr]) -> ast.expr:
+    return ast.Subscript(node, pack(items), ast.Load())
+
+
+def pack(items: list[ast.expr]) -> ast.expr:
+    return items[0] if len(items) == 1 else ast.Tuple(items, ast.Load())
+
+
+def constant_tuple(values: Iterable[int]) -> ast.expr:
+    return ast.Tuple([ast.Constant(v) for v in values], ast.Load())
+
+
+__all__ = ["Array", "AxisInfo", "Vector", "buffers_read", "constant_tuple", "pack", "subscript", "variables_read"]
