@@ -1,0 +1,194 @@
+"""The command line: what it prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import transkern
+from tests.tools import require
+from transkern.cli import cli
+from transkern.cli.checking import python_files
+from transkern.cli.doctor import Finding, examine, verdicts
+
+ROOT = Path(__file__).parents[1]
+SIGMOID = str(ROOT / "examples" / "sigmoid.py")
+TYPES = "sigmoid(float32[n], float32[n], float32[n])"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+def test_emit_prints_the_code_alone() -> None:
+    result = run("emit", SIGMOID, "--types", TYPES)
+    assert result.exit_code == 0, result.stderr
+    assert "expf" in result.stdout and "return 1 / (1 + np.exp(-x)) * a + b" in result.stdout
+    assert "sigmoid.py" in result.stderr  # what -o would write beside it
+    assert "\x1b[" not in result.stdout
+
+
+def test_emit_writes_files_that_run_without_transkern(tmp_path: Path) -> None:
+    require("cc")
+    result = run("emit", SIGMOID, "--types", TYPES, "-o", str(tmp_path / "made"))
+    assert result.exit_code == 0, result.stderr
+    assert sorted(p.name for p in (tmp_path / "made").iterdir()) == ["sigmoid.c", "sigmoid.py"]
+    code = (
+        "import sys; sys.modules['transkern'] = None\n"
+        "import numpy as np, sigmoid\n"
+        "x = np.linspace(-3, 3, 1001, dtype=np.float32)\n"
+        "np.testing.assert_allclose(sigmoid.sigmoid(x, x, x), 1 / (1 + np.exp(-x)) * x + x, rtol=1e-5, atol=1e-6)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "made", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_print_after_shows_the_program() -> None:
+    passes = run("emit", SIGMOID, "--print-after", "help").stdout.split()
+    assert {"frontend", "lower", "fuse_loops", "place_kernels"} <= set(passes)
+    for name in passes:
+        assert run("emit", SIGMOID, "--types", TYPES, "--print-after", name).stdout.strip()
+    result = run("emit", SIGMOID, "--types", TYPES, "--print-after", "nonsense")
+    assert result.exit_code == 1 and "no pass `nonsense`" in result.stderr
+
+
+def test_explain_names_the_kernels() -> None:
+    result = run("explain", SIGMOID, "--types", TYPES)
+    assert result.exit_code == 0, result.stderr
+    assert "1 kernel" in result.stdout and "line 12" in result.stdout
+
+
+def test_missing_types_are_asked_for() -> None:
+    result = run("emit", SIGMOID, "--function", "sigmoid")
+    assert result.exit_code == 1
+    assert "--types 'sigmoid(" in result.stderr and result.stdout == ""
+
+
+def test_an_unknown_function_is_named_with_the_known_ones() -> None:
+    result = run("emit", SIGMOID, "--function", "sigmoidal", "--types", "sigmoidal(float)")
+    assert result.exit_code == 1
+    assert "no function `sigmoidal`" in result.stderr and "sigmoid, arguments, main" in result.stderr
+
+
+@pytest.fixture
+def refused(tmp_path: Path) -> Path:
+    path = tmp_path / "filters.py"
+    path.write_text(
+        "import numpy as np\n\n\n"
+        "def modes(a: 'float64[n,n]'):\n"
+        "    return np.linalg.eigvals(a)\n\n\n"
+        "def doubled(a: 'float64[n]'):\n"
+        "    return 2 * a\n"
+    )
+    return path
+
+
+def test_a_refusal_shows_the_line_and_no_traceback(refused: Path) -> None:
+    for command in ("emit", "explain"):
+        result = run(command, str(refused), "--function", "modes")
+        assert result.exit_code == 1 and isinstance(result.exception, SystemExit)
+        first, source, caret, *rest = result.stderr.splitlines()
+        assert first.startswith(f"{refused}:5:12: ") and "eigvals" in first
+        assert source.endswith("    return np.linalg.eigvals(a)")
+        assert caret.index("^") == source.index("np.linalg")
+        assert rest[0].startswith("  help: ")
+
+
+def test_check_lists_what_would_compile(refused: Path) -> None:
+    result = run("check", str(refused.parent))
+    assert result.exit_code == 1
+    assert f"yes {refused}::doubled" in result.stdout
+    assert f"no  {refused}::modes" in result.stdout
+    assert "1 would compile, 1 would not" in result.stdout
+
+
+def test_check_survives_files_that_are_not_python(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "binary.py").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "empty.py").write_text("")
+    result = run("check", str(tmp_path))
+    assert result.exit_code == 1 and isinstance(result.exception, SystemExit)
+    assert "broken.py:1" in result.stdout and "UTF-8" in result.stdout
+
+
+def test_check_leaves_environments_out(tmp_path: Path) -> None:
+    for folder in (".venv/lib", "build", "kept"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "f.py").write_text("")
+    assert [p.relative_to(tmp_path).as_posix() for p in python_files([tmp_path])] == ["kept/f.py"]
+
+
+def test_doctor_finds_something_for_each_row() -> None:
+    findings = examine()
+    assert len({f.what for f in findings}) == len(findings) == 12
+    assert all(f.found or f.advice for f in findings)
+    assert "could not be examined" not in " ".join(f.advice for f in findings)
+    assert run("doctor").exit_code == 0
+
+
+def test_doctor_works_where_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.delenv("CXX", raising=False)
+    there = {f.what: f for f in examine()}
+    assert not there["C compiler"].found and "install" in there["C compiler"].advice
+    assert run("doctor").exit_code == 0
+
+
+def test_doctor_survives_a_question_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    from transkern.cli import doctor
+
+    def breaks() -> Finding:
+        raise OSError("disk on fire")
+
+    monkeypatch.setattr(doctor, "_QUESTIONS", (breaks,))
+    monkeypatch.setattr(doctor, "_NAMES", {breaks: "C compiler"})
+    (finding,) = doctor.examine()
+    assert finding.what == "C compiler" and "disk on fire" in finding.advice
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_verdicts(there: bool) -> None:
+    names = "C compiler|OpenMP|C++ compiler|CUDA device|CuPy|NVRTC|JAX|accelerator for JAX|libtpu"
+    lines = verdicts(dict.fromkeys(names.split("|"), there))
+    assert [line.split()[0] for line in lines] == ["cpu", "cuda", "pallas"]
+    assert ("runs" in lines[0]) is there
+
+
+def test_the_cache_is_shown_and_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("cc")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TRANSKERN_CACHE_DIR", raising=False)
+    assert run("cache", "dir").stdout.strip() == str(tmp_path / "transkern")
+    assert run("cache", "size").stdout.startswith("0 files")
+
+    @transkern.compile(target="cpu")
+    def doubled(x):  # type: ignore[no-untyped-def]
+        return x * 2
+
+    np.testing.assert_array_equal(doubled(np.arange(3)), [0, 2, 4])
+    assert not run("cache", "size").stdout.startswith("0 files")
+    assert run("cache", "clear").exit_code == 0
+    assert run("cache", "size").stdout.startswith("0 files")
+
+
+def test_as_a_module_and_quick() -> None:
+    """`python -m transkern --help` is the same command line, and imports neither JAX nor CuPy nor rich."""
+    code = (
+        "import sys, runpy\n"
+        "sys.argv = ['transkern', '--help']\n"
+        "try: runpy.run_module('transkern', run_name='__main__')\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'jax', 'cupy', 'rich', 'torch', 'numba', 'pygments', 'islpy'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "doctor" in done.stdout and "Usage: transkern" in done.stdout

@@ -1,0 +1,143 @@
+"""The command line. No logic of its own; what a command needs is imported inside it, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from transkern import __version__
+from transkern.errors import TranskernError
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_TYPES = "Argument types, such as 'nms(float32[n,4], float32[n], int, float)'; annotations give them as well."
+
+
+class _Refusal(click.ClickException):
+    """An error of transkern, shown as it is: place, line with a caret, help."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        from transkern.cli.show import refusal
+
+        refusal(self.message)
+
+
+class _Group(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except TranskernError as error:
+            raise _Refusal(str(error)) from error
+        except UnicodeDecodeError as error:
+            raise _Refusal(f"not a text file in UTF-8: {error}") from error
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="transkern")
+def cli() -> None:
+    """Compile plain NumPy functions to kernels for the CPU (C with OpenMP), CUDA and Pallas."""
+
+
+def main() -> None:
+    """The entry point."""
+    cli(prog_name="transkern")
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
+@click.option("--target", "-t", type=click.Choice(["cpu", "cuda", "pallas"]), default="cpu", show_default=True)
+@click.option("--types", metavar="TYPES", help=_TYPES)
+@click.option("--output", "-o", metavar="DIR", type=_FOLDER, help="Write files there that need no transkern.")
+@click.option("--print-after", metavar="PASS", help="Show the program after a pass instead ('help' lists them).")
+@click.option("--allow-float32", is_flag=True, help="Compute float64 in float32 where the target has no float64.")
+def emit(
+    file: Path, function: str | None, target: str, types: str | None, output: Path | None, print_after: str | None,
+    allow_float32: bool,
+) -> None:  # fmt: skip
+    """Show the code of a function of FILE, or write it with -o; what is written runs without transkern.
+
+    FILE is read, not run.
+    """
+    from transkern.cli import show
+    from transkern.runtime import emitting
+
+    if print_after == "help":
+        click.echo("\n".join(emitting.pass_names(target)))
+        return
+    if print_after is not None:
+        click.echo(emitting.print_after(file, function, types, print_after, target).rstrip("\n"))
+        return
+    texts = emitting.emit_files(file, function, target, types, allow_float32)
+    if output is None:
+        # The code alone, so that it can be piped into a file or a compiler; what starts it is written by -o.
+        (name, text), *others = texts.items()
+        show.code(text, name)
+        if others:
+            click.echo(f"with -o DIR also: {', '.join(other for other, _ in others)}", err=True)
+        return
+    output.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (output / name).write_text(text, encoding="utf-8")
+        click.echo(str(output / name))
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+@click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
+@click.option("--types", metavar="TYPES", help=_TYPES)
+def explain(file: Path, function: str | None, types: str | None) -> None:
+    """Say what becomes of a function of FILE: its kernels, what was fused, what runs in order, and why."""
+    from transkern.runtime import emitting
+
+    click.echo(emitting.explain_text(file, function, types).rstrip("\n"))
+
+
+@cli.command()
+@click.argument("paths", type=click.Path(exists=True, path_type=Path), nargs=-1, required=True)
+def check(paths: tuple[Path, ...]) -> None:
+    """List which functions below PATHS would compile; nothing is run. Exit code 1 where one would not."""
+    from transkern.cli.checking import check as check_paths
+
+    if not check_paths(paths):
+        raise SystemExit(1)
+
+
+@cli.command()
+def doctor() -> None:
+    """Say what this machine can run, and what to install for the rest."""
+    from transkern.cli.doctor import report
+
+    report()
+
+
+@cli.group()
+def cache() -> None:
+    """The disk cache of compiled functions."""
+
+
+@cache.command("dir")
+def cache_dir() -> None:
+    """Where it is."""
+    from transkern.runtime.cache import directory
+
+    click.echo(str(directory()))
+
+
+@cache.command("size")
+def cache_size() -> None:
+    """How many files it has, and how large they are."""
+    from transkern.cli.caching import size
+
+    files, size_in_bytes = size()
+    click.echo(f"{files} files, {size_in_bytes / 1e6:.1f} MB")
+
+
+@cache.command("clear")
+def cache_clear() -> None:
+    """Delete what is in it."""
+    from transkern.cli.caching import clear
+
+    click.echo(f"{clear()} files deleted")
