@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -122,3 +123,29 @@ _TOOLS: dict[str, Callable[[], str]] = {
     "device": _device,
 }
 _OPTIONAL = {"device"}  # hardware, which no package installs
+
+
+# ---- targets and examples --------------------------------------------------------------------------------------------
+
+TARGET_TOOLS = {"cpu": ("cc",), "cuda": ("c++",), "pallas": ("jax", "astor")}
+"""What running on a target needs here: CUDA in the simulator, Pallas interpreted."""
+
+
+def on_target(target: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Prepares a test for a target, or skips it."""
+    require(*TARGET_TOOLS[target])
+    if target == "cuda" and not has("device"):
+        monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
+    return target
+
+
+@functools.cache
+def example(name: str) -> ModuleType:
+    """A file of `examples/` as a module."""
+    path = Path(__file__).parents[1] / "examples" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"transkern_example_{name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
+    return module
