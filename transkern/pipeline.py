@@ -11,7 +11,9 @@ from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
+from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.share import share_values
+from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.ir.nodes import Program
 
 Pass = Callable[[Program], Program]
@@ -25,8 +27,11 @@ PASSES: tuple[Pass, ...] = (
     contract_temporaries,
     share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
+    relabel_permuted,
     hoist_gathers,  # after masking: the base array no longer changes
     fuse_loops,  # the gathers with what stands before them
+    shift_loops,
+    predicate_stores,
     place_kernels,
 )
 

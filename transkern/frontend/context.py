@@ -15,6 +15,7 @@ from transkern.frontend.values import Array, GrowingList, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
+from transkern.ir.facts import Fact, facts_of, implied
 from transkern.ir.traverse import buffers_read
 
 
@@ -48,6 +49,8 @@ class Context:
         self.written: set[str] = set()
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
         self.assumptions: list[Expr] = []
+        self.facts: list[Fact] = []  # what conditions on the way here say about sizes
+        self.list_counts: set[str] = set()
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
 
@@ -165,6 +168,20 @@ class Context:
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
         return replace(self.whole(buffer, (count, *value.dims[1:])), empty_dtype=value.empty_dtype)
 
+    @contextmanager
+    def knowing(self, condition: Expr) -> Iterator[None]:
+        """Inside, `condition` holds."""
+        count = len(self.facts)
+        self.facts += facts_of(condition)
+        try:
+            yield
+        finally:
+            del self.facts[count:]
+
+    def not_negative(self, expr: Expr) -> bool:
+        """Whether an integer is certainly not negative here."""
+        return b.is_nonnegative(expr) or implied(b.compare("greater_equal", expr, b.ZERO), self.facts)
+
     def assume(self, condition: Expr) -> None:
         """Hold `condition`, over sizes and parameters, for true: a call that breaks it gets other code."""
         if condition != b.TRUE and condition not in self.assumptions:
@@ -172,7 +189,7 @@ class Context:
 
     def guard(self, condition: Expr, error: str, message: str, args: tuple[Expr, ...] = ()) -> None:
         """Raise `error` at run time unless `condition`; ends the block where it is known to fail."""
-        if condition == b.TRUE:
+        if condition == b.TRUE or implied(condition, self.facts):
             return
         self.emit(n.Guard(condition, error, message, args))
         if condition == b.FALSE:
@@ -245,9 +262,10 @@ class Context:
         """Whether ``expr >= 0`` and ``expr < extent`` are certain."""
         low_high = self.range_of(expr)
         if low_high is None:
-            return b.is_nonnegative(expr), b.is_nonnegative(b.sub(b.sub(extent, expr), b.ONE))
+            return self.not_negative(expr), self.not_negative(b.sub(b.sub(extent, expr), b.ONE))
         low, high = low_high
-        return b.is_nonnegative(low) or b.is_nonnegative(expr), b.at_least(extent, high)
+        below = b.at_least(extent, high) or self.not_negative(b.sub(extent, high))
+        return self.not_negative(low) or self.not_negative(expr), below
 
     # --- hazards
 

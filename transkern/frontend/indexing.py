@@ -87,13 +87,9 @@ def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, flo
     if certain:
         return bound
     gap = b.sub(extent, bound)  # n - k with k a size: at worst negative, then it counts from the end twice
-    if floor == 0 and b.is_nonnegative(gap) and _never_negative(bound):
+    if floor == 0 and b.is_nonnegative(gap) and ctx.not_negative(bound):
         return bound
     return b.where(b.compare("less", bound, b.ZERO), b.maximum(b.add(extent, bound), b.index(floor)), bound)
-
-
-def _never_negative(bound: Expr) -> bool:
-    return b.is_nonnegative(bound)
 
 
 def _clip_bound(ctx: Context, bound: Expr | None, extent: Expr, default: Expr) -> Expr:

@@ -23,6 +23,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import buffers_read, variables_read
 
 _BINARY: dict[type[ast.operator], str] = {
@@ -48,6 +49,7 @@ class Translator:
         self.loops: list[_LoopState] = []
         self.appended = _appended_names(node)
         self.ended = False
+        self.handed_out: set[str] = set()  # buffers that results stand in
 
     # --- statements
 
@@ -233,21 +235,26 @@ class Translator:
     def _array_result(self, value: Array) -> n.Result:
         ctx = self.ctx
         whole = (
-            value.mask is None and isinstance(value.body, Load) and value.view
+            value.mask is None and isinstance(value.body, Load) and (value.view or self._unshared(value.body.buffer))
             and value.body.index == tuple(a.var for a in value.axes)
         )  # fmt: skip
         dims = value.dims
         if whole and self._covers(value):
             buffer = ctx.buffers[value.base]
-        elif whole and value.view and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value):
+        elif whole and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value):
             buffer = ctx.buffers[value.base]
         else:
             stored = ctx.define(value, "result")
             dims = stored.dims
             buffer = ctx.buffers[stored.base]
-        if buffer.role == "temporary":
+        self.handed_out.add(buffer.name)
+        if buffer.role == "temporary" and dims == buffer.dims:
             ctx.buffers[buffer.name] = replace(buffer, role="result")
         return n.ArrayResult(buffer.name, dims, value.dtype, value.empty_dtype)
+
+    def _unshared(self, buffer: str) -> bool:
+        """Whether a copy of a temporary that is handed out may be the temporary itself: nobody else will see it."""
+        return self.ctx.buffers[buffer].role == "temporary" and buffer not in self.handed_out
 
     def _covers(self, value: Array) -> bool:
         return value.dims == self.ctx.buffers[value.base].dims
@@ -284,6 +291,8 @@ class Translator:
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx
         match value:
+            case Scalar(expr, True) if _symbolic(ctx, expr):
+                return value
             case Scalar(expr, python):
                 return Scalar(ctx.let(expr, name), python)
             case Array(axes=()) if not value.view:
@@ -295,6 +304,10 @@ class Translator:
                     if not isinstance(value.body, Const):
                         return value if name not in _stored_names(self.node) else ctx.define(value, name)
                 return ctx.define(value, name)
+            case Array(mask=None, view=True, identity="") if self._reordered(value):
+                source = ctx.buffers[value.base]
+                whole = source.permutation and value.dims == source.dims
+                return ctx.define(replace(value, view=False), name, permutation=whole)
             case Array(mask=mask) if mask is not None:
                 if name in _stored_names(self.node):
                     return ctx.compact(value, name)
@@ -304,10 +317,23 @@ class Translator:
             case _:
                 return value
 
+    def _reordered(self, value: Array) -> bool:
+        """A view that runs backwards over memory which no other name shows: a copy in order serves all later reads."""
+        if not isinstance(value.body, Load) or self.ctx.buffers[value.base].role == "argument":
+            return False
+        own = {a.name for a in value.axes}
+        backwards = any(
+            c < 0 for i in value.body.index for t, c in b.affine(i)[0].items() if isinstance(t, Var) and t.name in own
+        )
+        return backwards and not any(
+            isinstance(v, Array) and v.view and v.base == value.base for frame in self.ctx.frames for v in frame.values()
+        )
+
     def growing(self, name: str, value: Seq) -> GrowingList:
         ctx = self.ctx
         buffer = ctx.fresh(name)
         count = ctx.count(buffer, b.index(len(value.items)))
+        ctx.list_counts.add(count.name)
         ctx.emit(n.Assign(count.name, b.ZERO))
         owner = GrowingList(buffer, count.name, depth=len(ctx.trips))
         ctx.emit(n.Alloc(buffer))
@@ -464,7 +490,8 @@ class Translator:
             self.env.clear()
             self.env.update(before)
             self.ended = False
-            with ctx.block() as out:
+            holds = condition if statements is then else b.logical_not(condition)
+            with ctx.block() as out, ctx.knowing(_stable(ctx, holds)):
                 done = self.block(statements)
                 if move and not done:
                     done = self.block(rest)
@@ -571,7 +598,7 @@ class Translator:
                 condition = _condition(value)
             ctx.trips.append(_trip_bound(ctx, condition, state))
             try:
-                with ctx.block() as inner:
+                with ctx.block() as inner, ctx.knowing(_stable(ctx, condition)):
                     if not self.block(body):
                         state.back(self)
             finally:
@@ -635,7 +662,7 @@ class Translator:
         assigned = _assigned_names(body) | set(targets)
         later = _names_used_outside(self.node, node)
         before = dict(self.env)
-        state = _LoopState(self, assigned - set(targets), before, later | set(targets), assigned)
+        state = _LoopState(self, assigned - set(targets), before, later, assigned)
         for _ in range(8):
             saved = ctx.snapshot()
             self.env.clear()
@@ -1107,6 +1134,8 @@ class _LoopState:
             value = owner.env.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)):
                 continue
+            if name in self.kinds and name not in self.slots:
+                continue  # found at another end of this iteration: the loop is translated again
             if name not in self.kinds:
                 if name in self.later:
                     self.kinds[name] = _kind_of(ctx, value)
@@ -1147,6 +1176,7 @@ class _LoopState:
         ctx = owner.ctx
         changing = {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
         moving = {s.base for s, _ in pending if isinstance(s, Array)}
+        changing |= {v for s, _ in pending if isinstance(s, Array) for d in s.dims for v in variables_read(d)}
         settled: list[tuple[Value, Value]] = []
         for slot, value in pending:
             if isinstance(slot, Scalar):
@@ -1330,6 +1360,19 @@ def _trips(start: Expr, stop: Expr, step: Expr) -> Expr:
     return b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size)))
 
 
+def _stable(ctx: Context, condition: Expr) -> Expr:
+    """The parts of a condition that stay true as long as its loop's slots are not assigned: those on sizes that only
+    change there, at the end of an iteration."""
+    parts = [
+        p for p in conjuncts(condition)
+        if all(b.is_size_name(v) and v not in ctx.list_counts for v in variables_read(p)) and not buffers_read(p)
+    ]  # fmt: skip
+    result: Expr = b.TRUE
+    for p in parts:
+        result = b.both(result, p)
+    return result
+
+
 def _zero(dtype: str) -> Const:
     return Const(False, dtype) if dtype == "bool" else Const(0.0 if dtype.startswith("float") else 0, dtype)
 
@@ -1382,6 +1425,17 @@ def _identical(x: Value, y: Value) -> bool | None:
     if isinstance(x, Array) and isinstance(y, Array) and x.identity and y.identity:
         return x.identity == y.identity
     return None
+
+
+def _symbolic(ctx: Context, expr: Expr) -> bool:
+    """A linear form of sizes that do not change before the end of the iteration: kept as it is, so that what is known of
+    the sizes is known of it."""
+    if expr.dtype != "index" or buffers_read(expr):
+        return False
+    terms, _ = b.affine(expr)
+    return bool(terms) and all(
+        isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.list_counts for t in terms
+    )
 
 
 def _is_position(value: Array) -> bool:

@@ -77,7 +77,7 @@ class _Hoisting:
 
     def _note(self, e: Expr, axis: str) -> None:
         found = self._match(e)
-        if found is None or found[4] != Var(axis, "index"):
+        if found is None or axis not in variables_read(found[4]):
             return
         source, order, rest, d, _ = found
         key = (source, order, rest, d)

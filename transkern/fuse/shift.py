@@ -1,0 +1,136 @@
+"""Bring loops into the form that vectorises.
+
+`shift_loops`: a loop whose axis only occurs as ``k + e`` runs over that position itself:
+
+    parallel k in 0 .. n - i - 1: flag[i + 1 + k] = …     to     parallel p in i + 1 .. n: flag[p] = …
+
+`predicate_stores`: a conditional store of a parallel loop stores the old value where the condition does not hold; each
+position belongs to one iteration alone, so nobody can tell:
+
+    if (c): flag[p] = v                                   to     flag[p] = v if c else flag[p]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, map_block, own_exprs, variables_read, walk, with_bodies
+
+
+def shift_loops(program: n.Program) -> n.Program:
+    """The program with parallel loops running over the positions they touch."""
+    names = Names.of(program)
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out = []
+        for s in statements:
+            if isinstance(s, n.Loop) and s.kind == "parallel" and s.start == b.ZERO and s.step == b.ONE:
+                s = _shift(s, names)
+            out.append(with_bodies(s, block))
+        return tuple(out)
+
+    return replace(program, body=block(program.body))
+
+
+def _shift(s: n.Loop, names: Names) -> n.Loop:
+    axis = Var(s.axis)
+    offset: Expr | None = None
+    for e in _index_uses(s):
+        terms, total = b.affine(e)
+        if terms.get(axis) != 1 or any(s.axis in variables_read(t) for t in terms if t != axis):
+            return s
+        rest = b.from_affine({t: c for t, c in terms.items() if t != axis}, total)
+        if offset is None:
+            offset = rest
+        elif rest != offset:
+            return s
+    bound = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+    if offset is None or isinstance(offset, Const) or variables_read(offset) & bound or buffers_read(offset):
+        return s
+    inner = {x.name for x in walk(s.body) if isinstance(x, n.Let)}
+    if variables_read(offset) & inner:
+        return s
+    p = Var(names.fresh("p"))
+    back = b.sub(p, offset)
+    body = map_block(s.body, lambda e: back if e == axis else None)
+    body = map_block(body, lambda e: b.rebuild(e, e.args) if _is_sum(e) else None)
+    stop = s.stop
+    match stop:  # max(u, 0) + offset: an empty range stays empty without the max
+        case _ if (inner_stop := _without_floor(stop)) is not None:
+            stop = inner_stop
+    return replace(s, axis=p.name, start=offset, stop=b.add(stop, offset), body=body)
+
+
+def _is_sum(e: Expr) -> bool:
+    from transkern.ir.expr import Apply
+
+    return isinstance(e, Apply) and e.op in ("add", "subtract") and e.dtype == "index"
+
+
+def _without_floor(stop: Expr) -> Expr | None:
+    from transkern.ir.expr import Apply
+
+    match stop:
+        case Apply("maximum", (u, Const(0)), "index"):
+            return u
+        case _:
+            return None
+
+
+def _index_uses(s: n.Loop) -> list[Expr]:
+    """The largest index expressions in which the axis occurs."""
+    found: list[Expr] = []
+
+    def visit(e: Expr) -> None:
+        from transkern.ir.expr import Apply, Reduce
+
+        if s.axis not in variables_read(e):
+            return
+        match e:
+            case Var():
+                found.append(e)
+            case Apply(op, args, "index") if op in ("add", "subtract", "multiply", "negative"):
+                found.append(e)
+            case Apply(_, args, _):
+                for a in args:
+                    visit(a)
+            case Load(_, index, _):
+                for i in index:
+                    visit(i)
+            case Reduce():
+                found.append(e)
+            case Const():
+                pass
+
+    for x in walk(s.body):
+        for e in own_exprs(x):
+            visit(e)
+    return found
+
+
+def predicate_stores(program: n.Program) -> n.Program:
+    """The program with conditional stores of innermost parallel loops made unconditional."""
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out = []
+        for s in statements:
+            if isinstance(s, n.Loop) and s.kind == "parallel":
+                s = replace(s, body=tuple(_predicated(x, s.axis) for x in s.body))
+            out.append(with_bodies(s, block))
+        return tuple(out)
+
+    return replace(program, body=block(program.body))
+
+
+def _predicated(s: n.Stmt, axis: str) -> n.Stmt:
+    match s:
+        case n.If(condition, (n.Store(buffer, index, value) as store,), ()):
+            own = any(b.affine(i)[0].get(Var(axis)) for i in index)
+            if own and not any(buffers_read(i) for i in index):
+                old = Load(buffer, index, value.dtype)
+                return replace(store, value=b.where(condition, value, old))
+    return s
