@@ -11,7 +11,7 @@ from transkern.ir.traverse import exprs, variables_read
 from transkern.targets.pallas import prelude, spelling
 from transkern.targets.pallas.host import Host, sizes_used
 from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
-from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, quote, sequence, statements, text
+from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.statements import raise_unless
 from transkern.targets.pallas.values import Module
 from transkern.targets.pallas.windows import mask_windows
@@ -30,10 +30,10 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     host = Host(module)
     body = _jitted(host)
     wrapper = _wrapper(host)
-    used = [s for h in prelude.needed(module.helpers) for s in statements(prelude.HELPERS[h])]
-    doc = f"`{program.name}` for JAX: Pallas kernels and the function around them. Made by transkern."
-    source: list[ast.stmt] = [ast.Expr(ast.Constant(doc)), *statements(prelude.IMPORTS), *used, *body, wrapper]
-    return text(source)
+    doc = f'"""`{program.name}` for JAX: Pallas kernels and the function around them. Made by transkern."""'
+    helpers = [prelude.HELPERS[h].strip() for h in prelude.needed(module.helpers)]
+    made = [text([s]).strip() for s in (*body, wrapper)]
+    return doc + "\n" + "\n\n\n".join([prelude.IMPORTS.strip(), *helpers, *made]) + "\n"
 
 
 def _jitted(host: Host) -> list[ast.stmt]:

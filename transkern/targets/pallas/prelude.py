@@ -12,7 +12,9 @@ from jax.experimental.pallas import tpu as pltpu
 INTERPRET = None
 """
 
-NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",)}
+NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",), "_over": ("_neutral",),
+    "_element": ("_splat",), "_block": ("_rows", "_interpret"),
+}
 """What else a function calls."""
 
 HELPERS: dict[str, str] = {
@@ -133,6 +135,125 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
         compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20),
         interpret=_interpret())(*(jnp.reshape(s, (1,)) for s in scalars), *operands)
     return [*made[:len(arrays)], *(m[0] for m in made[len(arrays):])]
+''',
+    "_encode": '''
+def _encode(position):
+    """A position as the float 2**23 + position: those order as positions do, and a TPU compares floats fastest."""
+    return lax.bitcast_convert_type(position + jnp.int32(0x4b000000), jnp.float32)
+''',
+    "_decode": '''
+def _decode(number):
+    """The position that `_encode` made a float of."""
+    return lax.bitcast_convert_type(number, jnp.int32) - jnp.int32(0x4b000000)
+''',
+    "_rows": '''
+def _rows(n):
+    """Rows of 128 lanes for n elements: whole registers, whole chunks where there are many."""
+    rows = max(pl.cdiv(n, 1024), 1) * 8
+    return rows if rows <= 64 else pl.cdiv(rows, 32) * 32
+''',
+    "_positions": '''
+def _positions(at):
+    """The positions in a chunk of rows."""
+    row = lax.broadcasted_iota(jnp.int32, (at.size, 128), 0)
+    return (row + at.start) * 128 + lax.broadcasted_iota(jnp.int32, (at.size, 128), 1)
+''',
+    "_over": '''
+def _over(rows, body, kinds, start=None, stop=None):
+    """`body` over all rows, or over the chunks from the one with `start` to the one with `stop`; folds what it returns."""
+    if rows <= 64:
+        return body(pl.ds(0, rows))
+    first = 0 if start is None else lax.shift_right_logical(start, 12)
+    last = rows // 32 if stop is None else lax.shift_right_logical(stop, 12) + 1
+    fold = {'max': jnp.maximum, 'min': jnp.minimum, 'sum': jnp.add}
+
+    def chunk(c, so_far):
+        values = body(pl.ds(pl.multiple_of(c * 32, 32), 32))
+        parts = [functools.reduce(fold[k], [v[q:q + 8] for q in range(0, 32, 8)]) for k, v in zip(kinds, values)]
+        return tuple(fold[k](s, p) for k, s, p in zip(kinds, so_far, parts))
+
+    return lax.fori_loop(jnp.int32(first), jnp.int32(last), chunk, tuple(_neutral(k) for k in kinds))
+''',
+    "_neutral": '''
+def _neutral(kind):
+    """What folding changes nothing of."""
+    return jnp.full((8, 128), {'max': -jnp.inf, 'min': jnp.inf, 'sum': 0.0}[kind], jnp.float32)
+''',
+    "_element": '''
+def _element(ref, i):
+    """Element i, a scalar, of an array in SMEM or of rows in VMEM."""
+    return ref[i] if len(ref.shape) == 1 else jnp.max(_splat(ref, i))
+''',
+    "_splat": '''
+def _splat(ref, i):
+    """Element i, to be spread over a block, of an array in SMEM or of rows in VMEM."""
+    if len(ref.shape) == 1:
+        return ref[i]
+    lane = lax.broadcasted_iota(jnp.int32, (1, 128), 1)
+    row = ref[pl.ds(lax.shift_right_logical(i, 7), 1), :]
+    least = -jnp.inf if jnp.issubdtype(row.dtype, jnp.floating) else jnp.iinfo(row.dtype).min
+    return jnp.max(jnp.where(lane == (i & 127), row, least), axis=1, keepdims=True)
+''',
+    "_set": '''
+def _set(ref, i, value):
+    """Store element i of an array in SMEM or of rows in VMEM."""
+    if len(ref.shape) == 1:
+        ref[i] = value
+    else:
+        lane = lax.broadcasted_iota(jnp.int32, (1, 128), 1)
+        row = pl.ds(lax.shift_right_logical(i, 7), 1)
+        ref[row, :] = jnp.where(lane == (i & 127), value, ref[row, :])
+''',
+    "_copy": '''
+def _copy(source, target):
+    """A VMEM array as it starts."""
+    rows = target.shape[0]
+    if rows <= 64:
+        target[...] = source[...]
+    else:
+        def chunk(c, _):
+            at = pl.ds(pl.multiple_of(c * 32, 32), 32)
+            target[at, :] = source[at, :]
+            return 0
+        lax.fori_loop(0, rows // 32, chunk, 0)
+''',
+    "_block": '''
+def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
+    """One kernel, its arrays in VMEM as rows of 128; `tables` and `lists`, of single elements, in SMEM while they fit."""
+    sizes = [x.shape[0] for x in arrays] + [s[0] for s, _ in [*results, *scratch]]
+    elements = [x.shape[0] for x in tables] + [s[0] for s, _ in lists]
+    fits = sum(-(-e // 1024) * 1024 for e in elements) <= 2 ** 18 - 4096
+    vmem = 4 * 128 * sum(map(_rows, sizes + ([] if fits else elements)))
+    if vmem > 100 << 20:
+        raise ValueError(f'{kernel.__name__}: needs {vmem >> 20} MiB of VMEM, the limit is 100 MiB: use target="cpu" for this size')
+    smem, block = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pltpu.VMEM)
+
+    def in_rows(x):
+        return jnp.pad(x, (0, _rows(x.shape[0]) * 128 - x.shape[0])).reshape(-1, 128)
+
+    def flat(x):
+        return jnp.pad(x, (0, max(-x.shape[0] % 128, 128 - x.shape[0])))
+
+    def body(*refs):
+        kernel(*(r[0] for r in refs[:len(numbers)]), *refs[len(numbers):])
+
+    def laid_out(shape, dtype):
+        return jax.ShapeDtypeStruct((_rows(shape[0]), 128), dtype)
+
+    def listed(shape, dtype):
+        return jax.ShapeDtypeStruct((max(shape[0], 1),), dtype) if fits else laid_out(shape, dtype)
+
+    made = pl.pallas_call(
+        body, name=kernel.__name__,
+        in_specs=[smem] * len(numbers) + [smem if fits else block] * len(tables) + [block] * len(arrays),
+        out_specs=[smem if fits else block] * len(lists) + [block] * len(results) + [smem] * len(scalars),
+        out_shape=[listed(*x) for x in lists] + [laid_out(*x) for x in results] + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
+        scratch_shapes=[pltpu.VMEM((_rows(s[0]), 128), t) for s, t in scratch],
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=max(vmem + (8 << 20), 16 << 20)),
+        interpret=_interpret())(
+            *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables), *map(in_rows, arrays))
+    whole = [m.reshape(-1)[:s[0]] for m, (s, _) in zip(made, [*lists, *results])]
+    return [*whole, *(m[0] for m in made[len(whole):])]
 ''',
 }
 

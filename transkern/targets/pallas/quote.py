@@ -123,7 +123,7 @@ def _plain_string(s: str, embedded: Any, current_line: str, uni_lit: bool = Fals
 
 
 def _wide_source(source: Any) -> str:
-    from astor.source_repr import pretty_source  # type: ignore[import-untyped]
+    """The pieces of the text, lines broken where they are wider than this project's own."""
+    from astor.source_repr import split_lines  # type: ignore[import-untyped]
 
-    printed: str = pretty_source(source)
-    return printed
+    return "".join(split_lines(source, maxline=110))

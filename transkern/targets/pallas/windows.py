@@ -44,7 +44,7 @@ def _statement(program: n.Program, s: n.Stmt) -> n.Stmt:
 
             inside = b.both(
                 b.compare("less_equal", b.add(start, shift), p) if not _is_zero(b.add(start, shift)) else b.TRUE,
-                b.compare("less", p, b.add(stop, shift)),
+                b.compare("less", p, b.add(stop, shift)) if b.difference(b.add(stop, shift), extent) != 0 else b.TRUE,
             )
             body = _block(program, map_block(s.body, change))
             return replace(s, start=b.ZERO, stop=extent, body=(n.If(inside, body, span=s.span),))
