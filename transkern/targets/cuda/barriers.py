@@ -1,0 +1,89 @@
+"""Where threads that work together must wait for each other.
+
+A statement is described by its accesses to the arrays that the kernel writes: which array, whether it stores, and which
+thread touches which element. Two accesses of one array conflict where one stores and an element may be touched by
+different threads; then a barrier stands between them. Elements with the same owner need none: position p of a loop
+belongs to thread ``p % size``, wherever the loop starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.traverse import own_exprs, walk, walk_expr
+
+Owner: TypeAlias = tuple[object, ...]
+
+ALL: Owner = ("all",)  # every thread
+FIRST: Owner = ("first",)  # thread 0
+ANY: Owner = ("any",)  # nothing is known
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    buffer: str
+    stores: bool
+    owner: Owner
+
+
+def conflict(one: Access, two: Access) -> bool:
+    """Whether different threads may touch one element, and not both only to read."""
+    if one.buffer != two.buffer or not (one.stores or two.stores):
+        return False
+    return one.owner != two.owner or one.owner in (ALL, ANY)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the iterations of a loop nest are spread: `axes` with their extents over `level` (``thread``, ``warp``)."""
+
+    axes: tuple[str, ...]
+    extents: tuple[Expr, ...]
+    level: str = "thread"
+    aligned: bool = True  # one axis, its position p is handled by p % size
+
+    def owner(self, buffer: n.Buffer, index: tuple[Expr, ...]) -> Owner:
+        """Who touches the element at `index`."""
+        if len(self.axes) > 1:
+            if index == tuple(Var(a, "index") for a in self.axes):
+                return (self.level, "nest", self.extents)
+            return ANY
+        if not self.aligned or (len(index) == 1 and len(buffer.dims) > 1):
+            return ANY
+        (axis,) = self.axes
+        for dim, e in enumerate(index):
+            terms, offset = b.affine(e)
+            if terms == {Var(axis, "index"): 1}:
+                return (self.level, dim, offset)
+        return ANY
+
+
+def reads(exprs: Iterable[Expr], written: set[str], owner: Owner) -> set[Access]:
+    """The accesses of expressions that `owner` evaluates."""
+    return {
+        Access(e.buffer, False, owner) for top in exprs for e in walk_expr(top)
+        if isinstance(e, Load) and e.buffer in written
+    }  # fmt: skip
+
+
+def within(statements: Sequence[n.Stmt], buffers: dict[str, n.Buffer], written: set[str], spread: Spread) -> set[Access]:
+    """The accesses of the iterations of a nest."""
+    found: set[Access] = set()
+    for s in walk(statements):
+        for top in own_exprs(s):
+            for e in walk_expr(top):
+                if isinstance(e, Load) and e.buffer in written:
+                    found.add(Access(e.buffer, False, spread.owner(buffers[e.buffer], e.index)))
+        match s:
+            case n.Store(buffer=buffer, index=index) | n.Scanning(buffer=buffer, index=index):
+                found.add(Access(buffer, True, spread.owner(buffers[buffer], index)))
+            case n.Compact(outputs=outputs):
+                found |= {Access(out, True, ANY) for out in outputs}
+            case _:
+                pass
+    return found

@@ -1,0 +1,363 @@
+"""Kernel statements as CUDA C++ for one thread: what runs inside an iteration that a thread has for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from transkern.errors import CompileError
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.traverse import scalars_used, walk
+from transkern.targets.clike import CPrinter, ident
+from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, itemsize, reduction, running
+
+_LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
+
+
+@dataclass(slots=True)
+class Held:
+    """An accumulator: the name of the variable it is kept in, and how many statements of its block combine into it."""
+
+    node: n.Accumulator
+    how: Reduction
+    name: str
+    statements: int
+    declared: bool = False
+    late: bool = False  # declared by the search that finds it
+
+
+@dataclass(slots=True)
+class Unit:
+    """What all kernels of a program share: the expression printer, and which pieces and functors the text needs."""
+
+    program: n.Program
+    c: CPrinter = field(init=False)
+    pieces: set[str] = field(default_factory=set)
+    functors: dict[str, str] = field(default_factory=dict)
+    guards: list[n.Guard] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.c = CPrinter(self.program.buffers, TYPES, prefix=PREFIX, wrap=True)
+
+
+class Body:
+    """Prints statements; a subclass prints those that threads share."""
+
+    def __init__(self, unit: Unit, depth: int = 1) -> None:
+        self.unit, self.program, self.c = unit, unit.program, unit.c
+        self.lines: list[str] = []
+        self.depth = depth
+        self.last_line = 0
+        self.held: dict[str, Held] = {}
+        self.scopes: list[set[str]] = [set()]  # the accumulators of the open blocks, innermost last
+        self.undeclared: dict[str, str] = {}  # variables whose first assignment is their declaration, with their dtypes
+        self.order: Expr | None = None  # the number of the iteration, where a check may fail in one of many
+        self.loops = 0  # thread-level loops around the statement, from the one that a failed check leaves
+
+    # --- text
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def open(self, text: str) -> None:
+        self.line(text + " {")
+        self.depth += 1
+
+    def close(self, text: str = "}") -> None:
+        self.depth -= 1
+        self.line(text)
+
+    def source(self, s: n.Stmt) -> None:
+        """The user's line above the code made of it."""
+        number = s.span.line or next((x.span.line for x in walk((s,)) if x.span.line), 0)
+        if number and number != self.last_line and number <= len(self.program.source):
+            self.last_line = number
+            text = self.program.source[number - 1].strip()
+            if text:
+                self.line(f"// {number}: {text}".rstrip("\\"))
+
+    def fail(self, s: n.Stmt, problem: str, help: str) -> CompileError:
+        return CompileError(f"cannot compile for CUDA: {problem}", help, s.span, self.program.source)
+
+    # --- blocks
+
+    def block(self, statements: Sequence[n.Stmt]) -> None:
+        for k, s in enumerate(statements):
+            if isinstance(s, n.Accumulator):
+                self.declare(s, statements[k + 1 :])
+            else:
+                self.statement(s)
+                self.settle(s)
+
+    def declare(self, s: n.Accumulator, rest: Sequence[n.Stmt]) -> None:
+        """The variable of an accumulator, and what it is combined with."""
+        uses = [x for x in walk(rest) if isinstance(x, n.Accumulate) and x.name == s.name]
+        how = reduction(s.op, s.dtype, uses[0].value.dtype if uses else s.dtype, self.c)
+        self.unit.pieces.update(how.needs)
+        if how.text:
+            self.unit.functors[how.functor] = how.text
+        count = sum(any(x in uses for x in walk((r,))) for r in rest)
+        plain = how.read == "{0}"
+        name = ident(s.name) if plain else f"{ident(s.name)}_{'best' if how.type.startswith('Best') else 'sum'}"
+        held = self.held[s.name] = Held(s, how, name, count, declared=plain)
+        if count == 1 and rest and self.is_search(rest[0]):
+            held.late = True
+            return
+        self.line(f"{how.type} {name} = {how.functor}::start();")
+        if not plain and count != 1:
+            self.line(f"{TYPES[s.dtype]} {ident(s.name)} = {how.read.format(name)};")
+            held.declared = True
+
+    def is_search(self, s: n.Stmt) -> bool:
+        """Whether the statement is a search that gives its accumulator a value at once."""
+        return False
+
+    def settle(self, s: n.Stmt) -> None:
+        """The value of the accumulators that `s` has combined into, as others read it."""
+        for name in dict.fromkeys(x.name for x in walk((s,)) if isinstance(x, n.Accumulate)):
+            held = self.held.get(name)
+            if held is None or held.how.read == "{0}" or name not in self.scopes[-1]:
+                continue
+            kind = "" if held.declared else f"const {TYPES[held.node.dtype]} "
+            self.line(f"{kind}{ident(name)} = {held.how.read.format(held.name)};")
+            held.declared = True
+
+    def nested(self, statements: Sequence[n.Stmt]) -> None:
+        self.scopes.append({s.name for s in statements if isinstance(s, n.Accumulator)})
+        self.block(statements)
+        self.scopes.pop()
+
+    # --- statements
+
+    def statement(self, s: n.Stmt) -> None:
+        c = self.c
+        if not isinstance(s, (n.Alloc, n.Loop)):
+            self.source(s)
+        match s:
+            case n.Let(name, value):
+                const = "" if name in self.program.variables else "const "
+                self.line(f"{const}{c.type(value.dtype)} {ident(name)} = {c.expr(value)};")
+            case n.Assign(name, value):
+                kind = f"{TYPES[self.undeclared.pop(name)]} " if name in self.undeclared else ""
+                self.line(f"{kind}{ident(name)} = {c.expr(value)};")
+            case n.Store():
+                self.store(s)
+            case n.Accumulate():
+                self.combine(s)
+            case n.Loop():
+                self.loop(s)
+            case n.While():
+                self.while_(s)
+            case n.If(condition, then, orelse):
+                self.open(f"if ({c.expr(condition)})")
+                self.nested(then)
+                if orelse:
+                    self.close("} else {")
+                    self.depth += 1
+                    self.nested(orelse)
+                self.close()
+            case n.Compact():
+                self.compact(s)
+            case n.Scanning():
+                self.scanning(s)
+            case n.Guard():
+                self.guard(s)
+            case n.Break():
+                self.line("break;")
+            case n.Continue():
+                self.line("continue;")
+            case n.Alloc(buffer):
+                self.alloc(s, buffer)
+            case _:
+                raise self.fail(s, f"a {type(s).__name__} inside a kernel", "move it out of the loop")
+
+    def store(self, s: n.Store) -> None:
+        self.line(f"{self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};")
+
+    def combine(self, s: n.Accumulate) -> None:
+        held = self.held[s.name]
+        for text in accumulate(s, held.how, held.name, self.c):
+            self.line(text)
+
+    def alloc(self, s: n.Stmt, buffer: str) -> None:
+        info = self.program.buffers[buffer]
+        size = b.constant(b.product(info.dims))
+        if size is None or size * itemsize(info.dtype) > _LOCAL_BYTES:
+            raise self.fail(
+                s, f"each iteration of a parallel loop needs memory for `{buffer}` of its own",
+                "compute its elements where they are used, or allocate one array for all iterations before the loop",
+            )  # fmt: skip
+        self.line(f"{TYPES[info.dtype]} {ident(buffer)}[{max(1, size)}];")
+
+    # --- loops
+
+    def header(self, s: n.Loop, start: str = "") -> str:
+        i, c = ident(s.axis), self.c
+        step = b.constant(s.step)
+        first = start or c.expr(s.start)
+        if step is None:
+            by = c.expr(s.step)
+            return f"for (long long {i} = {first}; {by} > 0 ? {i} < {c.expr(s.stop)} : {i} > {c.expr(s.stop)}; {i} += {by})"
+        sign = "<" if step > 0 else ">"
+        advance = {1: f"++{i}", -1: f"--{i}"}.get(step, f"{i} += {step}" if step > 0 else f"{i} -= {-step}")
+        return f"for (long long {i} = {first}; {i} {sign} {c.expr(s.stop)}; {advance})"
+
+    def loop(self, s: n.Loop) -> None:
+        self.source(s)
+        self.open(self.header(s))
+        self.inside(s.body)
+        self.close()
+        self.leave_if_failed(s)
+
+    def open_nest(self, axes: Sequence[n.Loop], first: str, size: str) -> Expr:
+        """Opens one loop over all points of `axes`, from `first` by `size`; its variable."""
+        if len(axes) == 1 and axes[0].step == b.ONE:
+            s, i = axes[0], ident(axes[0].axis)
+            start = first if s.start == b.ZERO else f"{self.c.expr(s.start)} + {first}"
+            self.open(f"for (long long {i} = {start}; {i} < {self.c.expr(s.stop)}; {i} += {size})")
+            return Var(s.axis, "index")
+        q = Var("_".join(ident(a.axis) for a in axes) + "_at", "index")
+        extents = tuple(extent_of(a) for a in axes)
+        total = b.product(extents)
+        self.open(f"for (long long {q.name} = {first}; {q.name} < {self.c.expr(total)}; {q.name} += {size})")
+        rest: Expr = q
+        texts = []
+        for k in range(len(axes) - 1, -1, -1):
+            at = rest if k == 0 else Apply("remainder", (rest, extents[k]), "index")
+            step = axes[k].step
+            value = b.add(axes[k].start, at if step == b.ONE else Apply("multiply", (at, step), "index"))
+            texts.append(f"const long long {ident(axes[k].axis)} = {self.c.expr(value)};")
+            rest = Apply("floor_divide", (rest, extents[k]), "index")
+        for text in reversed(texts):
+            self.line(text)
+        return q
+
+    def inside(self, statements: Sequence[n.Stmt]) -> None:
+        self.loops += 1
+        self.nested(statements)
+        self.loops -= 1
+
+    def leave_if_failed(self, s: n.Stmt) -> None:
+        if self.loops and has_guards(s):
+            self.line("if (failure.code) break;")
+
+    def while_(self, s: n.While) -> None:
+        if s.head:
+            self.open("for (;;)")
+            self.scopes.append({x.name for x in (*s.head, *s.body) if isinstance(x, n.Accumulator)})
+            self.loops += 1
+            self.block(s.head)
+            self.source(s)
+            self.line(f"if (!({self.c.expr(s.condition)})) break;")
+            self.block(s.body)
+            self.loops -= 1
+            self.scopes.pop()
+        else:
+            self.open(f"while ({self.c.expr(s.condition)})")
+            self.inside(s.body)
+        self.close()
+        self.leave_if_failed(s)
+
+    def compact(self, s: n.Compact) -> None:
+        c, i, count = self.c, ident(s.axis), ident(s.count)
+        kept = f"{count}_kept"  # the mask and the bounds may still read the count before
+        self.line(f"long long {kept} = {count if s.append else 0};")
+        self.open(f"for (long long {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; ++{i})")
+        self.loops += 1
+        self.nested(s.body)
+        self.open(f"if ({c.expr(s.mask)})")
+        self.keep(s, Var(kept, "index"))
+        self.line(f"++{kept};")
+        self.close()
+        self.loops -= 1
+        self.close()
+        self.line(f"{count} = {kept};")
+        self.leave_if_failed(s)
+
+    def keep(self, s: n.Compact, position: Expr) -> None:
+        """Stores one kept element, with its inner axes."""
+        c = self.c
+        for a in s.inner:
+            self.open(f"for (long long {ident(a.name)} = 0; {ident(a.name)} < {c.expr(a.extent)}; ++{ident(a.name)})")
+        for out, value in zip(s.outputs, s.values, strict=True):
+            self.line(f"{c.element(out, (position, *(a.var for a in s.inner)))} = {c.expr(value)};")
+        for _ in s.inner:
+            self.close()
+
+    def scanning(self, s: n.Scanning) -> None:
+        c, i = self.c, ident(s.axis)
+        dtype = self.program.buffers[s.buffer].dtype
+        how = self.scan_operator(s)
+        total = f"{ident(s.buffer)}_running"
+        self.line(f"{how.type} {total} = {how.functor}::start();")
+        self.open(f"for (long long {i} = 0; {i} < {c.expr(s.stop)}; ++{i})")
+        self.loops += 1
+        self.nested(s.body)
+        self.line(f"{total} = {how.functor}()({total}, {self.scanned(s, how)});")
+        self.line(f"{c.element(s.buffer, s.index)} = {how.read.format(total)};")
+        self.loops -= 1
+        self.close()
+        self.leave_if_failed(s)
+
+    def scan_operator(self, s: n.Scanning) -> Reduction:
+        dtype = self.program.buffers[s.buffer].dtype
+        how = running(s.op, dtype, self.c)
+        self.unit.pieces.update(how.needs)
+        if how.text:
+            self.unit.functors[how.functor] = how.text
+        return how
+
+    def scanned(self, s: n.Scanning, how: Reduction) -> str:
+        value = self.c.expr(s.value)
+        return f"{how.type}{{{value}, 0.0}}" if how.type == "Exact" else f"({how.type})({value})"
+
+    # --- checks
+
+    def guard(self, s: n.Guard) -> None:
+        """A check that fails leaves the loop; what failed first is found out by all threads together afterwards."""
+        self.unit.guards.append(s)
+        assert self.order is not None
+        numbers = ", ".join(f"(long long)({self.c.expr(a)})" for a in s.args)
+        self.open(f"if (!({self.c.expr(s.condition)}))")
+        self.line(f"failure = {{{self.c.expr(self.order)}, {len(self.unit.guards)}, {{{numbers}}}}};")
+        self.line("break;")
+        self.close()
+
+
+def extent_of(s: n.Loop) -> Expr:
+    """How many iterations the loop has."""
+    length, step = b.sub(s.stop, s.start), b.constant(s.step)
+    assert step is not None, s
+    if step < 0:
+        length, step = b.neg(length), -step
+    if step > 1:
+        length = b.floordiv(b.add(length, b.index(step - 1)), b.index(step))
+    return length if b.is_nonnegative(length) else b.maximum(length, b.ZERO)
+
+
+def has_guards(s: n.Stmt) -> bool:
+    return any(isinstance(x, n.Guard) for x in walk((s,)))
+
+
+def reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
+    """Whether the statements may read the scalar before they give it a value."""
+    for s in body:
+        if isinstance(s, (n.Assign, n.Let)) and s.name == name:
+            return any(isinstance(e, Var) and e.name == name for e in _inside(s.value))
+        if isinstance(s, n.Accumulator) and s.name == name:
+            return False
+        if isinstance(s, n.Compact) and s.count == name and not s.append and name not in scalars_used(s):
+            return False
+        if name in scalars_used(s) or any(getattr(x, "name", None) == name for x in walk((s,))):
+            return True
+        if any(isinstance(x, n.Compact) and x.count == name for x in walk((s,))):
+            return True
+    return False
+
+
+def _inside(e: Expr) -> Iterable[Expr]:
+    from transkern.ir.traverse import walk_expr
+
+    return walk_expr(e)

@@ -1,0 +1,63 @@
+"""A program as CUDA C++ text and a CuPy launcher."""
+
+from __future__ import annotations
+
+from transkern.errors import CompileError
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
+from transkern.ir.traverse import exprs, walk
+from transkern.targets.cuda.kernels import KernelPrinter
+from transkern.targets.cuda.launcher import Launcher
+from transkern.targets.cuda.prelude import compose
+from transkern.targets.cuda.prepare import prepare
+from transkern.targets.cuda.spelling import TYPES
+
+
+def emit(program: n.Program) -> tuple[str, str]:
+    """The texts of ``<name>.cu`` and of the launcher ``<name>.py``.
+
+    Raises:
+        CompileError: the program has something that the CUDA target does not do.
+    """
+    _refuse(program)
+    program = prepare(program)
+    printer = KernelPrinter(program)
+    kernels = {s.name: printer.kernel(s) for s in walk(program.body) if isinstance(s, n.Kernel)}
+    launcher = Launcher(program, kernels).module()
+    unit = printer.unit
+    helpers = [text.rstrip() for text in unit.c.used.values()]
+    parts = [
+        f"// `{program.name}` in CUDA C++, made by transkern. Compile with --std=c++17 --fmad=false; launched by"
+        f" {program.name}.py.\n",
+        compose(unit.pieces),
+        *(["// NumPy's arithmetic, where it is not C's\n" + "\n".join(helpers) + "\n"] if helpers else []),
+        *(["\n".join(unit.functors.values()) + "\n"] if unit.functors else []),
+        *(k.text for k in kernels.values()),
+    ]
+    return "\n".join(parts), launcher
+
+
+def _refuse(program: n.Program) -> None:
+    """What no CUDA text is made of."""
+    for name, buffer in program.buffers.items():
+        if buffer.dtype not in TYPES:
+            raise _refusal(program, buffer.dtype, f"`{name}`", buffer.line)
+    for e in exprs(program.body):
+        if isinstance(e, (Apply, Const, Load, Var)) and e.dtype not in TYPES:
+            line = next((s.span.line for s in walk(program.body) if s.span.line and _has(s, e)), 0)
+            raise _refusal(program, e.dtype, "a value here", line)
+
+
+def _has(s: n.Stmt, e: Expr) -> bool:
+    return any(x is e for x in exprs((s,)))
+
+
+def _refusal(program: n.Program, dtype: str, what: str, line: int) -> CompileError:
+    other = "float32" if dtype == "float16" else "two real arrays, or the cpu target"
+    text = program.source[line - 1] if 0 < line <= len(program.source) else ""
+    column = len(text) - len(text.lstrip())
+    span = Span(line, column, line, len(text.rstrip()), program.file)
+    return CompileError(
+        f"cannot compile for CUDA: {what} is {dtype}, which the kernels do not compute with", f"use {other}", span,
+        program.source,
+    )  # fmt: skip

@@ -1,0 +1,448 @@
+"""Kernel statements as CUDA C++ for threads that work together: a warp, a block, a grid.
+
+All threads of the group run the same statements. Scalars are computed by each thread for itself, from the same values,
+so that they are the same in all; what stands once is stored by the first thread; the iterations of a parallel loop are
+spread over the threads, or over the group's warps where an iteration has enough to do for one. Barriers stand where
+`barriers` finds a conflict, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.traverse import exprs, own_exprs, scalars_set, variables_read, walk
+from transkern.targets.clike import ident
+from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, conflict, reads, within
+from transkern.targets.cuda.body import Body, Unit, has_guards
+from transkern.targets.cuda.spelling import TYPES
+
+_SMALL = 32  # an inner loop with a constant extent up to this is a thread's own
+
+
+class GroupBody(Body):
+    """Prints statements for the group of threads that the C++ variable `group` stands for."""
+
+    def __init__(self, unit: Unit, group: str, written: set[str], depth: int = 1, warps: bool = True) -> None:
+        super().__init__(unit, depth)
+        self.group, self.written, self.warps = group, written, warps
+        self.pending: set[Access] = set()  # what has been touched since the last barrier
+
+    # --- barriers
+
+    def touch(self, accesses: set[Access]) -> None:
+        """A barrier where `accesses` conflict with what came before."""
+        if any(conflict(old, new) for old in self.pending for new in accesses):
+            self.line(f"{self.group}.sync();")
+            self.pending = set()
+        self.pending = self.pending | accesses
+
+    def repeated(self, body: Callable[[], None]) -> None:
+        """Prints what is run again and again: its end comes before its start, too."""
+        mark, last, guards, before = len(self.lines), self.last_line, len(self.unit.guards), set(self.pending)
+        while True:
+            entry = set(self.pending)
+            body()
+            if self.pending <= entry:
+                break
+            self.pending = entry | self.pending
+            del self.lines[mark:], self.unit.guards[guards:]
+            self.last_line = last
+        self.pending |= before  # the body may not run at all
+
+    def reads(self, *values: Expr) -> set[Access]:
+        return reads(values, self.written, ALL)
+
+    # --- statements
+
+    def statement(self, s: n.Stmt) -> None:
+        if isinstance(s, (n.Let, n.Assign, n.Accumulate, n.Guard)):
+            self.touch(self.reads(*own_exprs(s)))
+        if isinstance(s, n.If):
+            self.if_(s)
+        elif isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,))):
+            self.alone(s)
+        else:
+            super().statement(s)
+
+    def store(self, s: n.Store) -> None:
+        self.touch(reads((*s.index, s.value), self.written, FIRST) | {Access(s.buffer, True, FIRST)})
+        self.line(f"if ({self.group}.rank() == 0) {self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};")
+
+    def combine(self, s: n.Accumulate) -> None:
+        if any(s.name in scope for scope in self.scopes):
+            super().combine(s)
+            return
+        # The accumulator is a larger group's: only one thread of this one may add to it.
+        self.open(f"if ({self.group}.rank() == 0)")
+        super().combine(s)
+        self.close()
+
+    def if_(self, s: n.If) -> None:
+        self.source(s)
+        self.touch(self.reads(s.condition))
+        before = set(self.pending)
+        self.open(f"if ({self.c.expr(s.condition)})")
+        self.nested(s.then)
+        after, self.pending = self.pending, before
+        if s.orelse:
+            self.close("} else {")
+            self.depth += 1
+            self.nested(s.orelse)
+        self.close()
+        self.pending = self.pending | after
+
+    def guard(self, s: n.Guard) -> None:
+        """A check that all threads make: all leave the kernel."""
+        self.unit.guards.append(s)
+        self.open(f"if (!({self.c.expr(s.condition)}))")
+        self.open(f"if ({self.group}.rank() == 0)")
+        self.line(f"error[0] = {len(self.unit.guards)};")
+        for k, arg in enumerate(s.args):
+            self.line(f"error[{k + 1}] = (long long)({self.c.expr(arg)});")
+        self.close()
+        self.line("return;")
+        self.close()
+
+    def alone(self, s: n.Stmt) -> None:
+        """Statements in which each step needs the one before: the first thread runs them."""
+        accesses = within((s,), self.program.buffers, self.written, Spread(("",), (b.ONE,), aligned=False))
+        self.touch({replace(a, owner=FIRST) for a in accesses})
+        guarded = has_guards(s)
+        if guarded:
+            self.unit.pieces.add("failure")
+            self.line("Failure failure = {};")
+        self.open(f"if ({self.group}.rank() == 0)" + (" do" if guarded else ""))
+        inner = self.thread_body(order=b.ZERO)
+        inner.loops = 1 if guarded else 0
+        inner.nested((s,))
+        self.take(inner)
+        self.close("} while (false);" if guarded else "}")
+        if guarded:
+            self.line(f"if (has_failed({self.group}, failure, error)) return;")
+            self.pending = set()
+        bound = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Accumulator))}
+        for name in sorted(scalars_set(s) - (bound - set(self.program.variables))):
+            self.unit.pieces.add("reduce")
+            held = self.held.get(name)
+            variable = ident(name) if held is None else held.name
+            self.line(f"{variable} = {self.group}.from({variable}, 0);")
+            self.pending = set()
+
+    # --- loops
+
+    def loop(self, s: n.Loop) -> None:
+        if s.kind == "sequential":
+            self.source(s)
+            self.touch(self.reads(s.start, s.stop, s.step))
+            self.open(self.header(s))
+            self.repeated(lambda: self.again(s.stop, s.body))
+            self.close()
+        elif (found := search(s)) is not None:
+            self.search(s, found)
+        elif self.warps and rows_for_warps(s):
+            self.rows(s)
+        else:
+            self.spread(s)
+
+    def again(self, stop: Expr, body: Sequence[n.Stmt]) -> None:
+        self.nested(body)
+        self.touch(self.reads(stop))
+
+    def while_(self, s: n.While) -> None:
+        def body() -> None:
+            self.scopes.append({x.name for x in (*s.head, *s.body) if isinstance(x, n.Accumulator)})
+            self.block((*s.head,))
+            self.source(s)
+            self.touch(self.reads(s.condition))
+            self.line(f"if (!({self.c.expr(s.condition)})) break;")
+            self.block(s.body)
+            self.scopes.pop()
+
+        self.open("for (;;)")
+        self.repeated(body)
+        self.close()
+
+    def is_search(self, s: n.Stmt) -> bool:
+        return isinstance(s, n.Loop) and s.kind == "parallel" and search(s) is not None
+
+    def search(self, s: n.Loop, found: n.Accumulate) -> None:
+        """The first or last position where something holds: stops there."""
+        self.unit.pieces.add("search")
+        accesses = within(s.body, self.program.buffers, self.written, Spread((s.axis,), (s.stop,)))
+        self.touch(accesses | self.reads(s.start, s.stop))
+        held = self.held[found.name]
+        target = f"const {held.how.type} {held.name}" if held.late else held.name
+        c, i = self.c, ident(s.axis)
+        call = f"{found.op}_of({self.group}, {c.expr(s.start)}, {c.expr(s.stop)}, [&](const long long {i})"
+        lets = [x for x in s.body if x is not found]
+        if not lets:
+            self.line(f"{target} = {call} {{ return {c.expr(found.value)}; }});")
+        else:
+            self.open(f"{target} = {call}")
+            inner = self.thread_body()
+            inner.nested(lets)
+            self.take(inner)
+            self.line(f"return {c.expr(found.value)};")
+            self.close("});")
+        self.pending = set()
+
+    def spread(self, s: n.Loop) -> None:
+        """The iterations of a nest, over the threads."""
+        axes, inner = nest(s)
+        outer = self.accumulated(inner)
+        parts = self.start_parts(outer, s)
+        guarded = has_guards(s)
+        single = len(axes) == 1
+        aligned = single and s.step == b.ONE
+        spread = Spread(tuple(a.axis for a in axes), tuple(b.sub(a.stop, a.start) for a in axes), aligned=aligned)
+        bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
+        self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
+        if guarded:
+            self.unit.pieces.add("failure")
+            self.line("Failure failure = {};")
+        self.source(s)
+        order: Expr
+        if aligned:
+            start = f"{self.group}.start({self.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{self.group}.rank()"
+            i = ident(s.axis)
+            self.open(f"for (long long {i} = {start}; {i} < {self.c.expr(s.stop)}; {i} += {self.group}.size())")
+            order = Var(s.axis, "index")
+        else:
+            order = self.open_nest(axes, f"{self.group}.rank()", f"{self.group}.size()")
+        body = self.thread_body(order)
+        body.loops = 1
+        body.nested(inner)
+        self.take(body)
+        self.close()
+        if guarded:
+            self.line(f"if (has_failed({self.group}, failure, error)) return;")
+            self.pending = set()
+        self.end_parts(parts)
+
+    def rows(self, s: n.Loop) -> None:
+        """The iterations over the warps of the group; a warp works on one together."""
+        self.unit.pieces.add("warp")
+        axes, inner = nest(s)
+        parts = self.start_parts(self.accumulated(inner), s)
+        aligned = len(axes) == 1 and b.constant(s.start) is not None and s.step == b.ONE
+        spread = Spread(tuple(a.axis for a in axes), tuple(a.stop for a in axes), "warp", aligned)
+        bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
+        self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
+        self.source(s)
+        self.open_nest(axes, f"{self.group}.warp()", f"{self.group}.warps()")
+        self.line("Warp warp;")
+        body = GroupBody(self.unit, "warp", self.written, self.depth, warps=False)
+        body.held, body.last_line = self.held, self.last_line
+        body.nested(inner)
+        self.take(body)
+        self.close()
+        self.end_parts(parts)
+
+    # --- accumulators that live outside a loop
+
+    def accumulated(self, statements: Sequence[n.Stmt]) -> list[str]:
+        declared = {x.name for x in walk(statements) if isinstance(x, n.Accumulator)}
+        used = [x.name for x in walk(statements) if isinstance(x, n.Accumulate)]
+        return [name for name in dict.fromkeys(used) if name not in declared]
+
+    def start_parts(self, names: Sequence[str], s: n.Loop) -> list[tuple[str, str, bool]]:
+        """Each thread combines into a part of its own: the accumulator itself, where nothing else goes into it."""
+        parts = []
+        for name in names:
+            held = self.held[name]
+            direct = held.statements == 1 and name in self.scopes[-1]
+            whole = held.name
+            if not direct:
+                held.name = f"{whole}_part"
+                self.line(f"{held.how.type} {held.name} = {held.how.functor}::start();")
+            parts.append((name, whole, direct))
+        return parts
+
+    def end_parts(self, parts: Sequence[tuple[str, str, bool]]) -> None:
+        for name, whole, direct in parts:
+            held = self.held[name]
+            part = held.name
+            self.unit.pieces.add("reduce")
+            combined = f"{self.group}.reduce({part}, {held.how.functor}())"
+            if held.node.op in ("any", "all"):
+                combined = f"{self.group}.{held.node.op}({part})"
+            self.line(f"{whole} = {combined if direct else f'{held.how.functor}()({whole}, {combined})'};")
+            held.name = whole
+            self.pending = set()
+
+    # --- bodies of one thread
+
+    def thread_body(self, order: Expr | None = None) -> Body:
+        body = Body(self.unit, self.depth)
+        body.held, body.last_line, body.order = self.held, self.last_line, order
+        return body
+
+    def take(self, body: Body) -> None:
+        self.lines += body.lines
+        self.last_line = body.last_line
+
+    # --- filters and scans
+
+    def compact(self, s: n.Compact) -> None:
+        """Chunk by chunk: each thread decides on one element, and those kept are stored side by side."""
+        self.unit.pieces.add("place")
+        c, g, i, count = self.c, self.group, ident(s.axis), ident(s.count)
+        spread = Spread((s.axis,), (s.stop,))
+        inside = within(s.body, self.program.buffers, self.written, spread)
+        for e in (s.mask, *s.values):
+            inside |= within((n.Let("", e),), self.program.buffers, self.written, spread)
+        stores = {Access(out, True, ANY) for out in s.outputs}
+        self.touch(inside | stores | self.reads(s.start, s.stop))
+        in_place = any(isinstance(e, Load) and e.buffer in s.outputs for v in s.values for e in exprs((n.Let("", v),)))
+        stop, kept, base, keep = f"{i}_stop", f"{count}_kept", f"{i}_base", f"{i}_keep"
+        self.line(f"const long long {stop} = {c.expr(s.stop)};")
+        aligned = "0" if s.start == b.ZERO else f"({c.expr(s.start)}) & -(long long){g}.size()"
+        self.line(f"long long {kept} = {count if s.append else 0}, {base} = {aligned};")
+        self.open("do")
+        self.line(f"const long long {i} = {base} + {g}.rank();")
+        self.line(f"bool {keep} = false;")
+        held = [f"{ident(out)}_{k}_kept" for k, out in enumerate(s.outputs)]
+        if not s.inner:
+            for name, value in zip(held, s.values, strict=True):
+                self.line(f"{TYPES[value.dtype]} {name} = 0;")
+        low = f"{i} >= {c.expr(s.start)} && " if s.start != b.ZERO else ""
+        self.open(f"if ({low}{i} < {stop})")
+        inner = self.thread_body()
+        inner.nested(s.body)
+        self.take(inner)
+        self.line(f"{keep} = {c.expr(s.mask)};")
+        if not s.inner:
+            for name, value in zip(held, s.values, strict=True):
+                self.line(f"{name} = {c.expr(value)};")
+        self.close()
+        self.line(f"int {i}_total;")
+        self.line(f"const long long {i}_place = {kept} + {g}.place({keep}, {i}_total);")
+        place = Var(f"{i}_place", "index")
+        if not s.inner:
+            stores_text = [f"{c.element(out, (place,))} = {name};" for out, name in zip(s.outputs, held, strict=True)]
+            if len(stores_text) == 1:
+                self.line(f"if ({keep}) {stores_text[0]}")
+            else:
+                self.open(f"if ({keep})")
+                for text in stores_text:
+                    self.line(text)
+                self.close()
+        else:
+            self.inner_stores(s, place, keep, in_place)
+        self.line(f"{kept} += {i}_total;")
+        self.line(f"{base} += {g}.size();")
+        self.close(f"}} while ({base} < {stop});")
+        self.line(f"{count} = {kept};")
+        self.pending = stores | {a for a in inside if a.buffer not in s.outputs}
+
+    def inner_stores(self, s: n.Compact, place: Expr, keep: str, in_place: bool) -> None:
+        """Stores what is kept of one chunk; in place, all threads read a column before any of them writes it."""
+        c = self.c
+        for a in s.inner:
+            self.open(f"for (long long {ident(a.name)} = 0; {ident(a.name)} < {c.expr(a.extent)}; ++{ident(a.name)})")
+        for k, (out, value) in enumerate(zip(s.outputs, s.values, strict=True)):
+            name = f"{ident(out)}_{k}_kept"
+            self.line(f"{TYPES[value.dtype]} {name} = 0;")
+            self.line(f"if ({keep}) {name} = {c.expr(value)};")
+        if in_place:
+            self.line(f"{self.group}.sync();")
+        for k, out in enumerate(s.outputs):
+            index = (place, *(a.var for a in s.inner))
+            self.line(f"if ({keep}) {c.element(out, index)} = {ident(out)}_{k}_kept;")
+        for _ in s.inner:
+            self.close()
+
+    def scanning(self, s: n.Scanning) -> None:
+        """Chunk by chunk: a scan over the threads, after what the chunks before came to."""
+        self.unit.pieces.add("scan")
+        c, g, i = self.c, self.group, ident(s.axis)
+        how = self.scan_operator(s)
+        spread = Spread((s.axis,), (s.stop,))
+        inside = within((s,), self.program.buffers, self.written, spread)
+        self.touch(inside | self.reads(s.stop))
+        running, value, op = f"{ident(s.buffer)}_running", f"{ident(s.buffer)}_value", how.functor
+        self.line(f"{how.type} {running} = {op}::start();")
+        self.line(f"long long {i}_base = 0;")
+        self.open("do")
+        self.line(f"const long long {i} = {i}_base + {g}.rank();")
+        self.line(f"{how.type} {value} = {op}::start(), {value}_total;")
+        self.open(f"if ({i} < {c.expr(s.stop)})")
+        inner = self.thread_body()
+        inner.nested(s.body)
+        self.take(inner)
+        self.line(f"{value} = {self.scanned(s, how)};")
+        self.close()
+        self.line(f"const {how.type} {value}_before = {g}.scan({value}, {op}(), {value}_total);")
+        upto = f"{op}()({op}()({running}, {value}_before), {value})"
+        self.line(f"const {how.type} {value}_upto = {upto};")
+        self.line(f"if ({i} < {c.expr(s.stop)}) {c.element(s.buffer, s.index)} = {how.read.format(value + '_upto')};")
+        self.line(f"{running} = {op}()({running}, {value}_total);")
+        self.line(f"{i}_base += {g}.size();")
+        self.close(f"}} while ({i}_base < {c.expr(s.stop)});")
+        self.pending = {a for a in inside if a.stores}
+
+
+def has_parallel(s: n.Stmt) -> bool:
+    """Whether there is something in the statement that threads can share."""
+    return any(
+        isinstance(x, (n.Compact, n.Scanning)) or (isinstance(x, n.Loop) and x.kind == "parallel") for x in walk((s,))
+    )
+
+
+def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:
+    """The perfect nest of parallel loops that `s` opens, and what is inside."""
+    axes, body = [s], s.body
+    while len(body) == 1 and isinstance(body[0], n.Loop) and body[0].kind == "parallel":
+        inner = body[0]
+        names = {a.axis for a in axes}
+        if (variables_read(inner.start) | variables_read(inner.stop) | variables_read(inner.step)) & names:
+            break
+        axes.append(inner)
+        body = inner.body
+    return axes, body
+
+
+def search(s: n.Loop) -> n.Accumulate | None:
+    """The search, where all a loop does is look for the first or last position."""
+    found = [x for x in s.body if isinstance(x, n.Accumulate)]
+    rest = [x for x in s.body if not isinstance(x, (n.Accumulate, n.Let))]
+    if len(found) == 1 and not rest and found[0].op in ("first", "last") and s.step == b.ONE:
+        if found[0].position == Var(s.axis, "index"):
+            return found[0]
+    return None
+
+
+def rows_for_warps(s: n.Loop) -> bool:
+    """Whether an iteration holds a loop that is worth sharing: long, and along the last dimension of what it reads."""
+    _, body = nest(s)
+    if any(isinstance(x, (n.Guard, n.Compact, n.Break, n.Continue, n.Alloc)) for x in walk(body)):
+        return False
+    shared = [x for x in body if isinstance(x, n.Scanning) or (isinstance(x, n.Loop) and x.kind == "parallel")]
+    return any(is_long(x) and runs_along_rows(x) for x in shared) and not any(
+        isinstance(x, n.Loop) and x.kind == "sequential" for x in body
+    )
+
+
+def is_long(s: n.Loop | n.Scanning) -> bool:
+    extent = b.constant(s.stop if isinstance(s, n.Scanning) else b.sub(s.stop, s.start))
+    return extent is None or extent > _SMALL
+
+
+def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
+    """Whether neighbours in the loop touch neighbours in memory, more often than not."""
+    along, across = 0, 0
+    stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
+    loaded = [(e.buffer, e.index) for e in exprs((s,)) if isinstance(e, Load)]
+    for _, index in stored + loaded:
+        names = [variables_read(e) for e in index]
+        if not any(s.axis in x for x in names):
+            continue
+        if s.axis in names[-1]:
+            along += 1
+        else:
+            across += 1
+    return along >= across

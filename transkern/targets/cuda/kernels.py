@@ -1,0 +1,186 @@
+"""Kernels as `__global__` functions: which form each takes, its parameters, and how it is launched.
+
+    elements   a thread for each point of a nest; contiguous arrays in words of 16 bytes where all accesses agree (`flat`)
+    rows       a block for each row: the loops inside are shared by its threads
+    reduction  either of these, each block's part put down, the last block combines them
+    block      one block for all, with the sequential loop inside; the same text for a cooperative grid
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.traverse import buffers_written, scalars_set, scalars_used, walk
+from transkern.targets.clike import ident
+from transkern.targets.cuda import flat
+from transkern.targets.cuda.body import Unit, extent_of, has_guards
+from transkern.targets.cuda.group import GroupBody, has_parallel, is_long, nest, runs_along_rows
+from transkern.targets.cuda.launches import (
+    BLOCK_THREADS,
+    NUMPY,
+    REDUCED,
+    THREADS,
+    KernelText,
+    Launch,
+    wrapped,
+)  # fmt: skip
+from transkern.targets.cuda.parameters import parameters, work
+from transkern.targets.cuda.spelling import PREFIX, TYPES
+
+FIRST, STEP = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
+
+
+class KernelPrinter:
+    """Prints the kernels of one program."""
+
+    def __init__(self, program: n.Program) -> None:
+        self.program, self.unit = program, Unit(program)
+
+    def kernel(self, kernel: n.Kernel) -> KernelText:
+        if kernel.placement == "grid":
+            packed = flat.kernel(self.unit, kernel)
+            if packed is not None:
+                return packed
+            loops = [s for s in kernel.body if isinstance(s, n.Loop) and s.kind == "parallel"]
+            simple = all(isinstance(s, (n.Loop, n.Let, n.Accumulator, n.Store, n.Assign)) for s in kernel.body)
+            if len(loops) == 1 and simple and not has_guards(kernel):
+                return self.grid(kernel, loops[0])
+        return self.together(kernel)
+
+    def variables(self, body: GroupBody, kernel: n.Kernel, scalars: Sequence[Var]) -> None:
+        """Declares the scalars that the kernel assigns."""
+        given = {v.name for v in scalars}
+        lets = {s.name for s in walk(kernel.body) if isinstance(s, (n.Let, n.Accumulator))}
+        for name in sorted(scalars_set(kernel) - given - lets):
+            if name not in self.program.variables:
+                continue
+            first = next((s for s in kernel.body if name in scalars_set(s) | scalars_used(s)), None)
+            if isinstance(first, n.Assign) and first.name == name:
+                body.undeclared[name] = self.program.variables[name]
+            else:
+                body.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
+
+    # --- forms
+
+    def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
+        """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
+        axes, inner = nest(loop)
+        rows = self.needs_rows(inner)
+        group = GroupBody(self.unit, "block", buffers_written(kernel))
+        accumulators = group.accumulated((loop,))
+        buffers, scalars, params = parameters(self.program, kernel, shared=rows)
+        name = ident(kernel.name)
+        if rows or accumulators:
+            self.unit.pieces.add("block")
+        before = kernel.body[: kernel.body.index(loop)]
+        after = kernel.body[kernel.body.index(loop) + 1 :]
+        if rows or accumulators:
+            group.line("Block block;")
+        self.variables(group, kernel, scalars)
+        group.scopes.append({s.name for s in before if isinstance(s, n.Accumulator)})
+        for k, s in enumerate(before):
+            if isinstance(s, n.Accumulator):
+                group.declare(s, kernel.body[k + 1 :])
+            else:
+                group.statement(s)
+        group.source(loop)
+        if rows:
+            group.open_nest(axes, "blockIdx.x", "gridDim.x")
+            body = GroupBody(self.unit, "block", group.written, group.depth)
+            body.held, body.last_line = group.held, group.last_line
+            body.nested(inner)
+            group.take(body)
+        else:
+            group.open_nest(axes, FIRST, STEP)
+            thread = group.thread_body()
+            thread.nested(inner)
+            group.take(thread)
+        group.close()
+        for x in accumulators:
+            params.append(f"{group.held[x].how.type} *{ident(x)}_partial")
+        if accumulators:
+            params.append("unsigned *arrived")
+            self.finish(group, accumulators)
+            group.settle(loop)
+        group.block(after)
+        counts = tuple(extent_of(a) for a in axes)
+        if rows:
+            launch = Launch("rows", (b.product(counts), self.width(inner)))
+        else:
+            launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
+        bound = BLOCK_THREADS if rows else THREADS
+        text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
+        text += "\n".join(group.lines) + "\n}\n"
+        return KernelText(name, text, buffers, scalars, launch, {}, tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators))
+
+    def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:
+        """Whether the iterations of a nest are shared by the threads of a block, not a thread's own."""
+        shared = [x for x in inner if isinstance(x, n.Scanning) or (isinstance(x, n.Loop) and x.kind == "parallel")]
+        if any(isinstance(x, (n.Compact, n.While)) or (isinstance(x, n.Loop) and x.kind == "sequential") for x in inner):
+            return False
+        return any(is_long(x) and runs_along_rows(x) for x in shared)
+
+    def width(self, inner: Sequence[n.Stmt]) -> Expr:
+        """How many elements a row has: the longest loop inside."""
+        found: Expr = b.ONE
+        for s in inner:
+            if isinstance(s, n.Scanning):
+                found = _longer(found, s.stop)
+            elif isinstance(s, n.Loop) and s.kind == "parallel":
+                found = _longer(found, extent_of(s))
+        return found
+
+    def finish(self, group: GroupBody, names: Sequence[str]) -> None:
+        """The parts of the threads to one for the block; the parts of the blocks to one, by the block that ends last."""
+        self.unit.pieces |= {"reduce", "last_block"}
+        for name in names:
+            held = group.held[name]
+            group.line(f"{held.name} = block.reduce({held.name}, {held.how.functor}());")
+        for name in names:
+            group.line(f"if (threadIdx.x == 0) {ident(name)}_partial[blockIdx.x] = {group.held[name].name};")
+        group.line("if (!is_last_block(arrived)) return;")
+        for name in names:
+            group.line(f"{group.held[name].name} = {group.held[name].how.functor}::start();")
+        group.open("for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x)")
+        for name in names:
+            held = group.held[name]
+            group.line(f"{held.name} = {held.how.functor}()({held.name}, {ident(name)}_partial[k]);")
+        group.close()
+        for name in names:
+            held = group.held[name]
+            group.line(f"{held.name} = block.reduce({held.name}, {held.how.functor}());")
+
+    def together(self, kernel: n.Kernel) -> KernelText:
+        """All statements by one group: a block, or a cooperative grid where there is much to do."""
+        first_guard = len(self.unit.guards)
+        self.unit.pieces.add("block")
+        buffers, scalars, params = parameters(self.program, kernel, shared=True)
+        group = GroupBody(self.unit, "group", buffers_written(kernel))
+        self.variables(group, kernel, scalars)
+        group.nested(kernel.body)
+        guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
+        if guards:
+            params.append("long long *error")
+        name = ident(kernel.name)
+        text = "\n".join(group.lines) + "\n}\n"
+        counts = work(self.program, kernel)
+        given = [p.replace("*", " ").split()[-1] for p in params]
+        signature = f"template <class Group>\n{PREFIX} void {name}_by({wrapped(['Group &group', *params])}) {{\n"
+        text = signature + text
+        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(params)}) {{\n'
+        text += f"    Block block;\n    {name}_by({wrapped(['block', *given])});\n}}\n"
+        grid_name = ""
+        if counts and has_parallel(kernel):
+            grid_name = f"{name}_grid"
+            self.unit.pieces.add("grid")
+            more = [*params, "unsigned char *grid_memory"]
+            text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {grid_name}({wrapped(more)}) {{\n'
+            text += f"    Grid grid(grid_memory);\n    {name}_by({wrapped(['grid', *given])});\n}}\n"
+        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), grid_name)
+
+
+def _longer(a: Expr, c: Expr) -> Expr:
+    return c if a == b.ONE or a == c else a if c == b.ONE else b.maximum(a, c)

@@ -1,0 +1,397 @@
+"""The launcher: a Python module with the user's function, which runs the kernels through CuPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from transkern.errors import CompileError
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.library import spell
+from transkern.ir.traverse import result_buffers, walk, walk_expr
+from transkern.targets.cuda import host, pieces
+from transkern.targets.cuda.launches import KernelText
+from transkern.targets.cuda.spelling import storage
+
+_WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
+
+
+class Launcher:
+    """Prints the module of one program, whose kernels are in `kernels` by name."""
+
+    def __init__(self, program: n.Program, kernels: dict[str, KernelText]) -> None:
+        self.program, self.kernels = program, kernels
+        self.lines: list[str] = []
+        self.depth = 1
+        self.last_line = 0
+        self.defined: set[str] = set()  # scalars that have a value here
+        self.helpers: set[str] = set()
+        self.arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
+        self.given = self._given()
+
+    # --- text
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text if text else "")
+
+    def source(self, s: n.Stmt) -> None:
+        number = s.span.line or next((x.span.line for x in walk((s,)) if x.span.line), 0)
+        if number and number != self.last_line and number <= len(self.program.source):
+            self.last_line = number
+            text = self.program.source[number - 1].strip()
+            if text:
+                self.line(f"# {number}: {text}")
+
+    def use(self, helper: str) -> str:
+        self.helpers.add(helper)
+        return helper
+
+    # --- the module
+
+    def module(self) -> str:
+        """The text of the module."""
+        p = self.program
+        parameters = ", ".join(q.name for q in p.params)
+        self.arguments()
+        self.statements(p.body)
+        if not self.ends(p.body):
+            self.give_back()
+            self.line("return None")
+        body = "\n".join(self.lines)
+        checks = {code: g for k in self.kernels.values() for code, g in k.guards.items()}
+        if checks:
+            self.use("_raise_failed")
+        head = [
+            f'"""`{p.name}` on a GPU: needs CuPy and NumPy, and {p.name}.cu beside this file. Made by transkern."""',
+            "",
+            *(["import functools"] if self.kernels else []),
+            *(["from pathlib import Path"] if self.kernels else []),
+            *([""] if self.kernels else []),
+            "import cupy as cp",
+            "import numpy as np",
+            "",
+        ]
+        if self.kernels:
+            head += [f'_CODE = Path(__file__).with_name("{p.name}.cu").read_text(encoding="utf-8")', *pieces.MODULE]
+        if checks:
+            head.append("_ERRORS = {  # what a check in a kernel raises, by its number")
+            head += [f"    {code}: ({g.error}, {g.message!r})," for code, g in sorted(checks.items())]
+            head += ["}"]
+        head += ["", "", f"def {p.name}({parameters}):"]
+        text = "\n".join(head) + "\n" + body + "\n"
+        return text + pieces.helpers(self.helpers)
+
+    def ends(self, statements: Sequence[n.Stmt]) -> bool:
+        if not statements:
+            return False
+        last = statements[-1]
+        if isinstance(last, n.If) and last.orelse:
+            return self.ends(last.then) and self.ends(last.orelse)
+        return isinstance(last, n.Return)
+
+    # --- arguments
+
+    def _given(self) -> dict[str, str]:
+        """The names under which the caller's own arrays stay known, where they are needed at the end."""
+        needed = {p.name for p in self.arrays if p.written}
+        for s in walk(self.program.body):
+            if isinstance(s, n.Return):
+                needed |= {name for name in _objects(s.result)}
+        return {p.name: f"given_{host.name(p.name)}" for p in self.arrays if p.name in needed}
+
+    def arguments(self) -> None:
+        """Checks of the arguments, and their sizes as names."""
+        checks: list[str] = []
+        for p in self.program.params:
+            match p:
+                case n.ArrayParam(name, dtype, dims):
+                    checks.append(f'{self.use("_check_array")}("{name}", {name}, {host.dtype(dtype)}, {len(dims)})')
+                case n.ScalarParam(name, dtype, python):
+                    kind = python or host.dtype(dtype)
+                    checks.append(f'{self.use("_check_number")}("{name}", {name}, {kind})')
+                    self.defined.add(name)
+                case n.ConstantParam(name, value):
+                    checks.append(f'{self.use("_check_constant")}("{name}", {name}, {value!r})')
+        for text in checks:
+            self.line(text)
+        for p in self.arrays:
+            for d, dim in enumerate(p.dims):
+                if isinstance(dim, Var) and dim.name not in self.defined:
+                    self.line(f"{host.name(dim.name)} = {p.name}.shape[{d}]")
+                    self.defined.add(dim.name)
+                else:
+                    self.line(f'{self.use("_check_size")}("{p.name}", {p.name}, {d}, {host.expr(dim)})')
+        written = [p for p in self.arrays if p.written]
+        for p in written:
+            others = [q.name for q in self.arrays if q.name != p.name]
+            self.line(f'{self.use("_check_written")}("{p.name}", {", ".join([p.name, *others])})')
+        names = ", ".join(p.name for p in self.arrays)
+        if self.arrays:
+            self.line(f"on_host = not any(isinstance(x, cp.ndarray) for x in {_tuple(p.name for p in self.arrays)})")
+            self.line(f"with {self.use('_device_of')}({names}):")
+            self.depth += 1
+        else:
+            self.line("on_host = True")
+        for name, given in self.given.items():
+            self.line(f"{given} = {name}")
+        for p in self.arrays:
+            order = ', order="C"' if p.layout == "C" else ""
+            self.line(f"{host.name(p.name)} = cp.asarray({p.name}{order})")
+        for p in self.program.params:
+            if p.name != host.name(p.name) and not isinstance(p, n.ArrayParam):
+                self.line(f"{host.name(p.name)} = {p.name}")
+
+    # --- statements
+
+    def statements(self, statements: Iterable[n.Stmt]) -> None:
+        for s in statements:
+            self.statement(s)
+
+    def nested(self, statements: Sequence[n.Stmt]) -> None:
+        self.depth += 1
+        mark = len(self.lines)
+        self.statements(statements)
+        if len(self.lines) == mark:
+            self.line("pass")
+        self.depth -= 1
+
+    def statement(self, s: n.Stmt) -> None:
+        if not isinstance(s, (n.Alloc, n.Kernel)):
+            self.source(s)
+        match s:
+            case n.Let(name, value) | n.Assign(name, value):
+                text = self.value(value)
+                if value.dtype == "float64" and any(isinstance(e, Apply) and e.op in _WARNS for e in walk_expr(value)):
+                    self.line('with np.errstate(all="ignore"):')
+                    self.line(f"    {host.name(name)} = {text}")
+                else:
+                    self.line(f"{host.name(name)} = {text}")
+                self.defined.add(name)
+            case n.Alloc(buffer):
+                self.alloc(buffer)
+            case n.Kernel():
+                self.launch(s)
+            case n.Library():
+                self.library(s)
+            case n.Guard(condition, error, message, args):
+                self.line(f"if {self.value(Apply('logical_not', (condition,), 'bool'))}:")
+                given = f".format({', '.join(self.value(a) for a in args)})" if args or "{" in message else ""
+                self.line(f"    raise {error}({message!r}{given})")
+            case n.If(condition, then, orelse):
+                self.line(f"if {self.value(condition)}:")
+                self.nested(then)
+                if orelse:
+                    self.line("else:")
+                    self.nested(orelse)
+            case n.While(head, condition, body):
+                self.line("while True:" if head else f"while {self.value(condition)}:")
+                if head:
+                    self.nested(head)
+                    self.line(f"    if {self.value(Apply('logical_not', (condition,), 'bool'))}:")
+                    self.line("        break")
+                self.nested(body)
+            case n.Loop(axis, start, stop, step, _, body):
+                self.defined.add(axis)
+                bounds = [self.value(e) for e in (start, stop, step)]
+                if step == b.ONE:
+                    bounds = bounds[1:2] if start == b.ZERO else bounds[:2]
+                self.line(f"for {host.name(axis)} in range({', '.join(bounds)}):")
+                self.nested(body)
+            case n.Break():
+                self.line("break")
+            case n.Continue():
+                self.line("continue")
+            case n.Return(result):
+                self.give_back()
+                self.line(f"return {self.result(result)}")
+            case _:
+                raise CompileError(
+                    f"cannot compile for CUDA: a {type(s).__name__} outside the kernels", "", s.span, self.program.source
+                )
+
+    def value(self, e: Expr) -> str:
+        return host.expr(self.known(e))
+
+    def known(self, e: Expr) -> Expr:
+        """`e` in scalars that the launcher has: a dynamic size is read from where its kernel put it."""
+
+        def change(x: Expr) -> Expr | None:
+            if isinstance(x, Var) and x.name not in self.defined:
+                place = self._place_of(x.name)
+                if place is not None:
+                    return Load(place, (), x.dtype)
+                if x.name in self.program.bounds:
+                    return self.known(self.program.bounds[x.name])
+            return None
+
+        return b.map_expr(e, change)
+
+    def bounded(self, e: Expr) -> Expr:
+        """What `e` never exceeds, without asking the device."""
+
+        def change(x: Expr) -> Expr | None:
+            if isinstance(x, Var) and x.name not in self.defined and x.name in self.program.bounds:
+                return self.bounded(self.program.bounds[x.name])
+            return None
+
+        return self.known(b.map_expr(e, change))
+
+    def _place_of(self, name: str) -> str | None:
+        base = f"{name.replace('.', '_')}_out"
+        for buffer in self.program.buffers.values():
+            rest = buffer.name.removeprefix(base)
+            if buffer.name.startswith(base) and not buffer.dims and (not rest or rest.lstrip("_").isdigit()):
+                return buffer.name
+        return None
+
+    def alloc(self, buffer: str) -> None:
+        info = self.program.buffers[buffer]
+        dims = [host.expr(self.bounded(d)) for d in info.dims]
+        shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
+        self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
+
+    def library(self, s: n.Library) -> None:
+        ins = []
+        for name in s.ins:
+            dims = self.program.buffers[name].dims
+            cut = ""
+            if any(self.bounded(d) != self.known(d) for d in dims):
+                cut = f"[{', '.join(':' + self.value(d) for d in dims)}]"
+            ins.append(host.name(name) + cut)
+        attributes = s.attributes
+        if s.name in ("argsort", "sort"):  # CuPy's sorts are stable, and know no other kind
+            kind = dict(attributes).get("kind")
+            attributes = tuple((k, None if k == "kind" and v != "stable" else v) for k, v in attributes)
+            assert kind is None or isinstance(kind, str)
+        text = spell(s.name, "cp", tuple(ins), attributes).replace(", kind=None", "")
+        (out,) = s.outs
+        if self.program.buffers[out].role == "argument":
+            self.line(f"{host.name(out)}[...] = {text}")
+        else:
+            self.line(f"{host.name(out)} = cp.ascontiguousarray({text})")
+
+    # --- launches
+
+    def launch(self, s: n.Kernel) -> None:
+        kernel = self.kernels[s.name]
+        self.source(s)
+        name = kernel.name
+        counts = [host.expr(self.bounded(e)) for e in kernel.launch.counts]
+        arguments = [host.name(x.name) for x in kernel.buffers]
+        for x in kernel.buffers:
+            if x.layout != "C":
+                arguments += [f"{host.name(x.name)}.strides[{d}] // {host.name(x.name)}.itemsize" for d in range(len(x.dims))]
+        arguments += [self.argument(v) for v in kernel.scalars]
+        match kernel.launch.form:
+            case "elements" if not kernel.partials:
+                self.line(f"blocks, threads = {self.use('_elements')}({counts[0]}, {kernel.launch.each})")
+            case "elements":
+                self.line(f"blocks, threads = {self.use('_reduced')}({counts[0]}, {kernel.launch.each})")
+            case "rows":
+                self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)})")
+            case _:
+                self.line(f"threads = {self.use('_together')}({', '.join(counts) or 1})")
+        if kernel.partials:
+            self.line("arrived = cp.zeros(1, np.uint32)")
+            for dtype in kernel.partials:
+                arguments.append(f"cp.empty(blocks, {host.dtype(dtype)})" if dtype else "cp.empty(16 * blocks, np.uint8)")
+            arguments.append("arrived")
+        if kernel.guards:
+            self.line("error = cp.zeros(7, np.int64)")
+            arguments.append("error")
+        grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
+        launch = f'_kernel("{name}")({grid}, (threads,), '
+        if kernel.grid_name:
+            self.use("_grid")
+            self.line(f"if {counts[0] if len(counts) == 1 else 'max(' + ', '.join(counts) + ')'} < _GRID_FROM:")
+            self.depth += 1
+            self.call(launch, arguments)
+            self.depth -= 1
+            self.line("else:")
+            self.depth += 1
+            self.line("blocks, grid_memory = _grid()")
+            self.call(f'_kernel("{kernel.grid_name}", True)((blocks,), ({pieces.BLOCK},), ', [*arguments, "grid_memory"])
+            self.depth -= 1
+        else:
+            self.call(launch, arguments)
+        if kernel.guards:
+            self.line(f"{self.use('_raise_failed')}(error)")
+
+    def call(self, launch: str, arguments: Sequence[str]) -> None:
+        """A launch with its arguments, over several lines where they are many."""
+        one = f"{launch}{_tuple(arguments)})"
+        if len(one) + 4 * self.depth <= 110:
+            self.line(one)
+            return
+        self.line(launch + "(")
+        current = "    "
+        for text in arguments:
+            if len(current) + len(text) + 4 * self.depth > 108:
+                self.line(current.rstrip())
+                current = "    "
+            current += text + ", "
+        self.line(current.rstrip())
+        self.line("))")
+
+    def argument(self, v: Var) -> str:
+        if v.name not in self.defined and self._place_of(v.name) is None and v.name not in self.program.bounds:
+            return "0"  # given a value in the kernel on the paths that need it
+        text = self.value(v)
+        return f"np.bool_({text})" if v.dtype == "bool" else text
+
+    # --- results
+
+    def give_back(self) -> None:
+        """What was written into arguments that are not on the device, or not as the kernels need them."""
+        for p in self.arrays:
+            if p.written:
+                self.line(f"{self.use('_give_back')}({self.given[p.name]}, {host.name(p.name)})")
+
+    def result(self, r: n.Result) -> str:
+        match r:
+            case n.ArrayResult(buffer, dims, _, empty):
+                info = self.program.buffers[buffer]
+                whole = all(self.bounded(x) == self.known(y) for x, y in zip(info.dims, dims, strict=True))
+                cut = "" if whole else f"[{', '.join(':' + self.value(d) for d in dims)}]"
+                copied = ".copy()" if info.role == "argument" else ""
+                more = f", {host.dtype(empty)}" if empty else ""
+                return f"{self.use('_result')}({host.name(buffer)}{cut}{copied}, on_host{more})"
+            case n.ViewResult(buffer, dims, offset, steps, _):
+                at = _tuple(self.value(o) for o in offset)
+                along = _tuple(_tuple(self.value(e) for e in step) for step in steps)
+                shape = _tuple(self.value(d) for d in dims)
+                return f"{self.use('_view')}({self.given[buffer]}, {at}, {shape}, {along})"
+            case n.ScalarResult(value, python):
+                kind = {"index": "int", "float64": "float", "bool": "bool"}.get(value.dtype) if python else None
+                return f"{kind or host.dtype(value.dtype)}({self.value(value)})"
+            case n.ListResult(buffer, count, dtype, python):
+                text = f"{host.name(buffer)}[:{self.value(count)}].get()"
+                if storage(dtype) != storage(self.program.buffers[buffer].dtype):
+                    text += f".astype({host.dtype(dtype)})"
+                return f"{text}.tolist()" if python else f"list({text})"
+            case n.TupleResult(items, kind):
+                texts = [self.result(x) for x in items]
+                return f"[{', '.join(texts)}]" if kind == "list" else _tuple(texts)
+            case n.ArgumentResult(name):
+                return self.given.get(name, name)
+            case n.ConstantResult(value):
+                return repr(value)
+
+
+def _objects(result: n.Result) -> set[str]:
+    """The arguments that a result is, or is a view of."""
+    match result:
+        case n.ArgumentResult(name):
+            return {name}
+        case n.ViewResult():
+            return result_buffers(result)
+        case n.TupleResult(items):
+            return {name for item in items for name in _objects(item)}
+        case _:
+            return set()
+
+
+def _tuple(texts: Iterable[str]) -> str:
+    items = list(texts)
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"

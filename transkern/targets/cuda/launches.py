@@ -1,0 +1,53 @@
+"""What a kernel's text and its launch are described by, between the printers and the launcher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.targets.cuda.spelling import TYPES, storage
+
+THREADS = 256  # a block of an elementwise kernel
+REDUCED = 8  # elements that a thread of a reduction takes at least, before there is a second block for it
+BLOCK_THREADS = 1024  # the most a block can have
+NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How many blocks and threads: `form` is ``elements``, ``rows`` or ``block``, `counts` what that depends on."""
+
+    form: str
+    counts: tuple[Expr, ...]
+    each: int = 1  # elements a thread
+
+
+@dataclass(slots=True)
+class KernelText:
+    """A kernel: its text, what a launch of it is given, in the order of its parameters, and how it is launched."""
+
+    name: str
+    text: str
+    buffers: list[n.Buffer]
+    scalars: list[Var]
+    launch: Launch
+    guards: dict[int, n.Guard] = field(default_factory=dict)
+    partials: tuple[str, ...] = ()  # NumPy dtypes of what passes through memory between blocks; empty: 16 bytes
+    grid_name: str = ""  # the cooperative form, where there is one
+
+
+def wrapped(params: Sequence[str], width: int = 110) -> str:
+    """Parameters, broken over lines where they are long."""
+    one = ", ".join(params)
+    if len(one) <= width - 50:
+        return one
+    lines, current = [], ""
+    for p in params:
+        if current and len(current) + len(p) > width:
+            lines.append(current.rstrip())
+            current = ""
+        current += p + ", "
+    lines.append(current.rstrip().rstrip(","))
+    return "\n        " + "\n        ".join(lines)

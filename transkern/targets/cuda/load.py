@@ -1,0 +1,64 @@
+"""A program's launcher, ready to call: on CuPy, or on the simulator in its place."""
+
+from __future__ import annotations
+
+import builtins
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from transkern.errors import TargetUnavailable
+from transkern.ir import nodes as n
+from transkern.targets.cuda.emit import emit
+
+
+def load(program: n.Program, simulate: bool) -> Callable[..., Any]:
+    """The launcher's function, on CuPy or, where `simulate`, on the simulator.
+
+    Raises:
+        CompileError: as `emit`.
+        TargetUnavailable: there is no CuPy or no device, and `simulate` is false.
+    """
+    code, text = emit(program)
+    return function(program.name, code, text, simulate)
+
+
+def function(name: str, code: str, text: str, simulate: bool) -> Callable[..., Any]:
+    """The function `name` of the launcher `text`, whose kernels are `code`; raises TargetUnavailable as `load`."""
+    module = _simulator() if simulate else _cupy()
+
+    def importing(wanted: str, *args: Any, **kwargs: Any) -> Any:
+        return module if wanted == "cupy" else builtins.__import__(wanted, *args, **kwargs)
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, f"{name}.cu").write_text(code, encoding="utf-8")
+        path = str(Path(folder, f"{name}.py"))
+        namespace: dict[str, Any] = {
+            "__name__": f"transkern_cuda_{name}", "__file__": path,
+            "__builtins__": {**vars(builtins), "__import__": importing},
+        }  # fmt: skip
+        exec(compile(text, path, "exec"), namespace)  # the text is our own
+    made: Callable[..., Any] = namespace[name]
+    return made
+
+
+def _simulator() -> Any:
+    from transkern.targets.cuda.simulator import device
+
+    return device
+
+
+def _cupy() -> Any:
+    help = 'set TRANSKERN_CUDA_SIM=1 to run the kernels in the simulator, or use target="cpu"'
+    try:
+        import cupy
+    except ImportError as error:
+        raise TargetUnavailable(f"the cuda target needs CuPy, which cannot be imported ({error}); {help}") from error
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:  # CuPy's error class is the driver's, and differs by version
+        raise TargetUnavailable(f"the cuda target finds no device ({error}); {help}") from error
+    if not count:
+        raise TargetUnavailable(f"the cuda target finds no device; {help}")
+    return cupy

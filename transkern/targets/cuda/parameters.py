@@ -1,0 +1,83 @@
+"""What a launch is given: buffers, strides, scalars, and how much work it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from transkern.fuse.kernels import interface
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.traverse import buffers_written, exprs, scalars_set, variables_read, walk
+from transkern.targets.clike import ident
+from transkern.targets.cuda.body import reads_before_set
+from transkern.targets.cuda.spelling import TYPES
+
+
+def parameters(
+    program: n.Program, kernel: n.Kernel, shared: bool
+) -> tuple[list[n.Buffer], list[Var], list[str]]:
+    """The buffers and scalars of a launch, and the parameters as text. `shared`: threads see each other's stores."""
+    buffers, scalars = interface(program, kernel)
+    known = {v.name for v in scalars}
+    for name in sorted(scalars_set(kernel)):
+        if name in program.variables and name not in known and reads_before_set(kernel.body, name):
+            scalars.append(Var(name, program.variables[name]))
+    local = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Alloc)}
+    buffers = buffers + [program.buffers[x] for x in sorted(shared_allocs(kernel) & local)]
+    written = buffers_written(kernel)
+    params = []
+    for x in buffers:
+        if x.name in written:
+            params.append(f"{TYPES[x.dtype]} *{'' if shared else '__restrict__ '}{ident(x.name)}")
+        else:
+            params.append(f"const {TYPES[x.dtype]} *__restrict__ {ident(x.name)}")
+    for x in buffers:
+        if x.layout != "C":
+            params += [f"const long long {x.name}_stride{d}" for d in range(len(x.dims))]
+    changed = scalars_set(kernel)
+    params += [f"{'' if v.name in changed else 'const '}{TYPES[v.dtype]} {ident(v.name)}" for v in scalars]
+    return buffers, scalars, params
+
+
+def shared_allocs(kernel: n.Kernel) -> set[str]:
+    """What the statements that threads run together allocate: it comes from the launcher."""
+    found: set[str] = set()
+
+    def look(statements: Sequence[n.Stmt]) -> None:
+        for s in statements:
+            match s:
+                case n.Alloc(buffer):
+                    found.add(buffer)
+                case n.Loop(kind="sequential", body=body):
+                    look(body)
+                case n.While(head=head, body=body):
+                    look(head)
+                    look(body)
+                case n.If(then=then, orelse=orelse):
+                    look(then)
+                    look(orelse)
+                case _:
+                    pass
+
+    look(kernel.body)
+    return found
+
+
+def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
+    """Sizes that bound how many iterations the parallel loops of a kernel have: of the arrays that they run along."""
+    found: dict[Expr, None] = {}
+    axes: set[str] = set()
+    for s in walk(kernel.body):
+        if isinstance(s, (n.Compact, n.Scanning)) or (isinstance(s, n.Loop) and s.kind == "parallel"):
+            axes.add(s.axis)
+    touched = [(e.buffer, e.index) for e in exprs((kernel,)) if isinstance(e, Load)]
+    touched += [(s.buffer, s.index) for s in walk((kernel,)) if isinstance(s, (n.Store, n.Scanning))]
+    for buffer, index in touched:
+        dims = program.buffers[buffer].dims
+        if len(dims) != len(index):
+            dims = (b.product(dims),)
+        along = [d for d, e in zip(dims, index, strict=True) if variables_read(e) & axes]
+        if along:
+            found[b.product(tuple(along))] = None
+    return tuple(found)

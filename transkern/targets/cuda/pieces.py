@@ -1,0 +1,142 @@
+"""The pieces of Python that launchers stand on; a launcher gets those that it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
+GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
+
+MODULE = (
+    '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy',
+    "",
+    "",
+    "@functools.cache",
+    "def _kernel(name, cooperative=False):",
+    "    return _module(cooperative).get_function(name)",
+    "",
+    "",
+    "@functools.cache",
+    "def _module(cooperative):",
+    '    return cp.RawModule(code=_CODE, backend="nvrtc", options=_OPTIONS, enable_cooperative_groups=cooperative)',
+)
+
+_HELPERS = {
+    "_check_array": '''
+def _check_array(name, x, dtype, ndim):
+    if not isinstance(x, (np.ndarray, cp.ndarray)):
+        raise TypeError(f"{name} is a {type(x).__name__}; an array is needed")
+    if x.dtype != dtype or x.ndim != ndim:
+        raise TypeError(
+            f"{name} is an array of {x.dtype} with {x.ndim} dimensions; this code is for {np.dtype(dtype)} with {ndim}"
+        )
+''',
+    "_check_number": '''
+def _check_number(name, x, kind):
+    if type(x) is not kind:
+        raise TypeError(f"{name} is of type {type(x).__name__}; this code is for {kind.__name__}")
+    if kind is int and not -(2**63) <= x < 2**63:
+        raise OverflowError(f"{name} = {x} does not fit 64 bits")
+''',
+    "_check_constant": '''
+def _check_constant(name, x, value):
+    if type(x) is not type(value) or x != value:
+        raise TypeError(f"{name} is {x!r}; this code is for {value!r}")
+''',
+    "_check_size": '''
+def _check_size(name, x, axis, size):
+    if x.shape[axis] != size:
+        raise TypeError(f"axis {axis} of {name} has size {x.shape[axis]}; this code is for {size} here")
+''',
+    "_check_written": '''
+def _check_written(name, x, *others):
+    if isinstance(x, np.ndarray) and not x.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    for other in others:
+        if isinstance(other, type(x)) and (np if isinstance(x, np.ndarray) else cp).may_share_memory(x, other):
+            raise ValueError(f"{name} is written and shares memory with another argument: pass a copy of one")
+''',
+    "_device_of": '''
+def _device_of(*arrays):
+    """The device of the arguments, as a context."""
+    for x in arrays:
+        if isinstance(x, cp.ndarray):
+            return x.device
+    return cp.cuda.Device()
+''',
+    "_give_back": '''
+def _give_back(given, x):
+    """Copies what the kernels wrote into the caller's array, where that is another one."""
+    if x is not given:
+        given[...] = x.get() if isinstance(given, np.ndarray) and not isinstance(given, cp.ndarray) else x
+''',
+    "_result": '''
+def _result(x, on_host, empty_dtype=None):
+    if empty_dtype is not None and x.size == 0:
+        x = x.astype(empty_dtype)
+    return x.get() if on_host else x
+''',
+    "_view": '''
+def _view(x, offset, shape, steps):
+    """The view of `x` from element `offset`; along its axis k it goes by `steps[k]` in `x`."""
+    module = cp if isinstance(x, cp.ndarray) else np
+    strides = tuple(sum(s * by for s, by in zip(x.strides, step)) for step in steps)
+    start = x[tuple(slice(o, None) for o in offset)]
+    return module.lib.stride_tricks.as_strided(start, shape, strides)
+''',
+    "_multiprocessors": '''
+@functools.cache
+def _multiprocessors():
+    return cp.cuda.Device().attributes["MultiProcessorCount"]
+''',
+    "_elements": '''
+def _elements(count, each):
+    """Blocks and threads for `count` elements, `each` for a thread at a time; large arrays are walked in strides."""
+    return max(1, min(-(-count // (256 * each)), 32 * _multiprocessors())), 256
+''',
+    "_reduced": '''
+def _reduced(count, each):
+    """As for elements, with few blocks: each leaves a part that the last one combines."""
+    return max(1, min(-(-count // (256 * each)), 4 * _multiprocessors())), 256
+''',
+    "_rows": '''
+def _rows(rows, width):
+    """A block for each row, of as many threads as the row has elements, within limits."""
+    return max(1, min(rows, 32 * _multiprocessors())), _together(width)
+''',
+    "_together": f'''
+def _together(*counts):
+    """A power of two of threads for one block that works on up to so many positions at a time."""
+    return min({BLOCK}, max(32, 1 << (max(counts) - 1).bit_length()))
+''',
+    "_grid": f'''
+_GRID_FROM = {GRID_FROM}  # positions from which a cooperative grid, with its dearer barriers, beats one block
+
+
+def _grid():
+    """Blocks of a cooperative grid, and the memory of its barrier and reductions."""
+    blocks = 1 << (min({BLOCK}, _multiprocessors()).bit_length() - 1)
+    return blocks, cp.zeros(16 + 32 * blocks, np.uint8)
+''',
+    "_raise_failed": '''
+def _raise_failed(error):
+    """Raises what a check in a kernel found."""
+    code, *numbers = error.get().tolist()
+    if code:
+        kind, message = _ERRORS[code]
+        raise kind(message.format(*numbers))
+''',
+}
+
+_NEEDS = {
+    "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
+    "_grid": ("_multiprocessors",),
+}  # fmt: skip
+
+
+def helpers(used: Iterable[str]) -> str:
+    """The functions in `used` and what they need, in a fixed order."""
+    wanted = set(used)
+    for name in list(wanted):
+        wanted.update(_NEEDS.get(name, ()))
+    return "".join(f"\n{text}" for name, text in _HELPERS.items() if name in wanted)

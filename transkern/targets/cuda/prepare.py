@@ -1,0 +1,95 @@
+"""What the CUDA target settles before it prints.
+
+Scalars read from device memory on the host only to be handed to kernels are read by the kernels themselves:
+
+    let sum = total_out[]                        kernel norm_result:
+    kernel norm_result: … x[i] / sum      to         let sum = total_out[]; … x[i] / sum
+
+What a kernel computes from scalar arguments alone is computed once, by NumPy, and handed to it:
+
+    kernel adam_p: … float32(1.0 - b1) * g[i]    to    let b1_1 = float32(1.0 - b1)
+                                                       kernel adam_p: … b1_1 * g[i]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.fuse.kernels import interface
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    map_statement,
+    own_exprs,
+    scalars_used,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)  # fmt: skip
+
+
+def prepare(program: n.Program) -> n.Program:
+    """The program as the printers want it."""
+    return hoist_scalars(read_in_kernels(program))
+
+
+def read_in_kernels(program: n.Program) -> n.Program:
+    """Host scalars that only kernels need are loaded there."""
+    body = list(program.body)
+    for position in range(len(body) - 1, -1, -1):
+        s = body[position]
+        if not isinstance(s, n.Let) or not buffers_read(s.value) or variables_read(s.value) & _assigned(program):
+            continue
+        rest = body[position + 1 :]
+        users = [r for r in rest if s.name in scalars_used(r)]
+        changed = {b for r in rest for b in buffers_written(r)} & buffers_read(s.value)
+        if not users or changed or not all(isinstance(u, n.Kernel) for u in users):
+            continue
+        body[position + 1 :] = [
+            replace(r, body=(s, *r.body)) if isinstance(r, n.Kernel) and s.name in scalars_used(r) else r for r in rest
+        ]
+        del body[position]
+    return replace(program, body=tuple(body))
+
+
+def _assigned(program: n.Program) -> set[str]:
+    return {s.name for s in walk(program.body) if isinstance(s, n.Assign)}
+
+
+def hoist_scalars(program: n.Program) -> n.Program:
+    """Float arithmetic on scalars alone, out of the kernels."""
+    names = Names.of(program)
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            if not isinstance(s, n.Kernel):
+                out.append(with_bodies(s, block))
+                continue
+            _, scalars = interface(program, s)
+            known = {v.name for v in scalars}
+            hoisted: dict[Expr, Var] = {}
+
+            def change(e: Expr, known: set[str] = known, hoisted: dict[Expr, Var] = hoisted) -> Expr | None:
+                if not isinstance(e, Apply) or e.dtype in ("index", "bool"):
+                    return None
+                parts = list(walk_expr(e))
+                used = [p.name for p in parts if isinstance(p, Var)]
+                if not used or not set(used) <= known or any(isinstance(p, Load) for p in parts):
+                    return None
+                if e not in hoisted:
+                    base = "_".join(dict.fromkeys(u.replace(".", "_").rstrip("_") for u in used))
+                    hoisted[e] = Var(names.fresh(base), e.dtype)
+                return hoisted[e]
+
+            changed = map_statement(s, change)
+            spans = {e: x.span for x in reversed(list(walk(s.body))) for o in own_exprs(x) for e in walk_expr(o)}
+            out += [n.Let(v.name, e, span=spans.get(e, s.span)) for e, v in hoisted.items()]
+            out.append(changed)
+        return tuple(out)
+
+    return replace(program, body=block(program.body))
