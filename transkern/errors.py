@@ -44,3 +44,14 @@ class TargetUnavailable(TranskernError):
 
 class BuildError(TranskernError):
     """The toolchain refused generated code; the message holds its log and where the code lies."""
+
+
+class NeedsConstant(Exception):
+    """The translation needs the value of a parameter or a size: the caller specialises on it and tries again.
+
+    `demand` is a parameter's name, or ``x.1`` for a size; `problem` is what to raise where that cannot be done.
+    """
+
+    def __init__(self, demand: str, problem: CompileError) -> None:
+        super().__init__(demand)
+        self.demand, self.problem = demand, problem

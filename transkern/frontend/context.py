@@ -23,14 +23,6 @@ class Terminated(Exception):
     """The block being translated has ended (return, raise, break, continue)."""
 
 
-class NeedsConstant(Exception):
-    """The translation needs the value of a parameter or a dim: specialise on it and try again."""
-
-    def __init__(self, demand: str, problem: CompileError) -> None:
-        super().__init__(demand)
-        self.demand, self.problem = demand, problem
-
-
 class Context:
     """Shared by a function and everything inlined into it."""
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend.context import Context, NeedsConstant
+from transkern.errors import NeedsConstant
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply, as_array, convert, describe, is_number, result_type, scalar_expr,
 )  # fmt: skip

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend import functions
-from transkern.frontend.context import Context, NeedsConstant, Terminated
+from transkern.errors import CompileError, NeedsConstant
+from transkern.frontend.context import Context, Terminated
 from transkern.frontend.elementwise import (
     apply, as_array, broadcast_to, describe, is_number, is_python_number, scalar_expr, static_expr, truth,
 )  # fmt: skip
@@ -661,8 +662,10 @@ class Translator:
         span = span_of(node, self.scope.file)
         assigned = _assigned_names(body) | set(targets)
         later = _names_used_outside(self.node, node)
+        assigned -= self._changed_in_place(body, assigned)
         before = dict(self.env)
-        state = _LoopState(self, assigned - set(targets), before, later, assigned)
+        self._check_sharing(body, assigned, before)
+        state = _LoopState(self, assigned - set(targets), before, later, assigned, _stored_in(body))
         for _ in range(8):
             saved = ctx.snapshot()
             self.env.clear()
@@ -689,6 +692,36 @@ class Translator:
         ctx.emit(statement)
         self.env.clear()
         self.env.update(state.after(self))
+
+    def _changed_in_place(self, body: Sequence[ast.stmt], assigned: set[str]) -> set[str]:
+        """Names of arrays that the body only changes by ``x += …``: that is a store, not an assignment."""
+        rebound = _rebound_names(body)
+        found: set[str] = set()
+        for name in assigned - rebound:
+            value = self.env.get(name)
+            if isinstance(value, Array) and (value.ndim or value.view):
+                if not value.view or value.mask is not None:
+                    self.own(name, value)
+                found.add(name)
+        return found
+
+    def _check_sharing(self, body: Sequence[ast.stmt], assigned: set[str], before: dict[str, Value]) -> None:
+        """Names that the loop rebinds get memory of their own. That cannot be told from Python's sharing unless the
+        loop also stores into them while somebody else sees the array."""
+        stored = _stored_in(body) & assigned
+        if not stored:
+            return
+        for name in sorted(assigned):
+            value = before.get(name)
+            if not isinstance(value, Array) or not value.view:
+                continue
+            others = [k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base]
+            if self.ctx.buffers[value.base].role == "argument" or others:
+                whose = f"also `{others[0]}`" if others else "an argument"
+                self.ctx.fail(
+                    f"the loop assigns `{name}` anew and stores into {', '.join(f'`{s}`' for s in sorted(stored))}, and "
+                    f"`{name}` is {whose} at first", f"start the loop with a copy: {name} = {name}.copy()",
+                )  # fmt: skip
 
     # --- expressions
 
@@ -1065,7 +1098,10 @@ def bind_arguments(
 class _LoopState:
     """The names that one run-time loop carries, and the types they have settled to."""
 
-    def __init__(self, owner: Translator, assigned: set[str], before: dict[str, Value], later: set[str], all_assigned: set[str]):
+    def __init__(self, owner: Translator, assigned: set[str], before: dict[str, Value], later: set[str], all_assigned: set[str],
+        stored: set[str],
+    ) -> None:  # fmt: skip
+        self.stored = stored
         self.assigned, self.before, self.later = assigned, before, later
         self.all_assigned = all_assigned
         self.slots: dict[str, Value] = {}
@@ -1147,6 +1183,7 @@ class _LoopState:
                 self.widened = True
                 continue
             if value != self.slots[name]:
+                self._check_alias(owner, name, value)
                 pending += _pairs(self.slots[name], value)
         if self.widened:
             return
@@ -1156,6 +1193,18 @@ class _LoopState:
                 "loop's condition looks at", "limit the loop (`while len(keep) < n and …`), or drop the element taken with a slice",
             )  # fmt: skip
         self._assign_all(owner, pending)
+
+    def _check_alias(self, owner: Translator, name: str, value: Value) -> None:
+        """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
+        if not isinstance(value, Array) or not value.view:
+            return
+        same = [k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base]
+        stored = self.stored & {name, *same}
+        if same and stored:
+            owner.ctx.fail(
+                f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
+                f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
+            )  # fmt: skip
 
     def _shrinks(self, pending: list[tuple[Value, Value]]) -> bool:
         """Whether the array that bounds the trips is shorter at the end of the iteration."""
@@ -1470,7 +1519,7 @@ def _assigned_names(body: Sequence[ast.stmt]) -> set[str]:
 
 
 @functools.cache
-def _stored_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+def _stored_names(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to: ``x[…] = …``, ``x += …``."""
     names = set()
     for child in ast.walk(node):
@@ -1503,6 +1552,22 @@ def _names_used_outside(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) 
     return {
         x.id for x in ast.walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in inside
     }
+
+
+def _rebound_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names bound otherwise than by an augmented assignment."""
+    augmented = {
+        id(x.target) for s in body for x in ast.walk(s) if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)
+    }
+    return {
+        x.id for s in body for x in ast.walk(s)
+        if isinstance(x, ast.Name) and isinstance(x.ctx, (ast.Store, ast.Del)) and id(x) not in augmented
+    }  # fmt: skip
+
+
+def _stored_in(body: Sequence[ast.stmt]) -> set[str]:
+    """Names whose elements the statements store to."""
+    return {name for s in body for name in _stored_names(s)}
 
 
 def _returns(statement: ast.stmt) -> bool:

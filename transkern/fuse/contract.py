@@ -16,8 +16,8 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
-    bodies, buffers_read, buffers_used, buffers_written, map_statement, own_exprs, variables_read, walk, walk_expr,
-    with_bodies,
+    bodies, buffers_read, buffers_used, buffers_written, map_statement, own_exprs, scalars_used, variables_read, walk,
+    walk_expr, with_bodies,
 )  # fmt: skip
 
 
@@ -239,6 +239,12 @@ def _drop_unused(program: n.Program) -> n.Program:
         read: set[str] = set()
         for s in program.body:
             read |= buffers_used(s)
+        counted = {v for s in program.body for v in scalars_used(s)} | {
+            v for buffer in program.buffers.values() for d in buffer.dims for v in variables_read(d)
+        }
+        for s in walk(program.body):  # a filter whose count is used needs its memory
+            if isinstance(s, n.Compact) and s.count in counted:
+                read |= set(s.outputs)
         dead = {
             name for name, buffer in program.buffers.items()
             if buffer.role == "temporary" and name not in read
@@ -248,7 +254,9 @@ def _drop_unused(program: n.Program) -> n.Program:
             out = []
             for s in block:
                 match s:
-                    case n.Alloc(buffer=name) | n.Store(buffer=name) if name in dead:
+                    case n.Alloc(buffer=name) | n.Store(buffer=name) | n.Scanning(buffer=name) if name in dead:
+                        continue
+                    case n.Compact(outputs=outputs) if set(outputs) <= dead:
                         continue
                     case n.Library(outs=outs) if set(outs) <= dead:
                         continue

@@ -49,7 +49,7 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
 
 
 def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Specialisation:
-    from transkern.frontend.context import NeedsConstant
+    from transkern.errors import NeedsConstant
     from transkern.targets.cpu import build as cc
 
     key = ""

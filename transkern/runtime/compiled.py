@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transkern.errors import CompileError, TypesNeeded
+from transkern.errors import CompileError, NeedsConstant, TypesNeeded
 from transkern.runtime import cache
 
 TARGETS = ("cpu", "cuda", "pallas")
@@ -109,20 +109,23 @@ class Compiled:
     def _call_numpy(self, values: list[Any], target: str) -> Any:
         from transkern.frontend.types import types_of
 
-        shapes = list(values)
         demands = set(self._demands)
         shared: tuple[tuple[str, ...], ...] = ()
-        for _ in range(8):
-            key_types = types_of(self._names, shapes, demands, shared)
-            key = (target, key_types)
-            found = self._specialisations.get(key)
+        for _ in range(16):
+            key_types = types_of(self._names, values, demands, shared)
+            found = self._specialisations.get((target, key_types))
             if found is None:
-                found = self._specialise(key_types, target, shapes, demands)
-                if found is None:
-                    return self._run_numpy(values)
-                if not demands <= self._demands:
+                try:
+                    found = self._specialise(key_types, target)
+                except NeedsConstant as need:
+                    if need.demand in demands or not self._can_demand(need.demand):
+                        raise need.problem from None
+                    self._demands.add(need.demand)
+                    demands.add(need.demand)
                     continue
-                self._specialisations[key] = found
+                if found is None:
+                    return self.function(*values)
+                self._specialisations[target, key_types] = found
             else:
                 self._info.hits += 1
             self._last = found
@@ -135,8 +138,10 @@ class Compiled:
                 return result
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
-                demands |= {f"{n}.{d}" for n, v in zip(self._names, shapes, strict=True) for d in range(getattr(v, "ndim", 0))}
-                demands |= {n for n, v in zip(self._names, values, strict=True) if type(v) is int}
+                for name, value in zip(self._names, values, strict=True):
+                    demands |= {f"{name}.{d}" for d in range(getattr(value, "ndim", 0))}
+                    if type(value) is int:
+                        demands.add(name)
             elif reason == "overlap":
                 from transkern.runtime.arrays import overlapping
 
@@ -165,41 +170,31 @@ class Compiled:
             return "pallas"
         return default_target()
 
-    def _specialise(
-        self, key_types: tuple[Any, ...], target: str, values: Sequence[Any], demands: set[str]
-    ) -> Specialisation | None:
-        from transkern.frontend.context import NeedsConstant
+    def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
+        """Code for these types; None where the function is to run in NumPy instead."""
         from transkern.runtime.building import build
 
         try:
             made = build(self.function, key_types, target, self.allow_float32)
-        except NeedsConstant as need:
-            if need.demand in demands or need.demand in self._demands:
-                raise need.problem from None
-            self._demands.add(_demand_name(need.demand, self._names))
-            if _demand_name(need.demand, self._names) == "":
-                raise need.problem from None
-            demands |= self._demands
-            from transkern.frontend.types import types_of
-
-            again = types_of(self._names, list(values), demands)
-            return self._specialise(again, target, values, demands)
         except CompileError as error:
-            if self.fallback == "numpy":
-                if not self._fell_back:
-                    self._fell_back = True
-                    import warnings
+            if self.fallback != "numpy":
+                raise
+            if not self._fell_back:
+                self._fell_back = True
+                import warnings
 
-                    warnings.warn(f"`{self.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=4)  # type: ignore[attr-defined]
-                return None
-            raise
+                warnings.warn(
+                    f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=5
+                )
+            return None
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
         return made
 
-    def _run_numpy(self, values: Sequence[Any]) -> Any:
-        return self.function(*values)
+    def _can_demand(self, demand: str) -> bool:
+        """Whether a size or scalar of the program is one of a parameter (``x.0``: the first dim of ``x``)."""
+        return demand in self._names or demand.rpartition(".")[0] in self._names
 
     # --- questions
 
@@ -284,11 +279,6 @@ def default_target() -> str:
 
 def _nothing(*args: Any) -> Any:
     return NotImplemented
-
-
-def _demand_name(demand: str, names: Sequence[str]) -> str:
-    """A size or scalar of the program as `types_of` names it (``x.0``: the first dim of ``x``)."""
-    return demand if demand in names or demand.rpartition(".")[0] in names else ""
 
 
 def _rebuild(function: types.FunctionType, target: str, types: str | None, fallback: str | None) -> Compiled:

@@ -61,7 +61,7 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
 
 def _program(path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None) -> Any:
     from transkern import pipeline
-    from transkern.frontend.context import NeedsConstant
+    from transkern.errors import NeedsConstant
     from transkern.frontend.specialise import specialise
 
     function = _function(read_module(path), name, types)
@@ -117,7 +117,7 @@ def check_file(path: Path) -> list[tuple[str, bool, str]]:
     types are missing.
     """
     from transkern import pipeline
-    from transkern.frontend.context import NeedsConstant
+    from transkern.errors import NeedsConstant
     from transkern.frontend.specialise import specialise
 
     scope = read_module(path)

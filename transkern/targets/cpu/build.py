@@ -18,6 +18,11 @@ from types import ModuleType
 
 from transkern.errors import BuildError, TargetUnavailable
 
+FLAGS = (
+    "-O3", "-march=native", "-std=gnu11", "-fopenmp", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off",
+    "-fno-math-errno", "-fno-trapping-math", "-w",
+)  # fmt: skip
+
 _AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
 
 
@@ -55,8 +60,6 @@ def machine_flags() -> tuple[str, ...]:
 
 
 def flags() -> tuple[str, ...]:
-    from transkern.targets.cpu.module import FLAGS
-
     return (*machine_flags(), *(f for f in FLAGS if not f.startswith("-m")))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transkern.ir import nodes as n
-from transkern.targets.cpu.module import FLAGS
+from transkern.targets.cpu.build import FLAGS
 
 _TEXT = '''"""{name}({params}): builds {name}.c with the system's C compiler at the first import. Needs NumPy."""
 

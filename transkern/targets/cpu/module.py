@@ -20,12 +20,8 @@ from transkern.ir.library import spell
 from transkern.ir.traverse import buffers_used, own_exprs, scalars_set, scalars_used, variables_read, walk, walk_expr
 from transkern.targets.clike import VECTOR_MATH, ident
 from transkern.targets.cpu import glue
+from transkern.targets.cpu.build import FLAGS
 from transkern.targets.cpu.kernels import TYPES, Function, KernelPrinter
-
-FLAGS = (
-    "-O3", "-march=native", "-mprefer-vector-width=512", "-std=gnu11", "-fopenmp", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off",
-    "-fno-math-errno", "-fno-trapping-math", "-w",
-)  # fmt: skip
 
 _FORMATS = {
     "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II", "int64": "lq",
