@@ -79,13 +79,13 @@ def kernel(unit: Unit, s: n.Kernel) -> KernelText | None:
             pack = f"Pack<{TYPES[x.dtype]}, {width}>"
             start = f" = {pack}::load({ident(x.name)} + {i})" if x.name in loaded else ""
             const = "" if x.name in written else "const "
-            body.line(f"{const}{pack} {ident(x.name)}_{width}{start};")
+            body.line(f"{const}{pack} {ident(x.name)}_pack{start};")
         body.lines.append("#pragma unroll")
-        elements = ", ".join([*(f"{ident(x.name)}_{width}.at[k]" for x in arrays), *scalars_text])
+        elements = ", ".join([*(f"{ident(x.name)}_pack.at[k]" for x in arrays), *scalars_text])
         body.line(f"for (int k = 0; k < {width}; ++k) {name}_at({elements});")
         for x in arrays:
             if x.name in written:
-                body.line(f"{ident(x.name)}_{width}.store({ident(x.name)} + {i});")
+                body.line(f"{ident(x.name)}_pack.store({ident(x.name)} + {i});")
         body.close()
         body.line(f"for (long long {i} = packed + thread; {i} < {count}; {i} += threads)")
     else:

@@ -29,6 +29,7 @@ class GroupBody(Body):
     def __init__(self, unit: Unit, group: str, written: set[str], depth: int = 1, warps: bool = True) -> None:
         super().__init__(unit, depth)
         self.group, self.written, self.warps = group, written, warps
+        self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
 
     # --- barriers
@@ -166,8 +167,13 @@ class GroupBody(Body):
         self.repeated(body)
         self.close()
 
+    def alloc(self, s: n.Stmt, buffer: str) -> None:
+        """What all threads share comes from the launcher; in a warp's iteration it would have to be one's own."""
+        if not self.warps:
+            super().alloc(s, buffer)
+
     def is_search(self, s: n.Stmt) -> bool:
-        return isinstance(s, n.Loop) and s.kind == "parallel" and search(s) is not None
+        return self.searches and isinstance(s, n.Loop) and s.kind == "parallel" and search(s) is not None
 
     def search(self, s: n.Loop, found: n.Accumulate) -> None:
         """The first or last position where something holds: stops there."""

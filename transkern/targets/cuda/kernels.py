@@ -70,6 +70,7 @@ class KernelPrinter:
         axes, inner = nest(loop)
         rows = self.needs_rows(inner)
         group = GroupBody(self.unit, "block", buffers_written(kernel))
+        group.searches = False  # the blocks do not wait for each other
         accumulators = group.accumulated((loop,))
         buffers, scalars, params = parameters(self.program, kernel, shared=rows)
         name = ident(kernel.name)

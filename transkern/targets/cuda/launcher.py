@@ -12,6 +12,7 @@ from transkern.ir.library import spell
 from transkern.ir.traverse import result_buffers, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
+from transkern.targets.cuda.parameters import shared_allocs
 from transkern.targets.cuda.spelling import storage
 
 _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
@@ -275,6 +276,8 @@ class Launcher:
 
     def launch(self, s: n.Kernel) -> None:
         kernel = self.kernels[s.name]
+        for buffer in sorted(shared_allocs(s)):
+            self.alloc(buffer)
         self.source(s)
         name = kernel.name
         counts = [host.expr(self.bounded(e)) for e in kernel.launch.counts]

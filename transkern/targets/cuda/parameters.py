@@ -23,8 +23,7 @@ def parameters(
     for name in sorted(scalars_set(kernel)):
         if name in program.variables and name not in known and reads_before_set(kernel.body, name):
             scalars.append(Var(name, program.variables[name]))
-    local = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Alloc)}
-    buffers = buffers + [program.buffers[x] for x in sorted(shared_allocs(kernel) & local)]
+    buffers = buffers + [program.buffers[x] for x in sorted(shared_allocs(kernel))]
     written = buffers_written(kernel)
     params = []
     for x in buffers:
