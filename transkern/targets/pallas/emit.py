@@ -14,6 +14,8 @@ from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.statements import raise_unless
 from transkern.targets.pallas.values import Module
+from transkern.targets.pallas.jumps import structure_jumps
+from transkern.targets.pallas.skips import search_next
 from transkern.targets.pallas.windows import mask_windows
 
 
@@ -25,7 +27,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     """
     if narrow:
         program = narrow_program(program)
-    program = mask_windows(program)
+    program = mask_windows(search_next(structure_jumps(program)))
     module = Module.of(program, needs_64_bits(program))
     host = Host(module)
     body = _jitted(host)
@@ -160,7 +162,9 @@ def host_value(module: Module, e: Expr) -> ast.expr:
     node = _host_expr(module, e)
     if isinstance(e, Apply) and e.op == "cast" and e.dtype not in ("index",):
         return node
-    return quote(f"xp.{module.dtype(e.dtype)}(_0)", node) if _uses_module(e) else quote("np.int32(_0)" , node)
+    if e.dtype == "index":
+        return call(module.helper("_integer"), [node])
+    return quote(f"xp.{module.dtype(e.dtype)}(_0)", node)
 
 
 def _only_compared(program: n.Program, of: str) -> bool:

@@ -65,7 +65,7 @@ def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int
 
 
 def _only_moves(kernel: n.Kernel) -> bool:
-    return all(not isinstance(e, Apply) or e.op == "cast" or e.dtype == "index" for e in exprs(kernel.body)) and not any(
+    return all(not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)) and not any(
         isinstance(s, n.Accumulate) for s in walk(kernel.body)
     )
 

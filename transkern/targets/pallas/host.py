@@ -104,12 +104,17 @@ class Host(Statements):
             self.out[:] = saved
             self.defined = defined
             reason = error.reason
-        self.rank, self.slots = slots_of(s.body)
         self.out.append(comment(f"{s.name}: left to XLA ({reason})"))
+        self.inline(s)
+
+    def inline(self, s: n.Kernel) -> None:
+        """The kernel's statements as XLA ops over whole arrays."""
+        self.last_line = 0
+        self.rank, self.slots = slots_of(s.body)
         try:
             self.block(s.body)
         except Inexpressible as error:
-            raise self.module.error(f"neither a kernel nor XLA can express {error.reason} ({reason})", s.span) from None
+            raise self.module.error(f"neither a Pallas kernel nor XLA can express {error.reason}", s.span) from None
 
     # --- libraries
 

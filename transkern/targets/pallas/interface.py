@@ -121,25 +121,27 @@ class Interface(Statements):
         self.block(self.kernel.body)
         self.keep_error()
         copied = [b for b in self.vectors if b in self.written]
+        local = {s.buffer for s in walk(self.kernel.body) if isinstance(s, n.Alloc)}
         ins = [b for b in self.vectors if b not in self.written]
         given: dict[str, ast.expr] = {}
         for b in ins:
             given[self.vectors[b]] = self.given(b)
-        starts = {b: module.fresh(f"{self.vectors[b]}_start") for b in copied}
-        for b in copied:
-            given[starts[b]] = self.given(b)
+        lists = [b for b in self.tables if b in self.written]
+        started = [b for b in (*copied, *lists) if b in host.defined and b not in local]
+        starts = {b: module.fresh(f"{self.python_of(b)}_start") for b in started}
+        for b in started:
+            if b not in lists:
+                given[starts[b]] = self.given(b)
         for b, held in self.masks.items():
             given[held] = self.given(b)
         tables = {t: self.given(b) for b, t in self.tables.items() if b not in self.written}
-        lists = [b for b in self.tables if b in self.written]
-        for b in lists:
-            if b in self.used or self.host.defined & {b}:
-                raise Inexpressible("an array of single elements that is read and written")
+        tables |= {starts[b]: self.given(b) for b in lists if b in starts}
         results = [b for b in copied if b in self.live_after]
         scratch = [*(b for b in copied if b not in results), *self.masks]
         params = [*self.numbers, *tables, *given, *(self.tables[b] for b in lists), *(self.vectors[b] for b in results),
                   *self.number_results.values(), *(module.identifier(b) for b in scratch)]  # fmt: skip
-        first = [ast.Expr(call(module.helper("_copy"), [name(starts[b]), name(self.vectors[b])])) for b in copied]
+        first = [ast.Expr(call(module.helper("_copy"), [name(starts[b]), name(self.python_of(b))])) for b in started]
+        self.results_made, self.started = [*lists, *results], started
         of = module.fresh(self.kernel.name)
         host.out.append(function(of, params, [*first, *self.out]))
         outs = [*lists, *results, *self.number_results]
@@ -158,6 +160,12 @@ class Interface(Statements):
                 host.out.append(assign(host.array(b).name, quote("_0 != 0", name(host.array(b).name))))
             if b not in self.program.buffers:
                 host.env[b] = Value(name(module.identifier(b)), "index")
+
+    results_made: list[str] = []
+    started: list[str] = []
+
+    def python_of(self, buffer: str) -> str:
+        return self.vectors[buffer] if buffer in self.vectors else self.tables[buffer]
 
     def keep_error(self) -> None:
         """Failed guards leave the kernel as numbers."""

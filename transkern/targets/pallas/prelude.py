@@ -13,7 +13,7 @@ INTERPRET = None
 """
 
 NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",), "_over": ("_neutral",),
-    "_element": ("_splat",), "_block": ("_rows", "_interpret"),
+    "_element": ("_splat",), "_block": ("_rows", "_interpret"), "_whole": ("_interpret",),
 }
 """What else a function calls."""
 
@@ -53,6 +53,11 @@ def _module(*scalars):
 def _limit(value):
     """A number that is only compared with positions, cut to 32 bits."""
     return value if isinstance(value, jax.Array) else np.int32(min(max(value, -0x80000000), 0x7fffffff))
+''',
+    "_integer": '''
+def _integer(value):
+    """A Python integer as an index; OverflowError where it does not fit 32 bits."""
+    return value if isinstance(value, jax.Array) else np.int32(value)
 ''',
     "_cut": '''
 def _cut(array, count):
@@ -206,9 +211,14 @@ def _set(ref, i, value):
 ''',
     "_copy": '''
 def _copy(source, target):
-    """A VMEM array as it starts."""
+    """An array as it starts."""
     rows = target.shape[0]
-    if rows <= 64:
+    if len(target.shape) == 1:
+        def one(i, _):
+            target[i] = source[i]
+            return 0
+        lax.fori_loop(0, rows, one, 0)
+    elif rows <= 64 or rows % 32 or len(target.shape) > 2:
         target[...] = source[...]
     else:
         def chunk(c, _):
@@ -254,6 +264,46 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
             *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables), *map(in_rows, arrays))
     whole = [m.reshape(-1)[:s[0]] for m, (s, _) in zip(made, [*lists, *results])]
     return [*whole, *(m[0] for m in made[len(whole):])]
+''',
+    "_column": '''
+def _column(block, j):
+    """Lane j of each row, as a column; j moves as the kernel runs."""
+    least = -jnp.inf if jnp.issubdtype(block.dtype, jnp.floating) else jnp.iinfo(block.dtype).min
+    lane = lax.broadcasted_iota(jnp.int32, block.shape, 1)
+    return jnp.max(jnp.where(lane == j, block, least), axis=1, keepdims=True)
+''',
+    "_fits": '''
+def _fits(arrays, elements, work):
+    """Whether a kernel can hold its arrays in VMEM and SMEM, and each of its passes is short enough to be unrolled."""
+    vmem = sum(4 * int(np.prod(s[:-2])) * -(-int(s[-2] if len(s) > 1 else 1) // 8) * 8 * -(-int(s[-1]) // 128) * 128 for s in arrays)
+    smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
+    return (vmem <= 48 << 20 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
+            and all(min(s) > 0 for s in [*arrays, *elements, *work]))
+''',
+    "_whole": '''
+def _whole(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
+    """One kernel with whole arrays in VMEM, and arrays of which it uses single elements flat in SMEM."""
+    smem, block = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pltpu.VMEM)
+
+    def laid_out(shape):
+        return (1, *shape) if len(shape) == 1 else tuple(shape)
+
+    def body(*refs):
+        kernel(*(r[0] for r in refs[:len(numbers)]), *refs[len(numbers):])
+
+    made = pl.pallas_call(
+        body, name=kernel.__name__,
+        in_specs=[smem] * (len(numbers) + len(tables)) + [block] * len(arrays),
+        out_specs=[smem] * len(lists) + [block] * len(results) + [smem] * len(scalars),
+        out_shape=[jax.ShapeDtypeStruct((int(np.prod(s)),), t) for s, t in lists]
+        + [jax.ShapeDtypeStruct(laid_out(s), t) for s, t in results] + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
+        scratch_shapes=[pltpu.VMEM(laid_out(s), t) for s, t in scratch],
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=100 << 20),
+        interpret=_interpret())(
+            *(jnp.reshape(x, (1,)) for x in numbers), *(x.reshape(-1) for x in tables),
+            *(x.reshape(laid_out(x.shape)) for x in arrays))
+    shaped = [m.reshape(s) for m, (s, _) in zip(made, [*lists, *results])]
+    return [*shaped, *(m[0] for m in made[len(shaped):])]
 ''',
 }
 

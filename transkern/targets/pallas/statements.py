@@ -128,7 +128,7 @@ class Statements(Vector):
         self.env[s.name] = Value(name(target), declaration.dtype, axes)
 
     def axis_arguments(self, closed: list[int]) -> str:
-        if len(closed) == self.rank:
+        if set(closed) == self.open_slots():
             return ""
         axis = closed[0] if len(closed) == 1 else tuple(closed)
         return f", axis={axis}, keepdims=True"

@@ -1,0 +1,88 @@
+"""`continue` and `break` as conditions: JAX's loops have neither.
+
+    for i: if a: continue          for i: if not a: rest            for i: if a: break        while i < n and not left:
+           rest               to                                           rest          to         if a: left = 1 else: rest
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import bodies, walk, with_bodies
+
+_ZERO, _ONE = b.index(0), b.index(1)
+
+
+def structure_jumps(program: n.Program) -> n.Program:
+    """The program without `continue` and `break` wherever they end a branch of their loop."""
+    state = _Structuring(Names.of(program), dict(program.variables))
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables)
+
+
+class _Structuring:
+    def __init__(self, names: Names, variables: dict[str, str]) -> None:
+        self.names, self.variables = names, variables
+
+    def block(self, block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(x for s in block for x in self.statement(s))
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not isinstance(s, (n.Loop, n.While)):
+            return [with_bodies(s, self.block)]
+        s = with_bodies(s, self.block)  # type: ignore[assignment]
+        assert isinstance(s, (n.Loop, n.While))
+        if not any(isinstance(x, (n.Break, n.Continue)) for x in _own(s.body)):
+            return [s]
+        left = ""
+        if any(isinstance(x, n.Break) for x in _own(s.body)):
+            left = self.names.fresh("left")
+            self.variables[left] = "index"
+        body = self.nested(s.body, left)
+        if not left:
+            return [replace(s, body=body)]
+        goes_on = b.compare("equal", Var(left), _ZERO)
+        start = n.Assign(left, _ZERO, span=s.span)
+        if isinstance(s, n.While):
+            return [start, replace(s, condition=b.both(s.condition, goes_on), body=body)]
+        counter = Var(s.axis, "index")
+        self.variables[s.axis] = "index"
+        condition: Expr = b.both(Apply("less", (counter, s.stop), "bool"), goes_on)
+        step = n.Assign(s.axis, b.add(counter, s.step), span=s.span)
+        return [start, n.Assign(s.axis, s.start, span=s.span), n.While((), condition, (*body, step), span=s.span)]
+
+    def nested(self, block: tuple[n.Stmt, ...], left: str) -> tuple[n.Stmt, ...]:
+        """The block with what follows a conditional jump in its other branch."""
+        for position, s in enumerate(block):
+            if isinstance(s, (n.Continue, n.Break)):
+                return (*block[:position], *self.jump(s, left))
+            if isinstance(s, n.If) and any(isinstance(x, (n.Continue, n.Break)) for x in _own((s,))):
+                rest = block[position + 1 :]
+                then, orelse = (self.nested(x, left) if _jumps(x) else self.nested((*x, *rest), left) for x in (s.then, s.orelse))
+                return (*block[:position], replace(s, then=then, orelse=orelse))
+        return block
+
+    def jump(self, s: n.Stmt, left: str) -> list[n.Stmt]:
+        return [n.Assign(left, _ONE, span=s.span)] if isinstance(s, n.Break) else []
+
+
+def _jumps(block: tuple[n.Stmt, ...]) -> bool:
+    return bool(block) and isinstance(block[-1], (n.Continue, n.Break))
+
+
+def _own(block: tuple[n.Stmt, ...]) -> list[n.Stmt]:
+    """The statements that belong to this loop, not to one inside it."""
+    found: list[n.Stmt] = []
+    for s in block:
+        found.append(s)
+        if not isinstance(s, (n.Loop, n.While)):
+            for body in bodies(s):
+                found += _own(body)
+    return found
+
+
+__all__ = ["structure_jumps", "walk"]
