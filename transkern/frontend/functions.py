@@ -12,18 +12,52 @@ import numpy as np
 from transkern.frontend import shaping
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
-    apply, as_array, broadcast_to, convert, describe, is_number, is_python_number, list_array, result_type, scalar_expr,
-    static_expr, truth,
+    apply,
+    as_array,
+    broadcast_to,
+    convert,
+    describe,
+    is_number,
+    is_python_number,
+    list_array,
+    result_type,
+    scalar_expr,
+    static_expr,
+    truth,
 )  # fmt: skip
 from transkern.frontend.indexing import Item, SliceValue, array_item, nonzero_positions, place, shape_of
-from transkern.frontend.reductions import axes_of, mean, reduce, variance
+from transkern.frontend.reductions import axes_of, mean, reduce
 from transkern.frontend.shaping import (
-    arange, concatenate, constant_int, dims_of, dtype_of, expand, flip, full, linspace, normal_axis, repeat, reshape,
-    roll, split, squeeze, stack, tile, transpose,
+    arange,
+    concatenate,
+    constant_int,
+    dims_of,
+    dtype_of,
+    expand,
+    flip,
+    full,
+    linspace,
+    normal_axis,
+    reshape,
+    roll,
+    split,
+    stack,
+    tile,
+    transpose,
 )  # fmt: skip
 from transkern.frontend.source import known_object
 from transkern.frontend.values import (
-    Array, Concatenation, Function, GrowingList, Known, Method, Range, Scalar, Seq, Static, Value,
+    Array,
+    Concatenation,
+    Function,
+    GrowingList,
+    Known,
+    Method,
+    Range,
+    Scalar,
+    Seq,
+    Static,
+    Value,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -301,10 +335,10 @@ def iteration(ctx: Context, source: Value) -> Any:
                     counted.append((b.index(len(i)), lambda v, t=table: _row(t, v)))
                 else:
                     start, stop, step, element = i
-                    from transkern.frontend.translate import _trips
+                    from transkern.frontend.trips import trip_count
 
                     counted.append((
-                        _trips(start, stop, step),
+                        trip_count(start, stop, step),
                         lambda v, s=start, t=step, e=element: e(b.add(s, b.mul(t, v))),
                     ))  # fmt: skip
             length = counted[0][0]
@@ -316,9 +350,9 @@ def iteration(ctx: Context, source: Value) -> Any:
             if isinstance(inner, list):
                 return inner[::-1]
             start, stop, step, element = inner
-            from transkern.frontend.translate import _trips
+            from transkern.frontend.trips import trip_count
 
-            count = _trips(start, stop, step)
+            count = trip_count(start, stop, step)
             last = b.add(start, b.mul(step, b.sub(count, b.ONE)))
             return last, b.sub(start, step if b.constant(step) in (1, -1) else step), b.neg(step), element
         case _:
@@ -1070,9 +1104,9 @@ def _len(ctx: Context, a: Arguments) -> Value:
         case Static(str() | tuple() | list() as items):
             return Static(len(items))
         case Range(start, stop, step):
-            from transkern.frontend.translate import _trips
+            from transkern.frontend.trips import trip_count
 
-            return _static_or(_trips(start, stop, step))
+            return _static_or(trip_count(start, stop, step))
         case _:
             array = as_array(ctx, value)
             if not array.ndim:
@@ -1174,7 +1208,7 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
                 return reduce(ctx, name, as_array(ctx, args[0]), None, False)
         if all(isinstance(a, Static) and is_number(a) for a in args):
             return Static((max if name == "max" else min)(a.value for a in args))  # type: ignore[union-attr]
-        from transkern.frontend.translate import scalar_kind
+        from transkern.frontend.types_of_scalars import scalar_kind
 
         best = args[0]
         for other in args[1:]:

@@ -12,7 +12,13 @@ from transkern.frontend.functions import Arguments, _item, _items_of, _nonzero, 
 from transkern.frontend.indexing import array_item
 from transkern.frontend.reductions import axes_of, mean, reduce, variance
 from transkern.frontend.shaping import (
-    constant_int, dtype_of, normal_axis, repeat, reshape, squeeze, transpose,
+    constant_int,
+    dtype_of,
+    normal_axis,
+    repeat,
+    reshape,
+    squeeze,
+    transpose,
 )  # fmt: skip
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b

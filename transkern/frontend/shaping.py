@@ -10,7 +10,13 @@ import numpy as np
 from transkern.errors import NeedsConstant
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
-    apply, as_array, convert, describe, is_number, result_type, scalar_expr,
+    apply,
+    as_array,
+    convert,
+    describe,
+    is_number,
+    result_type,
+    scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
 from transkern.frontend.types import dtype_name

@@ -120,7 +120,8 @@ class _Lowering:
 
     def write(self, s: n.Write) -> list[n.Stmt]:
         before: list[n.Stmt] = []
-        if self._overlaps(s):
+        # where points meet, the last one wins, and all of them have read what stood there before
+        if self._overlaps(s) or (not self._injective(s) and s.buffer in buffers_read(s.value)):
             dims = tuple(a.extent for a in s.axes)
             held = self.buffer(f"{s.buffer}_new", s.value.dtype, dims)
             here = tuple(a.var for a in s.axes)

@@ -1,0 +1,75 @@
+"""Questions about a function's syntax tree: which names statements bind, store into, append to."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Sequence
+
+
+def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that the statements rebind (stores into arrays and appends do not)."""
+    names: set[str] = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                names.add(node.id)
+            elif isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp)):
+                pass
+    return names
+
+
+@functools.cache
+def stored_names(node: ast.AST) -> frozenset[str]:
+    """Names whose elements the function stores to: ``x[…] = …``, ``x += …``."""
+    names = set()
+    for child in ast.walk(node):
+        match child:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
+                names.add(name)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.keyword(arg="out", value=ast.Name(id=name)):
+                names.add(name)
+            case _:
+                pass
+    return frozenset(names)
+
+
+def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """Names of lists that the function appends to, or adds to, somewhere."""
+    names = set()
+    for child in ast.walk(node):
+        match child:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append" | "extend" | "insert" | "pop")):
+                names.add(name)
+            case _:
+                pass
+    return frozenset(names)
+
+
+def names_used_outside(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> set[str]:
+    inside = {id(x) for x in ast.walk(loop)}
+    return {
+        x.id for x in ast.walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in inside
+    }
+
+
+def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
+    """Names bound otherwise than by an augmented assignment."""
+    augmented = {
+        id(x.target) for s in body for x in ast.walk(s) if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)
+    }
+    return {
+        x.id for s in body for x in ast.walk(s)
+        if isinstance(x, ast.Name) and isinstance(x.ctx, (ast.Store, ast.Del)) and id(x) not in augmented
+    }  # fmt: skip
+
+
+def stored_in(body: Sequence[ast.stmt]) -> set[str]:
+    """Names whose elements the statements store to."""
+    return {name for s in body for name in stored_names(s)}
+
+
+def returns(statement: ast.stmt) -> bool:
+    return any(isinstance(x, ast.Return) for x in ast.walk(statement))

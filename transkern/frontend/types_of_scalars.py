@@ -1,0 +1,41 @@
+"""The type of a scalar that is one of two values: Python's numbers take the type of NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from transkern.frontend.elementwise import is_number, is_python_number, static_expr
+from transkern.frontend.values import Array, Scalar, Static, Value
+
+
+def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
+    """The type of a scalar that is one of two types; a Python number takes the type of a NumPy scalar."""
+    if (d1, p1) == (d2, p2):
+        return d1, p1
+    if p1 and p2:
+        order = ["bool", "index", "float64", "complex128"]
+        if "bool" in (d1, d2):
+            return None
+        return order[max(order.index(d1), order.index(d2))], True
+    weak = {"index": 0, "float64": 0.0, "complex128": 0j}
+    if p1 != p2:
+        python, other = (d1, d2) if p1 else (d2, d1)
+        if python == "bool" or other == "bool":
+            return ("bool", False) if python == other else None
+        joined = np.result_type(weak[python], np.dtype(other)).name
+        return str(joined), False
+    return None if "bool" in (d1, d2) else (str(np.result_type(d1, d2).name), False)
+
+
+def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
+    kinds = []
+    for v in (one, two):
+        if isinstance(v, Static) and is_number(v):
+            kinds.append((static_expr(v.value).dtype, is_python_number(v)))
+        elif isinstance(v, Scalar):
+            kinds.append((v.dtype, v.python))
+        elif isinstance(v, Array) and v.ndim == 0 and not v.view:
+            kinds.append((v.dtype, False))
+        else:
+            return None
+    return join_dtypes(*kinds[0], *kinds[1])
