@@ -6,7 +6,8 @@ It runs, each in a process of its own and none able to stop the others:
 
 1. the GPU tests on the device;
 2. compute-sanitizer (memcheck, racecheck) over all examples at small sizes;
-3. timings of the examples: transkern (cuda) against CuPy, JAX, PyTorch and torch.compile, in turn, synchronised around each call.
+3. timings of the examples: transkern (cuda) against CuPy, JAX, PyTorch and torch.compile, in turn,
+   synchronised around each call.
 
 Needs CuPy; what else is missing (pytest, JAX, PyTorch, compute-sanitizer) is noted in the JSON and left out.
 """
@@ -105,7 +106,7 @@ def child(command: list[str] | tuple[str, ...], seconds: float, **more: str) -> 
     try:
         run = subprocess.run(
             list(command), cwd=ROOT, env=environment, text=True, errors="replace", timeout=seconds, check=False,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            capture_output=True,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return {"status": 124, "seconds": seconds, "said": "out of time"}
