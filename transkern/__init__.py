@@ -1,8 +1,8 @@
 """transkern: plain NumPy functions to kernels for the CPU, CUDA and Pallas, with NumPy's exact answer.
 
-    @transkern.compile
-    def f(x, a, b):
-        return 1 / (1 + np.exp(-x)) * a + b
+@transkern.compile
+def f(x, a, b):
+    return 1 / (1 + np.exp(-x)) * a + b
 """
 
 from __future__ import annotations

@@ -44,7 +44,9 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     return PASSES if target == "cpu" else DEVICE_PASSES
 
 
-def run(program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None) -> Program:
+def run(
+    program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
+) -> Program:
     """`program` through `passes`; `after` sees it after each."""
     for one in passes:
         program = one(program)

@@ -121,7 +121,9 @@ class LoopState:
         """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
         if not isinstance(value, Array) or not value.view:
             return
-        same = [k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base]
+        same = [
+            k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
+        ]
         stored = self.stored & {name, *same}
         if same and stored:
             owner.ctx.fail(
@@ -132,7 +134,12 @@ class LoopState:
     def _shrinks(self, pending: list[tuple[Value, Value]]) -> bool:
         """Whether the array that bounds the trips is shorter at the end of the iteration."""
         for slot, value in pending:
-            if isinstance(slot, Array) and slot.dims and slot.dims[0] == Var(self.shrinking) and isinstance(value, Array):
+            if (
+                isinstance(slot, Array)
+                and slot.dims
+                and slot.dims[0] == Var(self.shrinking)
+                and isinstance(value, Array)
+            ):
                 dim = value.dims[0]
                 match dim:
                     case Apply("maximum", (inner, Const(0)), "index"):
@@ -225,7 +232,9 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("scalar", d1, p1, r1), ("scalar", d2, p2, r2):
             joined = join_dtypes(d1, p1, d2, p2)
             if joined is None:
-                ctx.fail(f"`{name}` changes its type in the loop, from {d1} to {d2}", "give it one type before the loop")
+                ctx.fail(
+                    f"`{name}` changes its type in the loop, from {d1} to {d2}", "give it one type before the loop"
+                )
             return ("scalar", *joined, r1 if r1 == r2 else None)
         case ("array", d1, s1, f1), ("array", d2, s2, f2) if d1 == d2 and len(s1) == len(s2):
             facts = f1 if f1 == f2 else {}
@@ -255,7 +264,14 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
 
 
 def _dynamic(
-    ctx: Context, name: str, dtype: str, before: Expr, after: Expr, rest: tuple[Expr, ...], facts: dict[str, Any], slot: Value
+    ctx: Context,
+    name: str,
+    dtype: str,
+    before: Expr,
+    after: Expr,
+    rest: tuple[Expr, ...],
+    facts: dict[str, Any],
+    slot: Value,
 ) -> Any:
     bound = bound_of(ctx, before)
     inner = bound_of(ctx, after)

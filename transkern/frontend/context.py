@@ -88,7 +88,14 @@ class Context:
             self.out = outer
 
     def snapshot(self) -> tuple[Any, ...]:
-        return (dict(self.buffers), dict(self.variables), dict(self.bounds), dict(self.ranges), set(self.taken), len(self.out))
+        return (
+            dict(self.buffers),
+            dict(self.variables),
+            dict(self.bounds),
+            dict(self.ranges),
+            set(self.taken),
+            len(self.out),
+        )
 
     def restore(self, state: tuple[Any, ...]) -> None:
         buffers, variables, bounds, ranges, taken, length = state

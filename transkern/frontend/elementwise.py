@@ -315,12 +315,23 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
         common = "index"
     if op in COMPARISONS:
         exprs = [b.cast(e, common) for e in exprs]
-        return Scalar(b.rebuild(Apply(op, (), "bool"), tuple(exprs)) if common == "index" else Apply(op, tuple(exprs), "bool"), True)
+        return Scalar(
+            b.rebuild(Apply(op, (), "bool"), tuple(exprs)) if common == "index" else Apply(op, tuple(exprs), "bool"),
+            True,
+        )
     if op in ("divide", "floor_divide", "remainder"):
-        zero = {"divide": "division by zero", "floor_divide": "integer division or modulo by zero", "remainder": "integer modulo by zero"}
+        zero = {
+            "divide": "division by zero",
+            "floor_divide": "integer division or modulo by zero",
+            "remainder": "integer modulo by zero",
+        }
         message = zero[op]
         if common == "float64":
-            message = {"divide": "float division by zero", "floor_divide": "float floor division by zero", "remainder": "float modulo by zero"}[op]
+            message = {
+                "divide": "float division by zero",
+                "floor_divide": "float floor division by zero",
+                "remainder": "float modulo by zero",
+            }[op]
         divisor = exprs[1]
         if isinstance(divisor, Const):
             if divisor.value == 0:
@@ -341,7 +352,11 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
             if exponent.value <= 4:
                 return Scalar(result, True)
         if isinstance(args[0], Static) and args[0].value == 2:
-            ctx.guard(b.compare("greater_equal", exprs[1], b.ZERO), "OverflowError", "2 ** a negative integer is a float in Python, which is not compiled")
+            ctx.guard(
+                b.compare("greater_equal", exprs[1], b.ZERO),
+                "OverflowError",
+                "2 ** a negative integer is a float in Python, which is not compiled",
+            )
             return Scalar(Apply("left_shift", (b.ONE, exprs[1]), "index"), True)
         ctx.fail("an integer power with a run-time exponent", "write float(x) ** y, or use np.power")
     exprs = [b.cast(e, common) for e in exprs]
@@ -352,9 +367,7 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
 # --- broadcasting
 
 
-def align(
-    ctx: Context, values: Sequence[Value]
-) -> tuple[list[Expr], tuple[Axis, ...], Expr | None, bool]:
+def align(ctx: Context, values: Sequence[Value]) -> tuple[list[Expr], tuple[Axis, ...], Expr | None, bool]:
     """The values' elements over common axes: (elements, axes, mask, whether all are scalars)."""
     arrays = [v for v in values if isinstance(v, Array)]
     ndim = max((a.ndim for a in arrays), default=0)
@@ -411,7 +424,9 @@ def _may_stretch(ctx: Context, dim: Expr) -> bool:
         return False
     if isinstance(dim, Var):
         return dim.name.endswith(".size")
-    if any(v in ctx.variables or v.endswith(".size") or v not in ctx.entry for v in variables_read(dim)) or buffers_read(dim):
+    if any(
+        v in ctx.variables or v.endswith(".size") or v not in ctx.entry for v in variables_read(dim)
+    ) or buffers_read(dim):
         return True
     ctx.assume(b.compare("not_equal", dim, b.ONE))
     return False
@@ -504,9 +519,7 @@ def truth(ctx: Context, value: Value) -> Value:
                 return truth(ctx, Scalar(scalar_expr(ctx, value)))
             if value.ndim == 0:
                 return truth(ctx, Scalar(value.body))
-            ctx.fail(
-                "the truth value of an array with more than one element is ambiguous", "use .any() or .all()"
-            )
+            ctx.fail("the truth value of an array with more than one element is ambiguous", "use .any() or .all()")
         case _:
             ctx.fail(f"the truth value of {describe(value)}")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from transkern.frontend import functions
+from transkern.frontend import attributes, functions, iterating
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -63,6 +63,9 @@ class Expressions:
     """The translation of one function body's expressions, over its names `env`."""
 
     # from `translate.Translator`
+    operate: Callable[[str, Value, Value], Value]
+    message: Callable[[ast.expr | None], tuple[str, tuple[Expr, ...]]]
+    elements: Callable[[Value, int, ast.AST], list[Value]]
     run: Callable[[], Value]
     assign: Callable[[ast.expr, Value], None]
     block: Callable[[Sequence[ast.stmt]], bool]
@@ -71,7 +74,9 @@ class Expressions:
     growing: Callable[[str, Seq], GrowingList]
     join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
 
-    def __init__(self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool):
+    def __init__(
+        self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool
+    ):
         self.ctx, self.scope, self.node, self.env, self.inlined = ctx, scope, node, env, inlined
         self.loops: list[LoopState] = []
         self.appended = appended_names(node)
@@ -93,8 +98,8 @@ class Expressions:
     def _expr(self, node: ast.expr) -> Value:
         ctx = self.ctx
         match node:
-            case ast.Constant(value=value):
-                return Static(value)
+            case ast.Constant(value=constant):
+                return Static(constant)
             case ast.Name(id=name):
                 return self.name(name, node)
             case ast.BinOp(left=left, op=op, right=right):
@@ -128,7 +133,7 @@ class Expressions:
                     return subscript(ctx, base, items)
             case ast.Attribute(value=value, attr=attr):
                 with At(ctx, node, self.scope.file):
-                    return functions.attribute(ctx, self.expr(value), attr)
+                    return attributes.attribute(ctx, self.expr(value), attr)
             case ast.Call():
                 return self.call(node)
             case ast.ListComp(elt=elt, generators=[generator]) | ast.GeneratorExp(elt=elt, generators=[generator]):
@@ -161,7 +166,7 @@ class Expressions:
         if value is None:
             value = self.scope.lookup(name)
         if value is None:
-            if name in assigned_names(getattr(self.node, "body", [])if isinstance(self.node, ast.FunctionDef) else []):
+            if name in assigned_names(getattr(self.node, "body", []) if isinstance(self.node, ast.FunctionDef) else []):
                 self.ctx.guard(
                     b.FALSE, "UnboundLocalError", f"cannot access local variable '{name}' where it is not associated with a value"
                 )  # fmt: skip
@@ -191,7 +196,9 @@ class Expressions:
             return SliceValue(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
         return value
 
-    def comparison(self, node: ast.Compare, left: ast.expr, ops: Sequence[ast.cmpop], others: Sequence[ast.expr]) -> Value:
+    def comparison(
+        self, node: ast.Compare, left: ast.expr, ops: Sequence[ast.cmpop], others: Sequence[ast.expr]
+    ) -> Value:
         ctx = self.ctx
         x = self.expr(left)
         result: Value | None = None
@@ -212,7 +219,7 @@ class Expressions:
                 ctx.fail("`is` between run-time values", "use ==")
             return Static(same is isinstance(op, ast.Is))
         if isinstance(op, (ast.In, ast.NotIn)):
-            found = functions.contains(ctx, x, y)
+            found = iterating.contains(ctx, x, y)
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
         if isinstance(x, Static) and isinstance(y, Static) and not (is_number(x) and is_number(y)):
@@ -295,9 +302,7 @@ class Expressions:
                 self.ctx.emit(n.Assign(s.name, zero(s.value.dtype)))
                 extra[position] = n.Assign(s.name, s.value, span=s.span)
         if any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
-            self.ctx.fail(
-                "this operand of and/or computes an array", "compute it before, or use an if statement"
-            )
+            self.ctx.fail("this operand of and/or computes an array", "compute it before, or use an if statement")
         return n.If(needed, tuple(extra))
 
     def conditional(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
@@ -325,7 +330,7 @@ class Expressions:
 
     def comprehension(self, node: ast.expr, elt: ast.expr, generator: ast.comprehension) -> Value:
         ctx = self.ctx
-        counted = functions.iteration(ctx, self.expr(generator.iter))
+        counted = iterating.iteration(ctx, self.expr(generator.iter))
         saved = dict(self.env)
         if isinstance(counted, list):
             items: list[Value] = []
@@ -389,7 +394,9 @@ class Expressions:
                 case _:
                     ctx.fail(f"a call of {describe(function)}")
 
-    def inline(self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST) -> Value:
+    def inline(
+        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
         ctx = self.ctx
         if ctx.depth >= INLINE_DEPTH:
             ctx.fail(f"`{function.name}` calls itself too deeply", "write the recursion as a loop", node)
@@ -422,7 +429,11 @@ class At:
 
 
 def bind_arguments(
-    ctx: Context, function: Function, positional: Sequence[Value], keywords: dict[str, Value], caller: Expressions | None
+    ctx: Context,
+    function: Function,
+    positional: Sequence[Value],
+    keywords: dict[str, Value],
+    caller: Expressions | None,
 ) -> dict[str, Value]:
     """Python's matching of arguments to parameters, defaults included."""
     args = function.node.args

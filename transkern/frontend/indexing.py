@@ -178,7 +178,11 @@ def as_item(ctx: Context, item: Item) -> Item:
     match item:
         case GrowingList():
             array = list_array(ctx, item)
-            return Array(array.axes, b.cast(array.body, "int64")) if array.dtype == "float64" and not item.dtype else replace(array, empty_dtype=None)
+            return (
+                Array(array.axes, b.cast(array.body, "int64"))
+                if array.dtype == "float64" and not item.dtype
+                else replace(array, empty_dtype=None)
+            )
         case Seq(elements, "list"):
             return as_array(ctx, item) if elements else Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0, "int64"))
         case Static(np.ndarray()) | Concatenation():
@@ -367,13 +371,12 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     places = [p for p, _ in advanced]
     adjacent = places == list(range(places[0], places[0] + len(places)))
     arrays = [a for _, a in advanced]
-    elements, mask, dims = _index_arrays(ctx, arrays)
+    elements, mask, adv_axes = _index_arrays(ctx, arrays)
     if mask is not None and not (adjacent and _leading(items, places[0])):
         # the filtered axis must stay first to remain a filter
         if any(not isinstance(i, (Scalar, Array, _Positions, Static)) for i in items[: places[0]]) and adjacent:
             arrays = [ctx.compact(a, "kept") if a.mask is not None else a for a in arrays]
-            elements, mask, dims = _index_arrays(ctx, arrays)
-    adv_axes = ctx.axes(dims)
+            elements, mask, adv_axes = _index_arrays(ctx, arrays)
     positions = iter(elements)
     axes_before: list[Axis] = []
     axes_after: list[Axis] = []
@@ -383,8 +386,7 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
         extent = base.dims[len(index)] if len(index) < base.ndim else b.ONE
         if position in places:
             passed = True
-            element = next(positions)
-            value = b.as_index(b.substitute(element[0], {o.name: a.var for o, a in zip(element[1], adv_axes, strict=True)}))
+            value = b.as_index(next(positions))
             value = _checked(ctx, value, extent, len(index), adv_axes, mask)
             index.append(value)
         elif isinstance(item, Static) and item.value is None:
@@ -398,17 +400,15 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
         axes = (*axes_before, *adv_axes, *axes_after)
     else:
         axes = (*adv_axes, *axes_before, *axes_after)
-    if mask is not None:
-        mask = b.substitute(mask[0], {o.name: a.var for o, a in zip(mask[1], adv_axes, strict=True)})  # type: ignore[assignment]
-    return Plan(tuple(axes), tuple(index), mask, True)  # type: ignore[arg-type]
+    return Plan(axes, tuple(index), mask, True)
 
 
 def _leading(items: Sequence[Item], first: int) -> bool:
     return first == 0
 
 
-def _index_arrays(ctx: Context, arrays: Sequence[Array]):  # type: ignore[no-untyped-def]
-    """Index arrays over common axes: (elements with their axes, mask with its axes, dims)."""
+def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Expr | None, tuple[Axis, ...]]:
+    """Index arrays over common axes: (elements, mask, axes)."""
     for a in arrays:
         if not (a.dtype == "index" or a.dtype.startswith(("int", "uint"))):
             if a.empty_dtype is not None or b.constant(a.dims[0] if a.dims else b.ONE) == 0:
@@ -417,14 +417,10 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]):  # type: ignore[no-unt
     from transkern.frontend.elementwise import align
 
     elements, axes, mask, _ = align(ctx, list(arrays))
-    if mask is None and any(a.mask is not None for a in arrays):
-        pass
-    return [(e, axes) for e in elements], (None if mask is None else (mask, axes)), tuple(a.extent for a in axes)
+    return elements, mask, axes
 
 
-def _checked(
-    ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axis, ...], mask: object
-) -> Expr:
+def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axis, ...], mask: Expr | None) -> Expr:
     """An index-array element, with a check before the statement where its range is not known."""
     with ctx.axis_ranges(axes):
         low, high = ctx.within(value, extent)
@@ -435,8 +431,7 @@ def _checked(
         inside = b.both(inside, b.compare("greater_equal", value, b.neg(extent)))
     bad = b.logical_not(inside)
     if mask is not None:
-        condition, over = mask  # type: ignore[misc]
-        bad = b.both(b.substitute(condition, {o.name: a.var for o, a in zip(over, axes, strict=True)}), bad)
+        bad = b.both(mask, bad)
     message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
     if not axes:
         ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
@@ -455,7 +450,13 @@ def _filtered_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value | 
     if not items:
         return base
     first = items[0]
-    if isinstance(first, Array) and first.dtype == "bool" and first.ndim == 1 and first.mask is not None and len(items) == 1:
+    if (
+        isinstance(first, Array)
+        and first.dtype == "bool"
+        and first.ndim == 1
+        and first.mask is not None
+        and len(items) == 1
+    ):
         if first.dims[0] == base.dims[0] and first.mask_at(base.axes[0].var) == base.mask:
             assert base.mask is not None
             return replace(base, mask=b.both(base.mask, first.at((base.axes[0].var,))), view=False)

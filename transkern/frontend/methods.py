@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern.frontend.arguments import Arguments
+from transkern.frontend.attributes import python_number
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert
-from transkern.frontend.functions import Arguments, _item, _items_of, _nonzero, _sort, matmul, write
 from transkern.frontend.indexing import array_item
+from transkern.frontend.library_calls import matmul, sort
+from transkern.frontend.numpy_functions import nonzero
 from transkern.frontend.reductions import axes_of, mean, reduce, variance
 from transkern.frontend.shaping import (
     constant_int,
@@ -20,6 +23,7 @@ from transkern.frontend.shaping import (
     squeeze,
     transpose,
 )  # fmt: skip
+from transkern.frontend.storing import write
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -84,7 +88,9 @@ def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("mean", parameters="axis dtype out keepdims")
 def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
     dtype = a.get("dtype")
-    return _out(ctx, a, mean(ctx, x, a.get("axis"), a.flag("keepdims"), None if dtype is None else dtype_of(ctx, dtype, "")))
+    return _out(
+        ctx, a, mean(ctx, x, a.get("axis"), a.flag("keepdims"), None if dtype is None else dtype_of(ctx, dtype, ""))
+    )
 
 
 @method("var", "std", parameters="axis dtype out ddof keepdims")
@@ -131,7 +137,7 @@ def _sorted(ctx: Context, x: Array, a: Arguments) -> Value:
     axis = a.given.get("axis")
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), None
-    return _sort(ctx, a.name, x, constant_int(ctx, axis or Static(-1), "an axis"), kind)
+    return sort(ctx, a.name, x, constant_int(ctx, axis or Static(-1), "an axis"), kind)
 
 
 @method("copy", parameters="order")
@@ -216,19 +222,19 @@ def _fill(ctx: Context, x: Array, a: Arguments) -> Value:
 
 
 @method("item", parameters="args")
-def _method_item(ctx: Context, x: Array, a: Arguments) -> Value:
+def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
     at = a.get("args")
     if at is not None:
-        return _item(ctx, array_item(ctx, reshape(ctx, x, [Static(-1)]), [at]))
+        return python_number(ctx, array_item(ctx, reshape(ctx, x, [Static(-1)]), [at]))
     size = b.product(x.dims)
     ctx.guard(b.compare("equal", size, b.ONE), "ValueError", "can only convert an array of size 1 to a Python scalar")
-    return _item(ctx, Scalar(x.at(tuple(b.ZERO for _ in x.axes))))
+    return python_number(ctx, Scalar(x.at(tuple(b.ZERO for _ in x.axes))))
 
 
 @method("nonzero", parameters="")
 def _method_nonzero(ctx: Context, x: Array, a: Arguments) -> Value:
     a.given["a"] = x
-    return _nonzero(ctx, a)
+    return nonzero(ctx, a)
 
 
 @method("compress", parameters="condition axis")
@@ -294,6 +300,3 @@ def _diagonal(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("trace", parameters="offset")
 def _trace(ctx: Context, x: Array, a: Arguments) -> Value:
     return reduce(ctx, "sum", as_array(ctx, _diagonal(ctx, x, a)), None, False)
-
-
-_ = (Seq, _items_of)

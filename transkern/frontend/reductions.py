@@ -30,7 +30,7 @@ def axes_of(ctx: Context, axis: Value | None, ndim: int) -> tuple[int, ...]:
         case Seq(items):
             return tuple(sorted(normal_axis(ctx, constant_int(ctx, i, "an axis"), ndim) for i in items))
         case Static(tuple() as items):
-            return tuple(sorted(normal_axis(ctx, i, ndim) for i in items))
+            return tuple(sorted(normal_axis(ctx, int(i), ndim) for i in items))  # type: ignore[arg-type]
         case _:
             if ndim == 0:
                 return ()

@@ -25,7 +25,12 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Const, Expr, Load, Var
 
-_PYTHON_DTYPES = {"builtins.int": "int64", "builtins.float": "float64", "builtins.bool": "bool", "builtins.complex": "complex128"}
+_PYTHON_DTYPES = {
+    "builtins.int": "int64",
+    "builtins.float": "float64",
+    "builtins.bool": "bool",
+    "builtins.complex": "complex128",
+}
 
 
 def dtype_of(ctx: Context, value: Value | None, default: str) -> str:
@@ -66,7 +71,7 @@ def dims_of(ctx: Context, value: Value) -> tuple[Expr, ...]:
         case Seq(items):
             return tuple(b.as_index(scalar_expr(ctx, i)) for i in items)
         case Static(tuple() | list() as items):
-            return tuple(b.index(i) for i in items)
+            return tuple(b.index(int(i)) for i in items)  # type: ignore[arg-type]
         case Scalar() | Static():
             return (b.as_index(scalar_expr(ctx, value)),)
         case _:
@@ -125,7 +130,9 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
 def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
     if value.mask is not None:
         value = ctx.compact(value, "kept")
-    order = tuple(reversed(range(value.ndim))) if order is None else tuple(normal_axis(ctx, a, value.ndim) for a in order)
+    order = (
+        tuple(reversed(range(value.ndim))) if order is None else tuple(normal_axis(ctx, a, value.ndim) for a in order)
+    )
     if sorted(order) != list(range(value.ndim)):
         ctx.guard(b.FALSE, "ValueError", "axes don't match array")
     return replace(value, axes=tuple(value.axes[a] for a in order), identity="")
@@ -167,8 +174,10 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         index = tuple(b.ZERO if p is None else axes[p].var for p in squeezed)
         return Array(axes, value.at(index), view=value.view)
     linear = ravel_index([a.var for a in axes], dims)
-    if isinstance(value.body, Load) and value.body.index == tuple(a.var for a in value.axes) and (
-        ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:]
+    if (
+        isinstance(value.body, Load)
+        and value.body.index == tuple(a.var for a in value.axes)
+        and (ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:])
     ):
         return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view)
     return Array(axes, value.at(unravel(linear, value.dims)), view=value.view)
@@ -427,9 +436,7 @@ def flip(ctx: Context, value: Array, which: Sequence[int]) -> Array:
     if value.mask is not None:
         value = ctx.compact(value, "kept")
     axes = ctx.axes(value.dims)
-    at = tuple(
-        b.sub(b.sub(a.extent, b.ONE), a.var) if d in which else a.var for d, a in enumerate(axes)
-    )
+    at = tuple(b.sub(b.sub(a.extent, b.ONE), a.var) if d in which else a.var for d, a in enumerate(axes))
     return Array(axes, value.at(at), view=value.view)
 
 

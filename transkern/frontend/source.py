@@ -221,7 +221,9 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         value = inner
     if isinstance(value, types.FunctionType):
         if value.__module__ and value.__module__.split(".")[0] == "numpy":
-            return Known(f"numpy.{value.__name__}" if "linalg" not in value.__module__ else f"numpy.linalg.{value.__name__}")
+            return Known(
+                f"numpy.{value.__name__}" if "linalg" not in value.__module__ else f"numpy.linalg.{value.__name__}"
+            )
         return live_function(value)
     if callable(value):
         module = getattr(value, "__module__", None) or ""
@@ -239,8 +241,10 @@ def known_object(path: str) -> Value:
     module = {"numpy": np, "math": math}.get(head)
     if module is not None and hasattr(module, name):
         value = getattr(module, name)
-        if value is None or isinstance(value, (bool, int, float, np.dtype)) or (
-            isinstance(value, type) and issubclass(value, np.generic)
+        if (
+            value is None
+            or isinstance(value, (bool, int, float, np.dtype))
+            or (isinstance(value, type) and issubclass(value, np.generic))
         ):
             return Static(value)
     return Known(path)

@@ -52,7 +52,9 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
         ctx.emit(n.Return(translator.result(value)))
     else:
         translator.run()
-    params = [replace(p, written=(p.base or p.name) in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params]
+    params = [
+        replace(p, written=(p.base or p.name) in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params
+    ]
     return n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds, tuple(ctx.out), scope.lines,
         scope.file, tuple(ctx.assumptions),
@@ -96,9 +98,7 @@ def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -
         known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument")
         ctx.buffers[base] = known
     if known.dtype != kind.dtype:
-        ctx.fail(
-            f"`{name}` and `{kind.shares}` share memory and have different dtypes", "pass a copy of one of them"
-        )
+        ctx.fail(f"`{name}` and `{kind.shares}` share memory and have different dtypes", "pass a copy of one of them")
     axes = ctx.axes(sizes)
     at: Expr = Var(f"{name}_offset")
     for d, axis in enumerate(axes):

@@ -51,14 +51,19 @@ def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
 def names_used_outside(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> set[str]:
     inside = {id(x) for x in ast.walk(loop)}
     return {
-        x.id for x in ast.walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in inside
+        x.id
+        for x in ast.walk(function)
+        if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in inside
     }
 
 
 def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names bound otherwise than by an augmented assignment."""
     augmented = {
-        id(x.target) for s in body for x in ast.walk(s) if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)
+        id(x.target)
+        for s in body
+        for x in ast.walk(s)
+        if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name)
     }
     return {
         x.id for s in body for x in ast.walk(s)

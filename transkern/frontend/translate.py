@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import functions
+from transkern.frontend import iterating, library_calls, shaping, storing
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context, Terminated
 from transkern.frontend.elementwise import (
@@ -125,9 +125,9 @@ class Translator(Expressions):
             case ast.Raise(exc=exc):
                 self.raise_(exc)
             case ast.Assert(test=test, msg=message):
-                value = truth(self.ctx, self.expr(test))
+                holds = truth(self.ctx, self.expr(test))
                 text, args = self.message(message)
-                self.ctx.guard(condition_of(value), "AssertionError", text, args)
+                self.ctx.guard(condition_of(holds), "AssertionError", text, args)
             case ast.FunctionDef(name=name):
                 self.env[name] = Function(name, node, self.scope, dict(self.env))
             case ast.Delete(targets=targets):
@@ -213,7 +213,9 @@ class Translator(Expressions):
             case GrowingList() as owner:
                 if owner.dims:
                     self.ctx.fail("returning a list of arrays", "return np.array(list)")
-                return n.ListResult(owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python)
+                return n.ListResult(
+                    owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python
+                )
             case Array(identity=identity) if identity:
                 return n.ArgumentResult(identity)
             case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
@@ -246,9 +248,9 @@ class Translator(Expressions):
             and value.body.index == tuple(a.var for a in value.axes)
         )  # fmt: skip
         dims = value.dims
-        if whole and self._covers(value):
-            buffer = ctx.buffers[value.base]
-        elif whole and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value):
+        if (whole and self._covers(value)) or (
+            whole and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value)
+        ):
             buffer = ctx.buffers[value.base]
         else:
             stored = ctx.define(value, "result")
@@ -283,7 +285,7 @@ class Translator(Expressions):
                 self.store(target, value)
             case ast.Attribute(value=owner, attr="shape"):
                 assert isinstance(owner, ast.Name)
-                self.env[owner.id] = functions.reshape(self.ctx, self.expr(owner), [value])
+                self.env[owner.id] = shaping.reshape(self.ctx, as_array(self.ctx, self.expr(owner)), [value])
             case ast.Starred():
                 self.ctx.fail("a starred target", "name each element", target)
             case _:
@@ -333,7 +335,9 @@ class Translator(Expressions):
             c < 0 for i in value.body.index for t, c in b.affine(i)[0].items() if isinstance(t, Var) and t.name in own
         )
         return backwards and not any(
-            isinstance(v, Array) and v.view and v.base == value.base for frame in self.ctx.frames for v in frame.values()
+            isinstance(v, Array) and v.view and v.base == value.base
+            for frame in self.ctx.frames
+            for v in frame.values()
         )
 
     def growing(self, name: str, value: Seq) -> GrowingList:
@@ -345,7 +349,7 @@ class Translator(Expressions):
         owner = GrowingList(buffer, count.name, depth=len(ctx.trips))
         ctx.emit(n.Alloc(buffer))
         for item in value.items:
-            functions.append(ctx, owner, item)
+            storing.append(ctx, owner, item)
         return owner
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
@@ -360,7 +364,9 @@ class Translator(Expressions):
             )  # fmt: skip
             self.ctx.guard(b.FALSE, "ValueError", text)
         # all values stand before the first target changes
-        settled = [self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)]
+        settled = [
+            self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
+        ]
         for target, item in zip(targets, settled, strict=True):
             self.assign(target, item)
 
@@ -399,7 +405,12 @@ class Translator(Expressions):
         """``base[items] = value``."""
         base = self.expr(target.value)
         items = self.items(target.slice)
-        if isinstance(base, Seq) and isinstance(target.value, ast.Name) and len(items) == 1 and isinstance(items[0], Static):
+        if (
+            isinstance(base, Seq)
+            and isinstance(target.value, ast.Name)
+            and len(items) == 1
+            and isinstance(items[0], Static)
+        ):
             changed = list(base.items)
             changed[items[0].value] = value
             self.env[target.value.id] = Seq(tuple(changed), base.kind)
@@ -407,7 +418,13 @@ class Translator(Expressions):
         if isinstance(base, GrowingList):
             at = scalar_expr(self.ctx, items[0])  # type: ignore[arg-type]
             subscript(self.ctx, base, items)
-            self.ctx.emit(n.Store(base.buffer, (b.wrap_index(b.as_index(at), b.size(base.count)),), b.cast(scalar_expr(self.ctx, value), base.dtype)))
+            self.ctx.emit(
+                n.Store(
+                    base.buffer,
+                    (b.wrap_index(b.as_index(at), b.size(base.count)),),
+                    b.cast(scalar_expr(self.ctx, value), base.dtype),
+                )
+            )
             return
         if not isinstance(base, Array):
             self.ctx.fail(f"a store into {describe(base)}", "", target)
@@ -416,7 +433,7 @@ class Translator(Expressions):
                 base = self.own(target.value.id, base)
             else:
                 return  # a store into a copy: nobody sees it
-        functions.write(self.ctx, base, items, value)
+        storing.write(self.ctx, base, items, value)
 
     def own(self, name: str, value: Array) -> Array:
         """The array under `name` in memory of its own, so that it can be stored to."""
@@ -430,13 +447,13 @@ class Translator(Expressions):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             new = self.expr(value)
             if isinstance(old, GrowingList) and op == "add":
-                functions.extend(ctx, old, new)
+                storing.extend(ctx, old, new)
                 return
             if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
                 if not old.view or old.mask is not None:
                     old = self.own(target.id, old)
                 result = self.operate(op, old, new)
-                functions.write(ctx, old, [Static(Ellipsis)], result, casting=op)
+                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
                 return
             self.assign(target, self.operate(op, old, new))
             return
@@ -449,7 +466,7 @@ class Translator(Expressions):
             old = subscript(ctx, base, items)
         result = self.operate(op, old, self.expr(value))
         if isinstance(base, Array):
-            functions.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
+            storing.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
         else:
             at = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Store()), target)
             self.store(at, result)
@@ -460,7 +477,7 @@ class Translator(Expressions):
     def operate(self, op: str, left: Value, right: Value) -> Value:
         ctx = self.ctx
         if op == "matmul":
-            return functions.matmul(ctx, left, right)
+            return library_calls.matmul(ctx, left, right)
         if isinstance(left, Seq) or isinstance(right, Seq):
             if op == "add" and isinstance(left, Seq) and isinstance(right, Seq):
                 return Seq(left.items + right.items, left.kind)
@@ -487,7 +504,9 @@ class Translator(Expressions):
             return self.block(node.body if condition.value else node.orelse)
         return self.fork(condition.expr, node.body, node.orelse, rest)  # type: ignore[union-attr]
 
-    def fork(self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], rest: Sequence[ast.stmt]) -> bool:
+    def fork(
+        self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], rest: Sequence[ast.stmt]
+    ) -> bool:
         ctx = self.ctx
         span = ctx.span
         move = self.inlined and any(returns(s) for s in [*then, *orelse])
@@ -526,9 +545,11 @@ class Translator(Expressions):
         self.ended = move and (ended1 or ended2)
         return done1 and done2
 
-    def merge(self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt], only: str = "") -> None:
+    def merge(
+        self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt], only: str = ""
+    ) -> None:
         merged: dict[str, Value] = {}
-        for name in ([only] if only else [*env1, *[k for k in env2 if k not in env1]]):
+        for name in [only] if only else [*env1, *[k for k in env2 if k not in env1]]:
             one, two = env1.get(name), env2.get(name)
             if one is None or two is None:
                 merged[name] = Unbound(f"`{name}` has a value on one of two paths only")
@@ -621,7 +642,7 @@ class Translator(Expressions):
         if orelse:
             ctx.fail("`else` of a loop", "set a flag before break", node)
         source = self.expr(iterable)
-        counted = functions.iteration(ctx, source)
+        counted = iterating.iteration(ctx, source)
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
                 ctx.fail(f"a loop over {len(counted)} different values", "loop over an array or a range", node)
@@ -721,7 +742,9 @@ class Translator(Expressions):
             value = before.get(name)
             if not isinstance(value, Array) or not value.view:
                 continue
-            others = [k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base]
+            others = [
+                k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
+            ]
             if self.ctx.buffers[value.base].role == "argument" or others:
                 whose = f"also `{others[0]}`" if others else "an argument"
                 self.ctx.fail(

@@ -131,9 +131,11 @@ def types_from_annotations(node: ast.FunctionDef | ast.Lambda) -> tuple[ArgType,
         kind = annotation_type(argument.annotation, argument.arg)
         if kind is None and isinstance(default, ast.Constant):
             value = default.value
-            kind = ScalarType(_PYTHON[type(value).__name__], type(value).__name__) if (
-                type(value).__name__ in _PYTHON
-            ) else ConstantType(value)
+            kind = (
+                ScalarType(_PYTHON[type(value).__name__], type(value).__name__)
+                if (type(value).__name__ in _PYTHON)
+                else ConstantType(value)
+            )
         if kind is None:
             return None
         found.append(kind)
@@ -172,14 +174,17 @@ def types_of(
             found.append(ScalarType(_PYTHON[python], python))
         elif isinstance(value, np.generic):
             found.append(ScalarType(dtype_name(value.dtype)))
-        elif value is None or isinstance(value, (str, bytes, np.dtype, type, slice)) or (
-            isinstance(value, tuple) and all(isinstance(v, (int, float, str, bool, type(None))) for v in value)
+        elif (
+            value is None
+            or isinstance(value, (str, bytes, np.dtype, type, slice))
+            or (isinstance(value, tuple) and all(isinstance(v, (int, float, str, bool, type(None))) for v in value))
         ):
             found.append(ConstantType(value))
         else:
             raise CompileError(
                 f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None and tuples of "
-                "them can be passed", "convert it to an array with np.asarray outside the compiled function",
+                "them can be passed",
+                "convert it to an array with np.asarray outside the compiled function",
             )
     return tuple(found)
 

@@ -20,7 +20,14 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
-    buffers_used, buffers_written, exprs, map_block, map_statement, own_exprs, scalars_used, variables_read, walk, walk_expr,
+    buffers_used,
+    buffers_written,
+    exprs,
+    map_block,
+    map_statement,
+    scalars_used,
+    variables_read,
+    walk,
 )  # fmt: skip
 
 
@@ -113,7 +120,9 @@ class _Masking:
                         used.add("last")
                         return Load(array, (last,), dtype)
                     raise _Reject
-                case Apply("greater" | "greater_equal" | "less" | "less_equal" | "equal" | "not_equal" as op, (x, y), _):
+                case Apply(
+                    "greater" | "greater_equal" | "less" | "less_equal" | "equal" | "not_equal" as op, (x, y), _
+                ):
                     found = _about_size(op, x, y, size)
                     if found is not None:
                         return found_condition(found)
@@ -267,7 +276,11 @@ class _Masking:
         for inner in walk(s.body):
             if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc)):
                 raise _Reject
-            if isinstance(inner, n.Store) and not self._own_temporary(inner.buffer) and inner.buffer in self.program.buffers:
+            if (
+                isinstance(inner, n.Store)
+                and not self._own_temporary(inner.buffer)
+                and inner.buffer in self.program.buffers
+            ):
                 if s.axis in {v for i in inner.index for v in variables_read(i)}:
                     raise _Reject
                 if self.program.buffers[inner.buffer].role != "temporary":
@@ -299,7 +312,9 @@ def _about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
     """What a comparison of the size with a small constant asks."""
     if y == size:
         x, y = y, x
-        op = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}.get(op, op)
+        op = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}.get(
+            op, op
+        )
     value = b.constant(y)
     if x != size or value is None:
         return None
@@ -308,6 +323,3 @@ def _about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
         ("less_equal", 0): "none", ("less", 1): "none", ("equal", 1): "one", ("less_equal", 1): "at most one",
         ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several", ("not_equal", 1): "not one",
     }.get((op, value))  # fmt: skip
-
-
-_ = (own_exprs, walk_expr)

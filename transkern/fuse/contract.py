@@ -16,8 +16,17 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
-    bodies, buffers_read, buffers_used, buffers_written, map_statement, own_exprs, scalars_used, variables_read, walk,
-    walk_expr, with_bodies,
+    bodies,
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    map_statement,
+    own_exprs,
+    scalars_used,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
 )  # fmt: skip
 
 
@@ -56,7 +65,9 @@ class _Contracting:
         for name in sorted(used):
             if name not in self.buffers or self.buffers[name].role != "temporary":
                 continue
-            others = [s for k, s in enumerate(siblings) if k != position and not (isinstance(s, n.Alloc) and s.buffer == name)]
+            others = [
+                s for k, s in enumerate(siblings) if k != position and not (isinstance(s, n.Alloc) and s.buffer == name)
+            ]
             if any(name in buffers_used(s) | buffers_written(s) for s in others):
                 continue
             if not any(isinstance(s, n.Alloc) and s.buffer == name for s in siblings[:position]):
@@ -83,7 +94,9 @@ class _Contracting:
             if target.role == "argument" or (target.dtype, target.dims) != (mine.dtype, mine.dims):
                 continue
             if s.buffer in buffers_used(loop) or any(
-                s.buffer in buffers_used(o) | buffers_written(o) for o in siblings[:position] if not isinstance(o, n.Alloc)
+                s.buffer in buffers_used(o) | buffers_written(o)
+                for o in siblings[:position]
+                if not isinstance(o, n.Alloc)
             ):
                 continue
             stores = [w for w in walk((loop,)) if isinstance(w, n.Store) and w.buffer == s.buffer]
@@ -108,7 +121,11 @@ class _Contracting:
     def _needs_row(self, name: str, loop: n.Loop) -> bool:
         """Whether the temporary would still be an array inside the loop (a scalar costs nothing)."""
         places = [body for body in _blocks_of(loop.body) if any(_touches(s, name) for s in body)]
-        innermost = [body for body in places if any(isinstance(s, (n.Store, n.Let, n.Accumulate)) and _touches(s, name) for s in body)]
+        innermost = [
+            body
+            for body in places
+            if any(isinstance(s, (n.Store, n.Let, n.Accumulate)) and _touches(s, name) for s in body)
+        ]
         return len(innermost) > 1
 
     def _dies_at(self, name: str, store: n.Store, loop: n.Loop) -> bool:

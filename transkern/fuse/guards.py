@@ -1,8 +1,8 @@
 """Drop guards that a condition on the path already holds:
 
-    while (order.size > 0):                  while (order.size > 0):
-        guard (order.size >= 1)      to          let i = order[0]
-        let i = order[0]
+while (order.size > 0):                  while (order.size > 0):
+    guard (order.size >= 1)      to          let i = order[0]
+    let i = order[0]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.facts import Fact, conjuncts, facts_of, implied, touched
 from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, with_bodies
+
 
 def drop_proven_guards(program: n.Program) -> n.Program:
     """The program without guards that cannot fail where they stand."""
@@ -77,8 +78,8 @@ def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
 def unify_sizes(program: n.Program) -> n.Program:
     """After a guard at the front that two sizes are equal, one name serves for both:
 
-        guard (h == h4 // 4)            guard (h == h4 // 4)
-        for j < h4 // 4: …       to     for j < h: …
+    guard (h == h4 // 4)            guard (h == h4 // 4)
+    for j < h4 // 4: …       to     for j < h: …
     """
     from transkern.ir.traverse import map_block
 

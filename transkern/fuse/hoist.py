@@ -18,7 +18,14 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
-    buffers_written, map_statement, own_exprs, scalars_set, variables_read, walk, walk_expr, with_bodies,
+    buffers_written,
+    map_own,
+    own_exprs,
+    scalars_set,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
 )  # fmt: skip
 
 
@@ -89,9 +96,7 @@ class _Hoisting:
         base = self.buffers[order]
         self.buffers[name] = n.Buffer(name, self.buffers[source].dtype, base.dims, line=base.line)
         p = Var(self.names.fresh("p"), "index")
-        index = tuple(
-            b.cast(Load(order, (p,), base.dtype), "index") if k == d else i for k, i in enumerate(rest)
-        )
+        index = tuple(b.cast(Load(order, (p,), base.dtype), "index") if k == d else i for k, i in enumerate(rest))
         self.before += [
             n.Alloc(name, span=self.loop.span),
             n.Loop(p.name, b.ZERO, base.dims[0], b.ONE, "parallel", (
@@ -116,24 +121,13 @@ class _Hoisting:
         def deep(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
             out = []
             for inner in block:
-                if isinstance(inner, n.Let) and isinstance(inner.value, Load) and inner.value.buffer not in self.written:
+                if (
+                    isinstance(inner, n.Let)
+                    and isinstance(inner.value, Load)
+                    and inner.value.buffer not in self.written
+                ):
                     known[inner.name] = inner.value
-                out.append(with_bodies(_own(inner, change), deep))
+                out.append(with_bodies(map_own(inner, change), deep))
             return tuple(out)
 
         return deep((s,))[0]
-
-
-def _own(s: n.Stmt, change: object) -> n.Stmt:
-    """The statement with its own expressions changed, the statements inside it left as they are."""
-    bare = with_bodies(s, lambda _: ())
-    changed = map_statement(bare, change)  # type: ignore[arg-type]
-    match s:
-        case n.While(head=head, body=body):
-            return replace(changed, head=head, body=body)  # type: ignore[call-arg]
-        case n.If(then=then, orelse=orelse):
-            return replace(changed, then=then, orelse=orelse)  # type: ignore[call-arg]
-        case n.Loop(body=body) | n.Compact(body=body) | n.Scanning(body=body) | n.Kernel(body=body):
-            return replace(changed, body=body)  # type: ignore[call-arg]
-        case _:
-            return changed

@@ -12,10 +12,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from transkern.ir import nodes as n
+from transkern.ir.build import map_expr
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
-    buffers_used, buffers_written, exprs, map_statement, own_exprs, scalars_set, scalars_used, walk, walk_expr, with_bodies,
+    bodies,
+    buffers_used,
+    buffers_written,
+    exprs,
+    map_own,
+    own_exprs,
+    scalars_set,
+    scalars_used,
+    walk,
+    walk_expr,
+    with_bodies,
 )  # fmt: skip
 
 
@@ -74,7 +85,11 @@ def _placement(s: n.Stmt) -> str:
             inner = list(walk((s,)))
             if any(isinstance(x, (n.Library, n.Return, n.Alloc)) for x in inner):
                 return "host"
-            return "block" if any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning, n.Store)) for x in inner) else "host"
+            return (
+                "block"
+                if any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning, n.Store)) for x in inner)
+                else "host"
+            )
         case _:
             return "host"
 
@@ -108,14 +123,14 @@ def spill_scalars(program: n.Program) -> n.Program:
             if isinstance(s, n.Alloc) and s.buffer in program.buffers:
                 for d in program.buffers[s.buffer].dims:
                     outside.update(e.name for e in walk_expr(d) if isinstance(e, Var))
-            for body in _bodies(s):
+            for body in bodies(s):
                 host_reads(body)
 
     host_reads(program.body)
     crossing: dict[str, str] = {}
     dtypes = _scalar_dtypes(program)
     for kernel in kernels:
-        live = scalars_set(kernel) - {s.name for s in walk(_inside(kernel)) if isinstance(s, n.Let)}
+        live = scalars_set(kernel) - {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
         for name in sorted(live):
             elsewhere = name in outside or any(
                 name in scalars_used(k) | scalars_set(k) for k in kernels if k is not kernel
@@ -149,43 +164,19 @@ def spill_scalars(program: n.Program) -> n.Program:
                 made.append(replace(s, body=(*before, *s.body, *after)))
                 continue
             if isinstance(s, n.Assign) and s.name in crossing:
-                made.append(n.Kernel(names.fresh(f"{program.name}_set"), (n.Store(crossing[s.name], (), map_expr_(s.value, read)),), "block"))
+                made.append(
+                    n.Kernel(
+                        names.fresh(f"{program.name}_set"),
+                        (n.Store(crossing[s.name], (), map_expr(s.value, read)),),
+                        "block",
+                    )
+                )
                 continue
-            bare = with_bodies(s, lambda _: ())
-            bare = map_statement(bare, read)
-            made.append(_with(bare, s, block))
+            made.append(with_bodies(map_own(s, read), block))
         return tuple(made)
 
     allocs = tuple(n.Alloc(buffer) for buffer in crossing.values())
     return replace(program, body=(*allocs, *block(program.body)), buffers=buffers)
-
-
-def map_expr_(expr: Expr, change: object) -> Expr:
-    from transkern.ir.build import map_expr
-
-    return map_expr(expr, change)  # type: ignore[arg-type]
-
-
-def _with(bare: n.Stmt, s: n.Stmt, change: object) -> n.Stmt:
-    match s:
-        case n.If(then=then, orelse=orelse):
-            return replace(bare, then=change(then), orelse=change(orelse))  # type: ignore[call-arg, operator]
-        case n.While(head=head, body=body):
-            return replace(bare, head=change(head), body=change(body))  # type: ignore[call-arg, operator]
-        case n.Loop(body=body):
-            return replace(bare, body=change(body))  # type: ignore[call-arg, operator]
-        case _:
-            return bare
-
-
-def _bodies(s: n.Stmt) -> Iterable[tuple[n.Stmt, ...]]:
-    from transkern.ir.traverse import bodies
-
-    return bodies(s)
-
-
-def _inside(kernel: n.Kernel) -> tuple[n.Stmt, ...]:
-    return kernel.body
 
 
 def _set_first(kernel: n.Kernel, name: str) -> bool:
@@ -235,7 +226,9 @@ def count_kernels(program: n.Program) -> int:
 
 def temporaries(program: n.Program) -> list[str]:
     """The arrays that exist only between kernels (not results, not arguments, not single scalars)."""
-    local = {s.buffer for k in walk(program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Alloc)}
+    local = {
+        s.buffer for k in walk(program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Alloc)
+    }
     return [
         name for name, buffer in program.buffers.items()
         if buffer.role == "temporary" and buffer.dims and name not in local

@@ -18,7 +18,15 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
-    buffers_used, buffers_written, exprs, map_statement, scalars_set, scalars_used, variables_read, walk, with_bodies,
+    buffers_used,
+    buffers_written,
+    exprs,
+    map_statement,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    with_bodies,
 )  # fmt: skip
 
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
@@ -201,5 +209,3 @@ def _rename(loop: n.Loop | n.Compact, axis: str) -> n.Loop | n.Compact:
 def _join(one: n.Loop, two: n.Loop | n.Compact) -> n.Stmt:
     renamed = _rename(two, one.axis)
     return replace(renamed, body=one.body + renamed.body)
-
-

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
 
@@ -40,9 +40,8 @@ class _Lowering:
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         match s:
             case n.Define(buffer, axes, value):
-                index = tuple(a.var for a in axes)
                 allocation: list[n.Stmt] = [n.Alloc(buffer)]
-                return allocation + self.nest(axes, buffer, index, value, None)
+                return allocation + self.nest(axes, buffer, tuple(a.var for a in axes), value, None)
             case n.Write():
                 return self.write(s)
             case n.Filter():
@@ -242,6 +241,3 @@ def _reads_ahead(buffer: str, axis: Axis, exprs: Sequence[Expr]) -> bool:
                 if terms != {axis.var: 1} or total < 0:
                     return False
     return True
-
-
-_ = Const

@@ -1,9 +1,9 @@
 """Compute once what stands twice in a block:
 
-    total_1 sum= x[i]                  total sum= x[i]
-    total_2 sum= x[i]          to      …
-    let mean_1 = total_1 / n           let mean = total / n
-    let mean_2 = total_2 / n
+total_1 sum= x[i]                  total sum= x[i]
+total_2 sum= x[i]          to      …
+let mean_1 = total_1 / n           let mean = total / n
+let mean_2 = total_2 / n
 """
 
 from __future__ import annotations
@@ -11,10 +11,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern.ir import nodes as n
-
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import (
-    buffers_read, buffers_written, map_block, scalars_set, variables_read, walk_expr, with_bodies,
+    buffers_read,
+    buffers_written,
+    map_block,
+    scalars_set,
+    variables_read,
+    walk_expr,
+    with_bodies,
 )  # fmt: skip
 
 
@@ -74,5 +79,3 @@ def _share_accumulates(loop: n.Loop, declared: dict[str, n.Accumulator]) -> tupl
 
 def _renamed(block: tuple[n.Stmt, ...], names: dict[str, str]) -> tuple[n.Stmt, ...]:
     return map_block(block, lambda e: Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None)
-
-

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, map_block, own_exprs, variables_read, walk, with_bodies
 
@@ -57,23 +57,19 @@ def _shift(s: n.Loop, names: Names) -> n.Loop:
     p = Var(names.fresh("p"))
     back = b.sub(p, offset)
     body = map_block(s.body, lambda e: back if e == axis else None)
-    body = map_block(body, lambda e: b.rebuild(e, e.args) if _is_sum(e) else None)
-    stop = s.stop
-    match stop:  # max(u, 0) + offset: an empty range stays empty without the max
-        case _ if (inner_stop := _without_floor(stop)) is not None:
-            stop = inner_stop
+    body = map_block(body, _normal)
+    stop = _without_floor(s.stop) or s.stop  # max(u, 0) + offset: an empty range stays empty without the max
     return replace(s, axis=p.name, start=offset, stop=b.add(stop, offset), body=body)
 
 
-def _is_sum(e: Expr) -> bool:
-    from transkern.ir.expr import Apply
-
-    return isinstance(e, Apply) and e.op in ("add", "subtract") and e.dtype == "index"
+def _normal(e: Expr) -> Expr | None:
+    """Sums of positions in normal form again."""
+    if isinstance(e, Apply) and e.op in ("add", "subtract") and e.dtype == "index":
+        return b.rebuild(e, e.args)
+    return None
 
 
 def _without_floor(stop: Expr) -> Expr | None:
-    from transkern.ir.expr import Apply
-
     match stop:
         case Apply("maximum", (u, Const(0)), "index"):
             return u
@@ -86,8 +82,6 @@ def _index_uses(s: n.Loop) -> list[Expr]:
     found: list[Expr] = []
 
     def visit(e: Expr) -> None:
-        from transkern.ir.expr import Apply, Reduce
-
         if s.axis not in variables_read(e):
             return
         match e:

@@ -317,7 +317,7 @@ class ArgumentResult:
 
 @dataclass(frozen=True, slots=True)
 class ConstantResult:
-    value: None | bool | int | float | complex | str
+    value: bool | int | float | complex | str | None
 
 
 Result: TypeAlias = ArrayResult | ViewResult | ScalarResult | ListResult | TupleResult | ArgumentResult | ConstantResult

@@ -48,7 +48,11 @@ def program(p: n.Program) -> str:
     lines = [f"program {p.name}({', '.join(_param(q) for q in p.params)})"]
     for buffer in p.buffers.values():
         if buffer.role != "argument":
-            facts = f"  in [{text(buffer.low)}, {text(buffer.high)})" if buffer.low is not None and buffer.high is not None else ""
+            facts = (
+                f"  in [{text(buffer.low)}, {text(buffer.high)})"
+                if buffer.low is not None and buffer.high is not None
+                else ""
+            )
             dims = ", ".join(map(text, buffer.dims))
             lines.append(f"  {buffer.role} {buffer.name}: {buffer.dtype}[{dims}]{facts}")
     lines += block(p.body, 1)
@@ -58,8 +62,10 @@ def program(p: n.Program) -> str:
 def _param(param: n.Param) -> str:
     match param:
         case n.ArrayParam(name, dtype, dims, layout, written):
-            return f"{name}: {dtype}[{', '.join(map(text, dims))}]" + (" strided" if layout != "C" else "") + (
-                " written" if written else ""
+            return (
+                f"{name}: {dtype}[{', '.join(map(text, dims))}]"
+                + (" strided" if layout != "C" else "")
+                + (" written" if written else "")
             )
         case n.ScalarParam(name, dtype, python):
             return f"{name}: {python or dtype}"

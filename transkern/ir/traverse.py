@@ -100,6 +100,19 @@ def map_statement(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n
     return dataclasses.replace(statement, **values) if values else statement
 
 
+def map_own(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
+    """The statement with its own expressions changed; the statements inside it are left as they are."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(statement):
+        old = getattr(statement, field.name)
+        if isinstance(old, tuple) and old and isinstance(old[0], n.Node):
+            continue
+        new = _map_value(old, change)
+        if new is not old:
+            values[field.name] = new
+    return dataclasses.replace(statement, **values) if values else statement
+
+
 def map_block(block: tuple[n.Stmt, ...], change: Callable[[Expr], Expr | None]) -> tuple[n.Stmt, ...]:
     return tuple(map_statement(s, change) for s in block)
 

@@ -32,7 +32,10 @@ def call_foreign(call: Callable[[list[Any], str], Any], values: list[Any], kind:
     if kind == "torch":
         inner = [v.detach().numpy() if hasattr(v, "detach") else v for v in values]
     elif kind == "jax":
-        inner = [np.asarray(v) if hasattr(v, "__array__") and not isinstance(v, (np.ndarray, np.generic)) else v for v in values]
+        inner = [
+            np.asarray(v) if hasattr(v, "__array__") and not isinstance(v, (np.ndarray, np.generic)) else v
+            for v in values
+        ]
     else:
         inner = [v.get() if hasattr(v, "get") and hasattr(v, "device") else v for v in values]
     return _back(call(inner, target), kind, dict(zip(map(id, inner), values, strict=True)))

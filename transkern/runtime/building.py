@@ -13,7 +13,9 @@ from transkern.runtime import cache
 from transkern.runtime.compiled import Specialisation
 
 
-def build(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False) -> Specialisation:
+def build(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False
+) -> Specialisation:
     """`function` for arguments of `arg_types` on `target`."""
     if target == "cpu":
         return _build_cpu(function, arg_types)
@@ -44,7 +46,14 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
 
     written = tuple(p.name for p in program.params if isinstance(p, ArrayParam) and p.written)
     return Specialisation(
-        arg_types, target, call, getattr(call, "why", None), count_kernels(program), tuple(temporaries(program)), False, written
+        arg_types,
+        target,
+        call,
+        getattr(call, "why", None),
+        count_kernels(program),
+        tuple(temporaries(program)),
+        False,
+        written,
     )
 
 
@@ -97,7 +106,9 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
     return made
 
 
-def texts(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False) -> dict[str, str]:
+def texts(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False
+) -> dict[str, str]:
     """The files of a specialisation: names and texts."""
     return program_texts(program_for(function, arg_types, target), target, allow_float32)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
-from transkern.runtime import cache
 
 TARGETS = ("cpu", "cuda", "pallas")
 
@@ -102,7 +101,11 @@ class Compiled:
 
         kind = arrays.foreign_kind(values)
         target = self._resolve_target(kind)
-        if kind is not None and not (kind == "cupy" and target == "cuda") and not (kind == "jax" and target == "pallas"):
+        if (
+            kind is not None
+            and not (kind == "cupy" and target == "cuda")
+            and not (kind == "jax" and target == "pallas")
+        ):
             return arrays.call_foreign(self._call_numpy, values, kind, target)
         return self._call_numpy(values, target)
 
@@ -242,7 +245,11 @@ class Compiled:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
         from transkern.runtime.building import texts
 
-        chosen = target or (self._last.target if self._last else None) or (self.target if self.target != "auto" else default_target())
+        chosen = (
+            target
+            or (self._last.target if self._last else None)
+            or (self.target if self.target != "auto" else default_target())
+        )
         made = texts(self.function, self._types(types), chosen, self.allow_float32)
         return "\n".join(made.values())
 
@@ -254,7 +261,7 @@ class Compiled:
 
 
 def types_help(name: str, parameters: Sequence[str]) -> str:
-    example = ", ".join(f"float32[n]" if k == 0 else "float" for k, _ in enumerate(parameters))
+    example = ", ".join("float32[n]" if k == 0 else "float" for k, _ in enumerate(parameters))
     return (
         f"the types of `{name}({', '.join(parameters)})` are not known\n"
         f"  help: give them with --types '{name}({example})', with @transkern.compile(types='({example})'), or as annotations "
@@ -283,5 +290,3 @@ def _nothing(*args: Any) -> Any:
 
 def _rebuild(function: types.FunctionType, target: str, types: str | None, fallback: str | None) -> Compiled:
     return Compiled(function, target, types, fallback)
-
-

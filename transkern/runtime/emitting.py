@@ -59,7 +59,9 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
     return found
 
 
-def _program(path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None) -> Any:
+def _program(
+    path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None
+) -> Any:
     from transkern import pipeline
     from transkern.errors import NeedsConstant
     from transkern.frontend.specialise import specialise
@@ -74,7 +76,9 @@ def _program(path: Path, name: str | None, types: str | None, target: str, after
     return pipeline.run(made, pipeline.passes_for(target), after)
 
 
-def emit_files(path: Path, function: str | None, target: str, types: str | None, allow_float32: bool = False) -> dict[str, str]:
+def emit_files(
+    path: Path, function: str | None, target: str, types: str | None, allow_float32: bool = False
+) -> dict[str, str]:
     """The files of a function on a target: names and texts."""
     from transkern.runtime.building import program_texts
 

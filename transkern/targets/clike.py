@@ -15,8 +15,8 @@ import numpy as np
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.names import printed
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.names import printed
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -95,14 +95,142 @@ def ident(name: str) -> str:
 
 
 _RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false "
-    "asm typeof near far y0 y1 j0 j1 yn jn gamma signgam index template class new delete this operator namespace using "
-    "private public protected virtual friend try catch throw export min max abs exp log pow sin cos tan sqrt floor ceil "
-    "round div time remainder half warpSize numpy overlap kept methods module why reason function as_array new_array large_array take_array add_exactly "
-    "block_free block_buffer block_type block_slots block_spec Block keep_it running_value blockIdx blockDim "
-    "threadIdx gridDim abort exit free malloc memcpy printf puts read write open close link remove rename signal system time "
-    "main errno stdin stdout stderr NULL I".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "bool",
+        "true",
+        "false",
+        "asm",
+        "typeof",
+        "near",
+        "far",
+        "y0",
+        "y1",
+        "j0",
+        "j1",
+        "yn",
+        "jn",
+        "gamma",
+        "signgam",
+        "index",
+        "template",
+        "class",
+        "new",
+        "delete",
+        "this",
+        "operator",
+        "namespace",
+        "using",
+        "private",
+        "public",
+        "protected",
+        "virtual",
+        "friend",
+        "try",
+        "catch",
+        "throw",
+        "export",
+        "min",
+        "max",
+        "abs",
+        "exp",
+        "log",
+        "pow",
+        "sin",
+        "cos",
+        "tan",
+        "sqrt",
+        "floor",
+        "ceil",
+        "round",
+        "div",
+        "time",
+        "remainder",
+        "half",
+        "warpSize",
+        "numpy",
+        "overlap",
+        "kept",
+        "methods",
+        "module",
+        "why",
+        "reason",
+        "function",
+        "as_array",
+        "new_array",
+        "large_array",
+        "take_array",
+        "add_exactly",
+        "block_free",
+        "block_buffer",
+        "block_type",
+        "block_slots",
+        "block_spec",
+        "Block",
+        "keep_it",
+        "running_value",
+        "blockIdx",
+        "blockDim",
+        "threadIdx",
+        "gridDim",
+        "abort",
+        "exit",
+        "free",
+        "malloc",
+        "memcpy",
+        "printf",
+        "puts",
+        "read",
+        "write",
+        "open",
+        "close",
+        "link",
+        "remove",
+        "rename",
+        "signal",
+        "system",
+        "time",
+        "main",
+        "errno",
+        "stdin",
+        "stdout",
+        "stderr",
+        "NULL",
+        "I",
+    ]
 )
 
 
@@ -135,7 +263,9 @@ class CPrinter:
             wide = "uint32" if np.dtype(unsigned if kind_of(dtype) in "iux" else "uint32").itemsize <= 4 else "uint64"
             body = ""
             for part in _words(text):
-                body += {"T": self.type(dtype), "U": self.types.get(unsigned, ""), "W": self.types[wide]}.get(part, part)
+                body += {"T": self.type(dtype), "U": self.types.get(unsigned, ""), "W": self.types[wide]}.get(
+                    part, part
+                )
             self.used[function] = f"{self.prefix} {self.type(dtype)} {function}{body}"
         return function
 
@@ -174,7 +304,7 @@ class CPrinter:
     def element(self, buffer: str, index: tuple[Expr, ...]) -> str:
         """``x[i * m + j]``."""
         if not index:
-            return f"*{ident(buffer)}" if False else f"{ident(buffer)}[0]"
+            return f"{ident(buffer)}[0]"
         return f"{ident(buffer)}[{self.expr(self.offset(buffer, index))}]"
 
     def offset(self, buffer: str, index: tuple[Expr, ...]) -> Expr:
@@ -188,8 +318,8 @@ class CPrinter:
         if len(index) == 1:
             return index[0]
         linear: Expr = index[0]
-        for i, d in zip(index[1:], info.dims[1:], strict=True):
-            linear = _plus(_times(linear, d), i)
+        for i, extent in zip(index[1:], info.dims[1:], strict=True):
+            linear = _plus(_times(linear, extent), i)
         return linear
 
     def constant(self, value: object, dtype: str) -> str:
@@ -254,11 +384,11 @@ class CPrinter:
     def _special(self, op: str, kind: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int] | None:
         x = args[0]
         match op, kind:
-            case ("add" | "subtract" | "multiply"), ("i") if self.wrap:
+            case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
                 return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
-            case ("add" | "maximum"), "b":
+            case (("add" | "maximum"), "b"):
                 return f"{self._at(x, _OR)} | {self._at(args[1], _OR + 1)}", _OR
-            case ("multiply" | "minimum"), "b":
+            case (("multiply" | "minimum"), "b"):
                 return f"{self._at(x, _AND)} & {self._at(args[1], _AND + 1)}", _AND
             case "negative", "f" | "x":
                 return f"-{self._at(x, _UNARY + 1)}", _UNARY
@@ -284,11 +414,11 @@ class CPrinter:
                 return self._apply("divide", (Const(1.0, dtype), x), dtype)
             case "reciprocal", _:
                 return self._call("idiv1", dtype, args)
-            case ("maximum" | "minimum"), "f":
+            case (("maximum" | "minimum"), "f"):
                 return self._call(op, dtype, args)
-            case ("fmax" | "fmin"), "f":
+            case (("fmax" | "fmin"), "f"):
                 return self._call("fmaximum" if op == "fmax" else "fminimum", dtype, args)
-            case ("maximum" | "minimum" | "fmax" | "fmin"), _:
+            case (("maximum" | "minimum" | "fmax" | "fmin"), _):
                 return self._call("imax" if op in ("maximum", "fmax") else "imin", dtype, args)
             case "floor_divide", "f":
                 return self._call("ffloordiv", dtype, args)
@@ -298,7 +428,7 @@ class CPrinter:
                 return self._index_division("/", "floordiv", args, dtype)
             case "remainder", "f":
                 return self._call("fremainder", dtype, args)
-            case ("remainder" | "fmod"), "u":
+            case (("remainder" | "fmod"), "u"):
                 return self._call("umod", dtype, args)
             case "remainder", _:
                 return self._index_division("%", "floormod", args, dtype)
@@ -322,25 +452,26 @@ class CPrinter:
                 return f"!{self._at(x, _UNARY)}", _UNARY
             case "logical_not", _:
                 return f"{self._at(x, _EQUAL + 1)} == 0", _EQUAL
-            case ("logical_and" | "logical_or" | "logical_xor"), _:
+            case (("logical_and" | "logical_or" | "logical_xor"), _):
                 sign, level = {"logical_and": ("&", _AND), "logical_or": ("|", _OR), "logical_xor": ("^", _XOR)}[op]
                 texts = [
-                    self._at(a, _UNARY) if kind == "b" and not isinstance(a, Apply) else f"({self._truth(a)})" for a in args
+                    self._at(a, _UNARY) if kind == "b" and not isinstance(a, Apply) else f"({self._truth(a)})"
+                    for a in args
                 ]
                 return f" {sign} ".join(texts), level
             case "isnan", "f":
                 return f"{self._at(x, _EQUAL + 1)} != {self._at(x, _EQUAL + 1)}", _EQUAL
-            case ("isinf" | "isfinite"), "f":
+            case (("isinf" | "isfinite"), "f"):
                 sign = "==" if op == "isinf" else "<"
                 limit = "INFINITY" if x.dtype != "float64" else "(double)INFINITY"
                 return f"fabs{'f' if x.dtype != 'float64' else ''}({self.expr(x)}) {sign} {limit}", _COMPARE
-            case ("isnan" | "isinf"), _:
+            case (("isnan" | "isinf"), _):
                 return "false", _ATOM
             case "isfinite", _:
                 return "true", _ATOM
             case "signbit", _:
                 return f"signbit({self.expr(x)}) != 0", _EQUAL
-            case ("floor" | "ceil" | "trunc" | "rint"), "i" | "u" | "x" | "b":
+            case (("floor" | "ceil" | "trunc" | "rint"), "i" | "u" | "x" | "b"):
                 return self._print(x)
             case _:
                 return None

@@ -18,7 +18,14 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
-    bodies, buffers_written, own_exprs, scalars_set, scalars_used, variables_read, walk, walk_expr,
+    bodies,
+    buffers_written,
+    own_exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    walk_expr,
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident, kind_of
 
@@ -89,9 +96,7 @@ class KernelPrinter:
             if name in self.program.variables and _reads_before_set(kernel.body, name)
         ]  # fmt: skip
         written = buffers_written(kernel)
-        params = [
-            f"{'' if x.name in written else 'const '}{TYPES[x.dtype]} *restrict {ident(x.name)}" for x in buffers
-        ]
+        params = [f"{'' if x.name in written else 'const '}{TYPES[x.dtype]} *restrict {ident(x.name)}" for x in buffers]
         for x in buffers:
             if x.layout != "C":
                 params += [f"const int64_t {x.name}_stride{d}" for d in range(len(x.dims))]
@@ -118,7 +123,14 @@ class KernelPrinter:
             self.line("return 0;")
         head = f"static {result} {ident(kernel.name)}({_wrapped(params)})"
         text = head + " {\n" + "\n".join(self.lines) + "\n}\n"
-        return Function(ident(kernel.name), text, buffers, [*scalars, *[v for v in initial if v.name not in known]], outputs, list(self.guards))
+        return Function(
+            ident(kernel.name),
+            text,
+            buffers,
+            [*scalars, *[v for v in initial if v.name not in known]],
+            outputs,
+            list(self.guards),
+        )
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -349,7 +361,11 @@ class KernelPrinter:
             words += " simd"
         words += clauses
         if threads:
-            words += f" schedule(static) if({'' if not simd else 'parallel: '}{threads})" if threads != "1" else " schedule(static)"
+            words += (
+                f" schedule(static) if({'' if not simd else 'parallel: '}{threads})"
+                if threads != "1"
+                else " schedule(static)"
+            )
         return words
 
     def _clause(self, x: n.Accumulate) -> str:
@@ -463,7 +479,9 @@ class KernelPrinter:
         if f"{name}_best" not in self.lines[at]:
             self.lines[at] += f" {kind} {name}_best = 0;"
 
-    def blocked_loop(self, s: n.Loop, sums: Sequence[n.Accumulate], outer: Sequence[n.Accumulate], threads: str) -> None:
+    def blocked_loop(
+        self, s: n.Loop, sums: Sequence[n.Accumulate], outer: Sequence[n.Accumulate], threads: str
+    ) -> None:
         """A loop that sums floats: vector sums of blocks, added up exactly."""
         c, i = self.c, ident(s.axis)
         c.used.setdefault("add_exactly", _ADD_EXACTLY)
@@ -472,7 +490,9 @@ class KernelPrinter:
         start, stop = c.expr(s.start), c.operand(s.stop)
         if threads:
             clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
-            self.line(f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({threads})" if threads != "1" else ""))
+            self.line(
+                f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({threads})" if threads != "1" else "")
+            )
         self.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {_SUM_BLOCK}) {{")
         self.depth += 1
         self.line(f"const int64_t {i}_end = {i}_block + {_SUM_BLOCK} < {stop} ? {i}_block + {_SUM_BLOCK} : {stop};")
@@ -533,7 +553,9 @@ class KernelPrinter:
             for out, value in zip(s.outputs, s.values, strict=True):
                 index: list[Expr] = [kept]
                 for a in s.inner:
-                    self.line(f"for (int64_t {ident(a.name)} = 0; {ident(a.name)} < {c.operand(a.extent)}; ++{ident(a.name)}) {{")
+                    self.line(
+                        f"for (int64_t {ident(a.name)} = 0; {ident(a.name)} < {c.operand(a.extent)}; ++{ident(a.name)}) {{"
+                    )
                     self.depth += 1
                     index.append(a.var)
                 self.line(f"{c.element(out, tuple(index))} = {c.expr(value)};")
@@ -562,7 +584,9 @@ class KernelPrinter:
         self.block(s.body)
         sign = "*" if s.op == "prod" else "+"
         first = f"{i} == 0 ? {c.expr(s.value)} : " if kind_of(dtype) == "f" else ""  # -0.0 stays what it is
-        self.line(f"running_value = {first}{'(' + c.type(dtype) + ')' if kind_of(dtype) in 'iu' else ''}(running_value {sign} ({c.expr(s.value)}));")
+        self.line(
+            f"running_value = {first}{'(' + c.type(dtype) + ')' if kind_of(dtype) in 'iu' else ''}(running_value {sign} ({c.expr(s.value)}));"
+        )
         self.line(f"{c.element(s.buffer, s.index)} = running_value;")
         self.depth -= 1
         self.line("}")
@@ -647,5 +671,3 @@ def _reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
         if name in scalars_used(s) or name in scalars_set(s):
             return True
     return False
-
-

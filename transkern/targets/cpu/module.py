@@ -17,7 +17,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.library import spell
-from transkern.ir.traverse import buffers_used, own_exprs, scalars_set, scalars_used, variables_read, walk, walk_expr
+from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
 from transkern.targets.cpu import glue
 from transkern.targets.cpu.build import FLAGS
@@ -114,7 +114,9 @@ class _Module:
         arrays = [x for x in p.params if isinstance(x, n.ArrayParam)]
         self.line("PyObject *py_result = NULL;")
         self.line('(void)py_args; reason = "types";')
-        self.line(f"if (py_count != {len(p.params)}) {{ Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct; }}")
+        self.line(
+            f"if (py_count != {len(p.params)}) {{ Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct; }}"
+        )
         for k, x in enumerate(p.params):
             if isinstance(x, n.ScalarParam):
                 self.scalar(k, x)
@@ -145,13 +147,13 @@ class _Module:
         if checks:
             self.line(f"if ({' || '.join(checks)}) goto miss;")
         for condition in self.assumptions():
-            self.line(f"if (!({self.printer.c.expr(condition)})) {{ reason = \"sizes\"; goto miss; }}")
+            self.line(f'if (!({self.printer.c.expr(condition)})) {{ reason = "sizes"; goto miss; }}')
         overlaps = [
             f"overlap(&py_views[{i}], &py_views[{j}])" for i, x in enumerate(arrays) for j, y in enumerate(arrays)
             if i != j and x.written and (not y.written or i < j) and not (x.base and x.base == y.base)
         ]  # fmt: skip
         if overlaps:
-            self.line(f"if ({' || '.join(overlaps)}) {{ reason = \"overlap\"; goto miss; }}")
+            self.line(f'if ({" || ".join(overlaps)}) {{ reason = "overlap"; goto miss; }}')
         for base in dict.fromkeys(x.base for x in arrays if x.base):
             self.shared(base, [k for k, x in enumerate(arrays) if x.base == base], arrays)
         for k, x in enumerate(arrays):
@@ -161,7 +163,9 @@ class _Module:
             self.line(f"{const}{TYPES[x.dtype]} *{ident(x.name)} = py_views[{k}].buf;")
             if x.layout != "C":
                 for d in range(len(x.dims)):
-                    self.line(f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;")
+                    self.line(
+                        f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;"
+                    )
         declared_at = len(self.lines)
         self.block(p.body)
         self.line("Py_IncRef(&_Py_NoneStruct);")
@@ -241,7 +245,13 @@ class _Module:
             lines.append(f"    {TYPES[info.dtype]} *{ident(name)} = NULL;")
             if info.role == "result":
                 lines.append(f"    PyObject *py_{ident(name)}_array = NULL;")
-        inside = {s.name for k in walk(self.program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Let)}
+        inside = {
+            s.name
+            for k in walk(self.program.body)
+            if isinstance(k, n.Kernel)
+            for s in walk(k.body)
+            if isinstance(s, n.Let)
+        }
         host = self._host_scalars()
         for name, dtype in sorted(host.items()):
             if name not in inside:
@@ -270,8 +280,6 @@ class _Module:
                     case _:
                         pass
                 if not isinstance(s, n.Kernel):
-                    from transkern.ir.traverse import bodies
-
                     for body in bodies(s):
                         visit(body)
 
@@ -387,7 +395,7 @@ class _Module:
             self.line(f"if (py_{name}_array) Py_DecRef(py_{name}_array);")
             itemsize = np.dtype(_numpy_name(info.dtype)).itemsize
             constant = b.constant(size)
-            if constant is not None and constant * itemsize < 1 << 20 or not info.dims:
+            if (constant is not None and constant * itemsize < 1 << 20) or not info.dims:
                 made = f"new_array(numpy_{_numpy_name(info.dtype)}, {len(info.dims)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
             else:
                 made = (
@@ -398,7 +406,9 @@ class _Module:
             self.line(f"if (!py_{name}_array) goto done;")
             return
         self.line(f"free({name});")
-        self.line(f"if (!({name} = aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63))) {{ PyErr_NoMemory(); goto done; }}")
+        self.line(
+            f"if (!({name} = aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63))) {{ PyErr_NoMemory(); goto done; }}"
+        )
 
     def library(self, s: n.Library) -> None:
         """A library step: the memory of the buffers, as arrays, to a Python function that fills the output."""
@@ -454,7 +464,9 @@ class _Module:
                 return f"(Py_IncRef(py_args[{at}]), py_args[{at}])"
             case n.ScalarResult(value, True):
                 text = c.expr(value)
-                make = {"bool": "PyBool_FromLong", "index": "PyLong_FromLongLong"}.get(value.dtype, "PyFloat_FromDouble")
+                make = {"bool": "PyBool_FromLong", "index": "PyLong_FromLongLong"}.get(
+                    value.dtype, "PyFloat_FromDouble"
+                )
                 return f"{make}({text})"
             case n.ScalarResult(value, False):
                 dtype = _numpy_name(value.dtype)
@@ -513,7 +525,9 @@ class _Module:
             self.line(f"PyObject *{held};")
             self.line("{")
             self.line("    void *py_unused;")
-            self.line(f"    {held} = ({c.expr(r.dims[0])}) ? {made} : new_array(numpy_{r.empty_dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &py_unused);")
+            self.line(
+                f"    {held} = ({c.expr(r.dims[0])}) ? {made} : new_array(numpy_{r.empty_dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &py_unused);"
+            )
             self.line("}")
             return held
         return made
@@ -526,7 +540,9 @@ class _Module:
         dims = ", ".join(c.expr(d) for d in r.dims)
         size = c.expr(b.product(r.dims))
         self.line(f"void *{held}_data;")
-        self.line(f"PyObject *{held} = new_array(numpy_{dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &{held}_data);")
+        self.line(
+            f"PyObject *{held} = new_array(numpy_{dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &{held}_data);"
+        )
         self.line(f"if (!{held}) goto done;")
         self.line(f"memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof *{ident(r.buffer)});")
         return held
@@ -538,7 +554,9 @@ class _Module:
         self.dtypes[numpy_dtype] = None
         held = self.fresh("list")
         self.line(f"void *{held}_data;")
-        self.line(f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, 1, (const int64_t[]){{{count}}}, &{held}_data);")
+        self.line(
+            f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, 1, (const int64_t[]){{{count}}}, &{held}_data);"
+        )
         self.line(f"if (!{held}_array) goto done;")
         self.line(f"memcpy({held}_data, {ident(buffer)}, ({count}) * sizeof *{ident(buffer)});")
         made = f'PyObject_CallMethod({held}_array, "tolist", NULL)' if python else f"PySequence_List({held}_array)"
@@ -560,7 +578,9 @@ class _Module:
         for d, extent in enumerate(r.dims):
             self.line(f"PyTuple_SetItem({dims}, {d}, PyLong_FromLongLong({c.expr(extent)}));")
             terms = " + ".join(
-                f"({c.expr(step[d])}) * py_views[{view}].strides[{p}]" for p, step in enumerate(r.steps) if step[d] != b.ZERO
+                f"({c.expr(step[d])}) * py_views[{view}].strides[{p}]"
+                for p, step in enumerate(r.steps)
+                if step[d] != b.ZERO
             )
             self.line(f"PyTuple_SetItem({strides}, {d}, PyLong_FromLongLong({terms or 0}));")
         at_names = []
@@ -581,13 +601,13 @@ class _Module:
     def init(self) -> str:
         name = ident(self.program.name)
         lines = [
-            'static PyObject *why(PyObject *self, PyObject *unused) { return PyUnicode_FromString(reason); }',
+            "static PyObject *why(PyObject *self, PyObject *unused) { return PyUnicode_FromString(reason); }",
             "static PyMethodDef methods[] = {",
             f'    {{"{self.program.name}", call_{name}, 0x80, "{_doc(self.program)}"}},',
             '    {"why", why, 0x4, "why the last call was not for this code"}, {0}};',
             f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{self.program.name}", NULL, -1, methods}};',
             "",
-            f"__attribute__((visibility(\"default\"))) PyObject *PyInit_{self.program.name}(void) {{",
+            f'__attribute__((visibility("default"))) PyObject *PyInit_{self.program.name}(void) {{',
             '    if (!(numpy = PyImport_ImportModule("numpy"))) return NULL;',
             '    numpy_ndarray = PyObject_GetAttrString(numpy, "ndarray");',
             '    numpy_empty = PyObject_GetAttrString(numpy, "empty");',
@@ -617,6 +637,3 @@ def _param_text(param: n.Param) -> str:
             return f"{name}: {python or dtype}"
         case n.ConstantParam(name, value):
             return f"{name} = {value!r}"
-
-
-_ = (buffers_used, own_exprs, walk_expr)

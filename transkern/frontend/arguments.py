@@ -1,0 +1,86 @@
+"""A call's arguments by name, and the table that functions are registered in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import (
+    as_array,
+)  # fmt: skip
+from transkern.frontend.values import (
+    Array,
+    Static,
+    Value,
+)  # fmt: skip
+
+Keywords = dict[str, Value]
+
+
+class Arguments:
+    """A call's arguments by NumPy's parameter names."""
+
+    def __init__(
+        self, ctx: Context, name: str, names: Sequence[str], positional: Sequence[Value], keywords: Mapping[str, Value]
+    ):
+        self.ctx, self.name = ctx, name
+        if len(positional) > len(names):
+            ctx.fail(f"`{name}` with {len(positional)} arguments")
+        self.given: Keywords = dict(zip(names, positional, strict=False))
+        for key, value in keywords.items():
+            if key not in names:
+                ctx.fail(f"`{name}` with `{key}=`", f"supported here: {', '.join(names)}")
+            self.given[key] = value
+
+    def get(self, name: str) -> Value | None:
+        value = self.given.get(name)
+        return None if isinstance(value, Static) and value.value is None else value
+
+    def need(self, name: str) -> Value:
+        value = self.given.get(name)
+        if value is None:
+            self.ctx.fail(f"`{self.name}` needs `{name}`")
+        return value
+
+    def array(self, name: str) -> Array:
+        return as_array(self.ctx, self.need(name))
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        value = self.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, Static):
+            self.ctx.fail(f"`{name}=` must be a constant")
+        return bool(value.value)
+
+    def text(self, name: str, default: str) -> str:
+        value = self.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, Static):
+            self.ctx.fail(f"`{name}=` must be a constant")
+        return str(value.value)
+
+
+TABLE: dict[str, Callable[[Context, Sequence[Value], Mapping[str, Value]], Value]] = {}
+
+
+def handles(*paths: str, names: str = "") -> Callable[[Any], Any]:
+    """Registers a handler for NumPy functions with the parameters `names`."""
+
+    def register(handler: Callable[[Context, Arguments], Value]) -> Any:
+        for path in paths:
+
+            def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value], path: str = path) -> Value:
+                return handler(
+                    ctx,
+                    Arguments(
+                        ctx, path.replace("numpy.", "np.").replace("builtins.", ""), names.split(), args, keywords
+                    ),
+                )
+
+            TABLE[path] = run
+        return handler
+
+    return register

@@ -1,0 +1,138 @@
+"""What a `for` runs over: ranges, arrays, lists, enumerate, zip, reversed; and membership."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import (
+    apply,
+    as_array,
+    describe,
+    list_array,
+    scalar_expr,
+)  # fmt: skip
+from transkern.frontend.reductions import reduce
+from transkern.frontend.shaping import (
+    constant_int,
+)  # fmt: skip
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    GrowingList,
+    Method,
+    Range,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+
+
+def iteration(ctx: Context, source: Value) -> Any:
+    """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
+    match source:
+        case Seq(items):
+            return list(items)
+        case Static(tuple() | list() | str() as items):
+            return [Static(i) for i in items]
+        case Range(start, stop, step):
+            return start, stop, step, lambda v: Scalar(v, True)
+        case Array() | Static(np.ndarray()) | Concatenation():
+            array = as_array(ctx, source)
+            array = ctx.compact(array, "kept") if array.mask is not None else array
+            if not array.ndim:
+                ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
+            return b.ZERO, array.dims[0], b.ONE, lambda v: _row(array, v)
+        case GrowingList():
+            array = list_array(ctx, source)
+            return (
+                b.ZERO,
+                b.size(source.count),
+                b.ONE,
+                lambda v: (
+                    Scalar(scalar_expr(ctx, _row(array, v)), source.python) if not source.dims else _row(array, v)
+                ),
+            )
+        case Method(receiver, "enumerate"):
+            assert isinstance(receiver, Seq)
+            inner = iteration(ctx, receiver.items[0])
+            offset = receiver.items[1]
+            if isinstance(inner, list):
+                first = constant_int(ctx, offset, "enumerate's start")
+                return [Seq((Static(first + k), item)) for k, item in enumerate(inner)]
+            start, stop, step, element = inner
+            number = b.as_index(scalar_expr(ctx, offset))
+
+            def numbered(v: Expr) -> Value:
+                count = b.floordiv(b.sub(v, start), step) if step != b.ONE else b.sub(v, start)
+                return Seq((Scalar(b.add(count, number), True), element(v)))
+
+            return start, stop, step, numbered
+        case Method(receiver, "zip"):
+            assert isinstance(receiver, Seq)
+            inners = [iteration(ctx, item) for item in receiver.items]
+            if all(isinstance(i, list) for i in inners):
+                return [Seq(tuple(items)) for items in zip(*inners, strict=False)]
+            counted: list[tuple[Expr, Any]] = []
+            for i in inners:
+                if isinstance(i, list):
+                    table = as_array(ctx, Seq(tuple(i)))
+                    counted.append((b.index(len(i)), lambda v, t=table: _row(t, v)))
+                else:
+                    start, stop, step, element = i
+                    from transkern.frontend.trips import trip_count
+
+                    counted.append((
+                        trip_count(start, stop, step),
+                        lambda v, s=start, t=step, e=element: e(b.add(s, b.mul(t, v))),
+                    ))  # fmt: skip
+            length = counted[0][0]
+            for other, _ in counted[1:]:
+                length = b.minimum(length, other)
+            return b.ZERO, length, b.ONE, lambda v: Seq(tuple(e(v) for _, e in counted))
+        case Method(receiver, "reversed"):
+            inner = iteration(ctx, receiver)
+            if isinstance(inner, list):
+                return inner[::-1]
+            start, stop, step, element = inner
+            from transkern.frontend.trips import trip_count
+
+            count = trip_count(start, stop, step)
+            last = b.add(start, b.mul(step, b.sub(count, b.ONE)))
+            return last, b.sub(start, step if b.constant(step) in (1, -1) else step), b.neg(step), element
+        case _:
+            ctx.fail(f"a loop over {describe(source)}")
+
+
+def _row(array: Array, position: Expr) -> Value:
+    body = array.at((position, *(a.var for a in array.axes[1:])))
+    return Scalar(body) if array.ndim == 1 else Array(array.axes[1:], body, view=array.view)
+
+
+def contains(ctx: Context, value: Value, container: Value) -> Value:
+    """``value in container``."""
+    match container:
+        case Seq(items):
+            if all(isinstance(i, Static) for i in items) and isinstance(value, Static):
+                return Static(value.value in [i.value for i in items])  # type: ignore[union-attr]
+            result: Expr = b.FALSE
+            for i in items:
+                result = b.either(result, scalar_expr(ctx, apply(ctx, "equal", [value, i], operator_call=True)))
+            return Scalar(result, True)
+        case Static(v):
+            if isinstance(value, Static):
+                return Static(value.value in v)
+        case Array() | GrowingList():
+            array = as_array(ctx, container)
+            return Scalar(
+                scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, apply(ctx, "equal", [array, value])), None, False)),
+                True,
+            )
+        case _:
+            pass
+    ctx.fail(f"`in` of {describe(container)}")

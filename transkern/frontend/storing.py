@@ -1,0 +1,204 @@
+"""Stores into arrays and lists: ``x[…] = v``, ``x += v``, ``list.append``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import (
+    as_array,
+    broadcast_to,
+    is_number,
+    is_python_number,
+    scalar_expr,
+)  # fmt: skip
+from transkern.frontend.indexing import Item, place
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    GrowingList,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load
+
+
+def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
+    """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
+    plan = place(ctx, base, items)
+    if base.identity or ctx.buffers[base.base].role == "argument":
+        ctx.written.add(base.base)
+    target_index = base.at(plan.index)
+    assert isinstance(target_index, Load)
+    buffer = ctx.buffers[target_index.buffer]
+    source = value if isinstance(value, (Array, Concatenation, Seq, GrowingList)) or is_constant_array(value) else None
+    if casting is not None:
+        _same_kind(ctx, casting, value, buffer.dtype)
+    if source is not None:
+        array = as_array(ctx, source)
+        if array.mask is not None or plan.mask is not None:
+            _filtered_write(ctx, plan, target_index, array, buffer)
+            return
+        axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes))
+    else:
+        axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), scalar_expr(ctx, value)
+        if isinstance(value, Static) and is_number(value):
+            _range_checked(ctx, value, buffer.dtype)
+    index = tuple(
+        b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
+    )
+    mask = None
+    if plan.mask is not None:
+        mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
+    ctx.before_write(buffer.name)
+    body = b.cast(body, buffer.dtype)
+    if not axes and mask is None:
+        if body != Load(buffer.name, index, buffer.dtype):
+            ctx.emit(n.Store(buffer.name, index, body))
+        return
+    ctx.emit(n.Write(buffer.name, axes, index, body, mask))
+
+
+def is_constant_array(value: Value) -> bool:
+    """A NumPy array captured as a constant."""
+    return isinstance(value, Static) and isinstance(value.value, np.ndarray)
+
+
+def _range_checked(ctx: Context, value: Static, dtype: str) -> None:
+    if is_python_number(value) and dtype.startswith(("int", "uint")) and isinstance(value.value, int):
+        info = np.iinfo(dtype)
+        if not info.min <= value.value <= info.max:
+            ctx.guard(b.FALSE, "OverflowError", f"Python integer {value.value} out of bounds for {dtype}")
+
+
+def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:
+    if isinstance(value, (Array, Scalar)) and not is_python_number(value):
+        source = "int64" if value.dtype == "index" else value.dtype
+        if not np.can_cast(source, dtype, "same_kind"):
+            ctx.guard(
+                b.FALSE, "TypeError",
+                f"Cannot cast ufunc '{op}' output from dtype('{source}') to dtype('{dtype}') with casting rule 'same_kind'",
+            )  # fmt: skip
+
+
+def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer: n.Buffer) -> None:
+    """A store through a mask or of a filter: element by element in order."""
+    if plan.mask is None:
+        value = ctx.compact(array, "kept")
+        axes, body = broadcast_to(ctx, value, tuple(a.extent for a in plan.axes))
+        index = tuple(
+            b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
+        )
+        ctx.before_write(buffer.name)
+        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype)))
+        return
+    same = (
+        array.mask is not None and array.ndim == len(plan.axes) and array.dims == tuple(a.extent for a in plan.axes)
+        and array.mask_at(plan.axes[0].var) == plan.mask
+    )  # fmt: skip
+    if same or (array.mask is None and array.ndim < len(plan.axes)) or all(b.constant(d) == 1 for d in array.dims):
+        plain = replace(array, mask=None) if same else array
+        while plain.ndim > len(plan.axes):
+            plain = Array(plain.axes[1:], plain.at((b.ZERO, *(a.var for a in plain.axes[1:]))))
+        axes, body = broadcast_to(ctx, plain, tuple(a.extent for a in plan.axes))
+        index = tuple(
+            b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
+        )
+        mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
+        ctx.before_write(buffer.name)
+        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype), mask))
+        return
+    # positions of the mask first, then one value a position
+    positions = ctx.compact(Array(plan.axes[:1], b.cast(plan.axes[0].var, "int64"), plan.mask), "where")
+    value = ctx.compact(array, "kept") if array.mask is not None else array
+    dims = (positions.dims[0], *(a.extent for a in plan.axes[1:]))
+    if value.ndim == len(dims):
+        ctx.guard(
+            b.either(b.compare("equal", value.dims[0], dims[0]), b.compare("equal", value.dims[0], b.ONE)), "ValueError",
+            "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask "
+            "is true", (value.dims[0], dims[0]),
+        )  # fmt: skip
+    axes, body = broadcast_to(ctx, value, dims)
+    at = b.as_index(positions.at((axes[0].var,)))
+    index = tuple(
+        b.substitute(i, {plan.axes[0].name: at, **{o.name: a.var for o, a in zip(plan.axes[1:], axes[1:], strict=True)}})
+        for i in target.index
+    )  # fmt: skip
+    ctx.before_write(buffer.name)
+    ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype)))
+
+
+# --- lists
+
+
+def append(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """``list.append``: one more element behind the others."""
+    count = b.size(owner.count)
+    if isinstance(value, (Array, Seq, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
+        array = as_array(ctx, value)
+        array = ctx.compact(array, "row") if array.mask is not None else array
+        _list_type(ctx, owner, array.dtype, array.dims, False)
+        ctx.emit(
+            n.Write(owner.buffer, array.axes, (count, *(a.var for a in array.axes)), b.cast(array.body, owner.dtype))
+        )
+    else:
+        expr = scalar_expr(ctx, value)
+        _list_type(ctx, owner, expr.dtype, (), is_python_number(value))
+        low_high = ctx.range_of(expr)
+        buffer = ctx.buffers[owner.buffer]
+        if low_high is None:
+            ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
+        elif buffer.low is not None and (buffer.low, buffer.high) != low_high:
+            ctx.buffers[owner.buffer] = replace(
+                buffer,
+                low=b.minimum(buffer.low, low_high[0]),
+                high=b.maximum(buffer.high, low_high[1]),  # type: ignore[arg-type]
+            )
+        ctx.emit(n.Store(owner.buffer, (count,), b.cast(expr, owner.dtype)))
+    ctx.emit(n.Assign(owner.count, b.add(count, b.ONE)))
+
+
+def _list_type(ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool) -> None:
+    trips: Expr | None = b.ONE
+    for trip in ctx.trips[owner.depth :]:
+        trips = None if trips is None or trip is None else b.mul(trips, trip)
+    bound = ctx.bounds.get(owner.count)
+    known = owner.buffer in ctx.buffers
+    if trips is None:
+        ctx.deferred = ctx.deferred or ctx.error(
+            "a list whose length cannot be bounded", "loop over a range, or over an array that every iteration shortens"
+        )
+        trips = b.ONE
+    if not known:
+        owner.dtype, owner.dims, owner.python = dtype, dims, python
+        bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
+        ctx.buffers[owner.buffer] = n.Buffer(
+            owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
+        )
+        ctx.bounds[owner.count] = bound
+        return
+    buffer = ctx.buffers[owner.buffer]
+    if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
+        if dims == owner.dims and not dims and owner.python and python and {dtype, owner.dtype} <= {"index", "float64"}:
+            ctx.fail("a list of ints and floats", "append float(x)")
+        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    assert bound is not None
+    bound = b.add(bound, trips)
+    ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
+    ctx.bounds[owner.count] = bound
+
+
+def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
+    if isinstance(value, Seq):
+        for item in value.items:
+            append(ctx, owner, item)
+        return
+    ctx.fail("extending a list by an array", "append in a loop, or use np.concatenate")
