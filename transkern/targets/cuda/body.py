@@ -9,6 +9,7 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.names import Names
 from transkern.ir.traverse import scalars_used, walk
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, itemsize, reduction, running
@@ -37,9 +38,17 @@ class Unit:
     pieces: set[str] = field(default_factory=set)
     functors: dict[str, str] = field(default_factory=dict)
     guards: list[n.Guard] = field(default_factory=list)
+    locals: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.c = CPrinter(self.program.buffers, TYPES, prefix=PREFIX, wrap=True)
+
+    def local(self, name: str) -> str:
+        """A name for a variable of the printer's own, which nothing of the user's has."""
+        if name not in self.locals:
+            taken = Names.of(self.program).taken
+            self.locals[name] = Names(taken | {ident(t) for t in taken}).fresh(name)
+        return self.locals[name]
 
 
 class Body:

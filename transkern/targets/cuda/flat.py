@@ -1,129 +1,312 @@
-"""Elementwise kernels over contiguous arrays: elements are loaded and stored in words of 16 bytes.
+"""Elementwise kernels along memory: elements are loaded and stored in words of 16 bytes.
 
-Where each access of a nest is to one and the same position, the nest is one loop over memory. What happens to an element
+Where each access of a nest is to one and the same position, the nest is one loop over memory; where accesses run along
+the rows of their arrays, or are the same for a whole row, it is a loop over rows of words. What happens to an element
 stands in a function of its own, `<kernel>_at`, whose parameters are named after the arrays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import buffers_written, exprs, map_statement, own_exprs, scalars_set, walk, walk_expr
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit
 from transkern.targets.cuda.group import nest
-from transkern.targets.cuda.launches import THREADS, KernelText, Launch, wrapped
+from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch, wrapped
 from transkern.targets.cuda.parameters import parameters
 from transkern.targets.cuda.spelling import PREFIX, TYPES, itemsize
 
 _BYTES = 16  # the widest load there is
+_SHORT = 16  # rows of a constant length below this are not worth words
+
+
+@dataclass(slots=True)
+class _Access:
+    """One place of an array: `name` stands for its element in the element's function."""
+
+    name: str
+    buffer: n.Buffer
+    index: tuple[Expr, ...]
+    along: bool  # runs along the row; else the same for the whole row
+    loaded: bool = False  # before it is stored
+    stored: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    """A nest over whole ranges: its axes, their extents, what stands before it and inside."""
+
+    axes: tuple[Var, ...]
+    extents: tuple[Expr, ...]
+    lets: list[n.Let]
+    inner: tuple[n.Stmt, ...]
 
 
 def kernel(unit: Unit, s: n.Kernel) -> KernelText | None:
     """The kernel in this form, or None where it does not have it."""
+    found = _nest(s)
+    if found is None:
+        return None
+    accesses = _accesses(unit.program, found)
+    if accesses is None or not any(a.along for a in accesses):
+        return None
+    width = _BYTES // max(itemsize(a.buffer.dtype) for a in accesses if a.along)
+    whole = all(a.index == found.axes and a.buffer.dims[1:] == found.extents[1:] for a in accesses)
+    if not whole and not _worth_words(found, accesses, width):
+        return None
+    buffers, scalars, params = parameters(unit.program, s, shared=False)
+    consts = {v.name: v for v in [*scalars, *[Var(x.name, x.value.dtype) for x in found.lets]]}
+    values = {e.name for e in exprs(_elements_only(found.inner)) if isinstance(e, Var)} - scalars_set(found.inner[0])
+    values -= {name for x in found.inner for name in scalars_set(x)}
+    given = [v for k, v in consts.items() if k in values] + [v for v in found.axes if v.name in values]
+    if whole and any(v in given for v in found.axes) and len(found.axes) > 1:
+        return None  # the position in a row is not known where the nest is one loop
+    printing = _Printing(unit, ident(s.name), found, accesses, given, width)
+    text = printing.element_function()
+    body = Body(unit)
+    for x in found.lets:
+        body.statement(x)
+    if whole:
+        printing.whole(body)
+    else:
+        printing.rows(body)
+    text += f'extern "C" __global__ void __launch_bounds__({THREADS}) {ident(s.name)}({wrapped(params)}) {{\n'
+    text += "\n".join(body.lines) + "\n}\n"
+    return KernelText(ident(s.name), text, buffers, scalars, Launch("elements", (b.product(found.extents),), width))
+
+
+def _worth_words(nest: _Nest, accesses: list[_Access], width: int) -> bool:
+    """Whether the rows are long, and their accesses not shifted against each other."""
+    length = b.constant(nest.extents[-1])
+    if width == 1 or len(nest.axes) == 1 or (length is not None and length < _SHORT):
+        return False
+    return all(b.affine(a.index[-1])[1] % width == 0 for a in accesses if a.along)
+
+
+class _Printing:
+    def __init__(
+        self, unit: Unit, name: str, nest: _Nest, accesses: list[_Access], given: list[Var], width: int
+    ) -> None:
+        self.unit, self.name, self.nest, self.accesses, self.given, self.width = unit, name, nest, accesses, given, width
+        self.along = [a for a in accesses if a.along]
+
+    def element_function(self) -> str:
+        """What happens to one element."""
+        at = Body(self.unit)
+        names = {(a.buffer.name, a.index): a.name for a in self.accesses}
+
+        def value(e: Expr) -> Expr | None:
+            return Var(names[e.buffer, e.index], e.dtype) if isinstance(e, Load) else None
+
+        for x in self.nest.inner:
+            if isinstance(x, n.Store):
+                at.source(x)
+                stored = map_statement(n.Let("", x.value), value)
+                assert isinstance(stored, n.Let)
+                at.line(f"{names[x.buffer, x.index]} = {self.unit.c.expr(stored.value)};")
+            else:
+                at.statement(map_statement(x, value))
+        kinds = [f"{TYPES[a.buffer.dtype]} &" if a.stored else f"const {TYPES[a.buffer.dtype]} " for a in self.accesses]
+        params = [kind + a.name for kind, a in zip(kinds, self.accesses, strict=True)]
+        params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in self.given]
+        return f"{PREFIX} void {self.name}_at({wrapped(params)}) {{\n" + "\n".join(at.lines) + "\n}\n"
+
+    def call(self, element: str, at: str) -> str:
+        """The call for one element: `element` spells an array's, `at` the position on the last axis."""
+        texts = [element.format(a.name) if a.along else f"{a.name}_row" for a in self.accesses]
+        texts += [at if v == self.nest.axes[-1] else ident(v.name) for v in self.given]
+        return f"{self.name}_at({', '.join(texts)});"
+
+    def pack(self, body: Body, pointer: str) -> None:
+        """Loads, computes and stores one word of each array; `pointer` spells an array's address."""
+        w, i, k = self.width, ident(self.nest.axes[-1].name), self.unit.local("k")
+        for a in self.along:
+            kind = f"Pack<{TYPES[a.buffer.dtype]}, {w}>"
+            start = f" = {kind}::load({self._pointer(a, pointer)})" if a.loaded else ""
+            body.line(f"{'' if a.stored else 'const '}{kind} {a.name}_pack{start};")
+        body.lines.append("#pragma unroll")
+        call = self.call(f"{{0}}_pack.at[{k}]", f"{i} + {k}")
+        body.line(f"for (int {k} = 0; {k} < {w}; ++{k})")
+        body.line(f"    {call}")
+        for a in self.along:
+            if a.stored:
+                body.line(f"{a.name}_pack.store({self._pointer(a, pointer)});")
+
+    def _pointer(self, a: _Access, pointer: str) -> str:
+        return pointer.format(ident(a.buffer.name) if pointer.startswith("{0} +") else a.name)
+
+    def whole(self, body: Body) -> None:
+        """One loop over memory."""
+        w = self.width
+        count = self.unit.c.expr(b.product(self.nest.extents))
+        i = "_".join(ident(v.name) for v in self.nest.axes)
+        element = f"{{0}}[{i}]"
+        if w == 1:
+            body.lines.append("#pragma unroll 1")
+            body.line(f"for (long long {i} = {FIRST}; {i} < {count}; {i} += {STEP})")
+            body.line(f"    {self.call(element, i)}")
+            return
+        self.unit.pieces.add("pack")
+        many = count if count.isidentifier() else f"({count})"
+        thread, threads, packed = (self.unit.local(name) for name in ("thread", "threads", "packed"))
+        aligned = ", ".join(a.name for a in self.along)
+        body.line(f"const long long {thread} = blockIdx.x * (long long)blockDim.x + threadIdx.x;")
+        body.line(f"const long long {threads} = (long long)gridDim.x * blockDim.x;")
+        body.line(f"// elements that go {w} at a time")
+        body.line(f"const long long {packed} = in_words<{w}>({aligned}) ? {many} & -{w}ll : 0;")
+        body.lines.append("#pragma unroll 1")  # one word of each array holds enough in flight
+        body.open(f"for (long long {i} = {w} * {thread}; {i} < {packed}; {i} += {w} * {threads})")
+        self.pack(body, f"{{0}} + {i}")
+        body.close()
+        body.lines.append("#pragma unroll 1")
+        body.line(f"for (long long {i} = {packed} + {thread}; {i} < {count}; {i} += {threads})")
+        body.line(f"    {self.call(element, i)}")
+
+    def rows(self, body: Body) -> None:
+        """A loop over the words of all rows; the end of a row, and rows that begin amid a word, go one by one."""
+        self.unit.pieces.add("pack")
+        w, c = self.width, self.unit.c
+        *outer, inner = self.nest.axes
+        *counts, length = self.nest.extents
+        j, k = ident(inner.name), self.unit.local("k")
+        row, words = f"{j}_word", f"{j}_words"
+        body.line(f"const long long {words} = ({c.expr(length)} + {w - 1}) / {w};  // of {w} elements, in a row")
+        total = " * ".join([*(_factor(c.expr(e)) for e in counts), words])
+        body.lines.append("#pragma unroll 1")
+        body.open(f"for (long long {row} = {FIRST}; {row} < {total}; {row} += {STEP})")
+        body.line(f"const long long {j} = {row} % {words} * {w};")
+        rest: Expr = b.floordiv(b.size(f"{j}.word"), b.size(f"{j}.words"))
+        for d in range(len(outer) - 1, -1, -1):
+            value = rest if d == 0 else Apply("remainder", (rest, counts[d]), "index")
+            body.line(f"const long long {ident(outer[d].name)} = {c.expr(value)};")
+            rest = Apply("floor_divide", (rest, counts[d]), "index")
+        for a in self.accesses:
+            const = "" if a.stored else "const "
+            offset = c.expr(c.offset(a.buffer.name, a.index))
+            if a.along:
+                body.line(f"{const}{TYPES[a.buffer.dtype]} *{a.name}_here = {ident(a.buffer.name)} + ({offset});")
+            else:
+                body.line(f"const {TYPES[a.buffer.dtype]} {a.name}_row = {c.element(a.buffer.name, a.index)};")
+        aligned = ", ".join(f"{a.name}_here" for a in self.along)
+        body.open(f"if ({j} + {w} <= {c.expr(length)} && in_words<{w}>({aligned}))")
+        self.pack(body, "{0}_here")
+        body.close("} else {")
+        body.depth += 1
+        body.line(f"for (int {k} = 0; {k} < {w} && {j} + {k} < {c.expr(length)}; ++{k})")
+        call = self.call(f"{{0}}_here[{k}]", f"{j} + {k}")
+        body.line(f"    {call}")
+        body.close()
+        body.close()
+
+
+def _nest(s: n.Kernel) -> _Nest | None:
     loop = s.body[-1]
     lets = [x for x in s.body[:-1] if isinstance(x, n.Let)]
     if not isinstance(loop, n.Loop) or loop.kind != "parallel" or len(lets) + 1 != len(s.body):
         return None
     axes, inner = nest(loop)
-    names = tuple(Var(a.axis, "index") for a in axes)
-    extents = tuple(a.stop for a in axes)
     if any(a.start != b.ZERO or a.step != b.ONE for a in axes):
         return None
-    if not all(isinstance(x, (n.Let, n.Store)) for x in inner) or not _agree(unit.program, inner, names, extents):
+    if not all(isinstance(x, (n.Let, n.Store)) for x in inner):
         return None
-    buffers, scalars, params = parameters(unit.program, s, shared=False)
-    # A scalar that stands in memory is read before the loop; everything else is an array of the nest.
-    arrays = [x for x in buffers if x.name in _touched(inner)]
-    written = buffers_written(s)
-    loaded = _loaded_first(inner)
-    name = ident(s.name)
-
-    at = Body(unit)
-
-    def value(e: Expr) -> Expr | None:
-        return Var(e.buffer, e.dtype) if isinstance(e, Load) else None
-
-    for x in inner:
-        changed = map_statement(x, value)
-        if isinstance(changed, n.Store):
-            at.source(x)
-            at.line(f"{ident(changed.buffer)} = {unit.c.expr(changed.value)};")
-        else:
-            at.statement(changed)
-    used = {e.name for e in exprs(inner) if isinstance(e, Var)} - {v.name for v in names} - scalars_set(loop)
-    consts = {v.name: v for v in [*scalars, *[Var(x.name, x.value.dtype) for x in lets]]}
-    given = [v for k, v in consts.items() if k in used]
-    at_params = [f"{TYPES[x.dtype]} &" if x.name in written else f"const {TYPES[x.dtype]} " for x in arrays]
-    at_params = [text + ident(x.name) for text, x in zip(at_params, arrays, strict=True)]
-    at_params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in given]
-    text = f"{PREFIX} void {name}_at({wrapped(at_params)}) {{\n" + "\n".join(at.lines) + "\n}\n"
-
-    body = Body(unit)
-    for x in lets:
-        body.statement(x)
-    width = _BYTES // max(itemsize(x.dtype) for x in arrays)
-    count = unit.c.expr(b.product(extents))
-    i = ident(axes[0].axis) if len(axes) == 1 else "_".join(ident(a.axis) for a in axes)
-    scalars_text = [ident(v.name) for v in given]
-    if width > 1:
-        unit.pieces.add("pack")
-        aligned = " && ".join(f"aligned({ident(x.name)}, {width * itemsize(x.dtype)})" for x in arrays)
-        body.line("const long long thread = blockIdx.x * (long long)blockDim.x + threadIdx.x;")
-        body.line("const long long threads = (long long)gridDim.x * blockDim.x;")
-        body.line(f"const long long packed = {aligned}")
-        body.line(f"    ? {count if count.isidentifier() else f'({count})'} & -{width}ll : 0;  // elements that go {width} at a time")
-        body.open(f"for (long long {i} = {width} * thread; {i} < packed; {i} += {width} * threads)")
-        for x in arrays:
-            pack = f"Pack<{TYPES[x.dtype]}, {width}>"
-            start = f" = {pack}::load({ident(x.name)} + {i})" if x.name in loaded else ""
-            const = "" if x.name in written else "const "
-            body.line(f"{const}{pack} {ident(x.name)}_pack{start};")
-        body.lines.append("#pragma unroll")
-        elements = ", ".join([*(f"{ident(x.name)}_pack.at[k]" for x in arrays), *scalars_text])
-        body.line(f"for (int k = 0; k < {width}; ++k) {name}_at({elements});")
-        for x in arrays:
-            if x.name in written:
-                body.line(f"{ident(x.name)}_pack.store({ident(x.name)} + {i});")
-        body.close()
-        body.line(f"for (long long {i} = packed + thread; {i} < {count}; {i} += threads)")
-    else:
-        first, step = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
-        body.line(f"for (long long {i} = {first}; {i} < {count}; {i} += {step})")
-    elements = ", ".join([*(f"{ident(x.name)}[{i}]" for x in arrays), *scalars_text])
-    body.line(f"    {name}_at({elements});")
-    text += f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(params)}) {{\n'
-    text += "\n".join(body.lines) + "\n}\n"
-    launch = Launch("elements", (b.product(extents),), width)
-    return KernelText(name, text, buffers, scalars, launch)
+    return _Nest(tuple(Var(a.axis, "index") for a in axes), tuple(a.stop for a in axes), lets, inner)
 
 
-def _agree(program: n.Program, inner: tuple[n.Stmt, ...], names: tuple[Var, ...], extents: tuple[Expr, ...]) -> bool:
-    """Whether every access is to the position of the iteration, in arrays of the nest's own shape."""
-    accesses = [(e.buffer, e.index) for e in exprs(inner) if isinstance(e, Load)]
-    accesses += [(s.buffer, s.index) for s in walk(inner) if isinstance(s, n.Store)]
-    positions = 0
-    for buffer, index in accesses:
+def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
+    """The places that the nest touches, or None where one of them does not run along a row."""
+    found: dict[tuple[str, tuple[Expr, ...]], _Access] = {}
+    taken = set(program.buffers) | {v.name for v in nest.axes} | {name for x in nest.inner for name in scalars_set(x)}
+    last = nest.axes[-1]
+
+    def place(buffer: str, index: tuple[Expr, ...]) -> _Access | None:
+        if (buffer, index) in found:
+            return found[buffer, index]
         info = program.buffers[buffer]
-        if info.layout != "C" or index != names or info.dims[1:] != extents[1:]:
-            return False
-        positions += len(index)
-    # The position itself is nothing that the element's function knows.
-    axes = {v.name for v in names}
-    return sum(isinstance(e, Var) and e.name in axes for e in exprs(inner)) == positions
+        if info.layout != "C" or len(index) != len(info.dims) or any(isinstance(e, Load) for i in index for e in _parts(i)):
+            return None
+        within = [last.name in variables_read(e) for e in index]
+        if any(within):
+            terms, _ = b.affine(index[-1])
+            rest = [t for t in terms if t != last]
+            if any(within[:-1]) or terms.get(last) != 1 or any(last.name in variables_read(t) for t in rest):
+                return None
+        name, count = ident(buffer), 1
+        while any(a.name == name for a in found.values()) or (count > 1 and name in taken):
+            count += 1
+            name = f"{ident(buffer)}_{count}"
+        found[buffer, index] = _Access(name, info, index, any(within))
+        return found[buffer, index]
 
-
-def _touched(inner: tuple[n.Stmt, ...]) -> set[str]:
-    return {e.buffer for e in exprs(inner) if isinstance(e, Load)} | {s.buffer for s in inner if isinstance(s, n.Store)}
-
-
-def _loaded_first(inner: tuple[n.Stmt, ...]) -> set[str]:
-    """The arrays that are read before they are written."""
-    stored: set[str] = set()
-    loaded: set[str] = set()
-    for s in inner:
-        loaded |= {e.buffer for top in own_exprs(s) for e in walk_expr(top) if isinstance(e, Load)} - stored
+    for s in nest.inner:
+        for load, sure in _loads(s):
+            access = place(load.buffer, load.index)
+            if access is None or not (sure or _inside(access, nest)):
+                return None
+            access.loaded |= not access.stored
         if isinstance(s, n.Store):
-            stored.add(s.buffer)
-    return loaded
+            if any(isinstance(e, Load) for i in s.index for e in _parts(i)):
+                return None
+            access = place(s.buffer, s.index)
+            if access is None or not access.along:
+                return None
+            access.stored = True
+    stored = {a.buffer.name for a in found.values() if a.stored}
+    if any(sum(a.buffer.name == name for a in found.values()) > 1 for name in stored):
+        return None
+    return list(found.values())
+
+
+def _inside(access: _Access, nest: _Nest) -> bool:
+    """Whether the place is in the array whatever the iteration, so that it may be read where it is not needed."""
+    extents = dict(zip(nest.axes, nest.extents, strict=True))
+    return all(extents.get(e) == d for e, d in zip(access.index, access.buffer.dims, strict=True) if isinstance(e, Var)) and all(
+        isinstance(e, Var) and e in extents for e in access.index
+    )
+
+
+def _loads(s: n.Stmt) -> Iterator[tuple[Load, bool]]:
+    """The loads of a statement, and whether they are made in every case."""
+
+    def look(e: Expr, sure: bool) -> Iterator[tuple[Load, bool]]:
+        match e:
+            case Load():
+                yield e, sure
+            case Apply("where", (condition, *sides), _):
+                yield from look(condition, sure)
+                for x in sides:
+                    yield from look(x, False)
+            case Apply("and_then" | "or_else", (one, two), _):
+                yield from look(one, sure)
+                yield from look(two, False)
+            case Apply(_, args, _):
+                for x in args:
+                    yield from look(x, sure)
+            case _:
+                pass
+
+    values = [s.value] if isinstance(s, (n.Let, n.Store)) else list(own_exprs(s))
+    for value in values:
+        yield from look(value, True)
+
+
+def _parts(e: Expr) -> Iterator[Expr]:
+    return exprs((n.Let("", e),))
+
+
+def _elements_only(inner: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    """The statements without subscripts: what is left is what the element's function computes with."""
+
+    def bare(e: Expr) -> Expr | None:
+        return Load(e.buffer, (), e.dtype) if isinstance(e, Load) else None
+
+    return tuple(map_statement(n.Let("", x.value), bare) for x in inner if isinstance(x, (n.Let, n.Store)))
+
+
+def _factor(text: str) -> str:
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
+

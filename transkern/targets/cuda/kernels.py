@@ -20,17 +20,17 @@ from transkern.targets.cuda.body import Unit, extent_of, has_guards
 from transkern.targets.cuda.group import GroupBody, has_parallel, is_long, nest, runs_along_rows
 from transkern.targets.cuda.launches import (
     BLOCK_THREADS,
+    FIRST,
     NUMPY,
     REDUCED,
+    STEP,
     THREADS,
     KernelText,
     Launch,
     wrapped,
-)  # fmt: skip
+)
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
-
-FIRST, STEP = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
 
 
 class KernelPrinter:
@@ -145,10 +145,11 @@ class KernelPrinter:
         group.line("if (!is_last_block(arrived)) return;")
         for name in names:
             group.line(f"{group.held[name].name} = {group.held[name].how.functor}::start();")
-        group.open("for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x)")
+        k = self.unit.local("k")
+        group.open(f"for (unsigned {k} = threadIdx.x; {k} < gridDim.x; {k} += blockDim.x)")
         for name in names:
             held = group.held[name]
-            group.line(f"{held.name} = {held.how.functor}()({held.name}, {ident(name)}_partial[k]);")
+            group.line(f"{held.name} = {held.how.functor}()({held.name}, {ident(name)}_partial[{k}]);")
         group.close()
         for name in names:
             held = group.held[name]

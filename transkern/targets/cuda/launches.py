@@ -12,6 +12,9 @@ from transkern.targets.cuda.spelling import TYPES, storage
 THREADS = 256  # a block of an elementwise kernel
 REDUCED = 8  # elements that a thread of a reduction takes at least, before there is a second block for it
 BLOCK_THREADS = 1024  # the most a block can have
+FIRST, STEP = "blockIdx.x * (long long)blockDim.x + threadIdx.x", "(long long)gridDim.x * blockDim.x"
+"""The number of a thread in the grid, and how many there are."""
+
 NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
 
 

@@ -390,7 +390,11 @@ struct alignas(N * sizeof(T)) Pack {
     static __device__ Pack load(const T *p) { return *(const Pack *)p; }
     __device__ void store(T *p) const { *(Pack *)p = *this; }
 };
-static __device__ __forceinline__ bool aligned(const void *p, const int bytes) { return ((size_t)p & (bytes - 1)) == 0; }
+// Whether N elements at each of these addresses can be loaded as one word.
+template <int N, class... T>
+static __device__ __forceinline__ bool in_words(const T *...p) {
+    return (((size_t)p % (N * sizeof(T)) == 0) && ...);
+}
 """
 
 LAST_BLOCK = r"""

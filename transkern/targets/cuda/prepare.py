@@ -19,6 +19,7 @@ from transkern.fuse.kernels import interface
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
+from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -34,7 +35,7 @@ from transkern.ir.traverse import (
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
-    return hoist_scalars(read_in_kernels(program))
+    return hoist_invariants(hoist_scalars(read_in_kernels(program)))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
@@ -91,5 +92,38 @@ def hoist_scalars(program: n.Program) -> n.Program:
             out += [n.Let(v.name, e, span=spans.get(e, s.span)) for e, v in hoisted.items()]
             out.append(changed)
         return tuple(out)
+
+    return replace(program, body=block(program.body))
+
+
+def hoist_invariants(program: n.Program) -> n.Program:
+    """What costs something and is the same for all iterations of a grid kernel, before its loop."""
+    names = Names.of(program)
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(kernel(s) if isinstance(s, n.Kernel) else with_bodies(s, block) for s in statements)
+
+    def kernel(s: n.Kernel) -> n.Kernel:
+        count = next((k for k, x in enumerate(s.body) if not isinstance(x, n.Let)), len(s.body))
+        lets, rest = s.body[:count], s.body[count:]
+        if s.placement != "grid" or not lets:
+            return s
+        known = {x.name for x in lets if isinstance(x, n.Let)}
+        made: dict[Expr, Var] = {}
+
+        def change(e: Expr) -> Expr | None:
+            if not isinstance(e, Apply) or e.dtype in ("index", "bool"):
+                return None
+            parts = list(walk_expr(e))
+            used = {p.name for p in parts if isinstance(p, Var)}
+            costly = any(isinstance(p, Apply) and p.op in OPS and OPS[p.op].cost > 1 for p in parts)
+            if not used or not used <= known or not costly or any(isinstance(p, Load) for p in parts):
+                return None
+            if e not in made:
+                made[e] = Var(names.fresh("_".join(sorted(used))), e.dtype)
+            return made[e]
+
+        rest = tuple(map_statement(x, change) for x in rest)
+        return replace(s, body=(*lets, *(n.Let(v.name, e, span=s.span) for e, v in made.items()), *rest))
 
     return replace(program, body=block(program.body))
