@@ -1,0 +1,159 @@
+"""Functions over the language, each run against NumPy: special values, errors, in-place effects, specialisation."""
+
+# ruff: noqa: E501, E701, E702, E731, F841, B007, C416, SIM113
+from __future__ import annotations
+
+import numpy as np
+
+from tests.language.registry import case
+
+rng = np.random.default_rng(1)
+X, Y = rng.standard_normal(17), rng.standard_normal(17)
+M, T = rng.standard_normal((5, 7)), rng.standard_normal((2, 3, 4))
+B = np.array([True, False, True])
+S = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 5e-324, 1e308])
+IM = np.array([-(2**31), 2**31 - 1, 0, -1, 1, 7, -7], dtype="i4")
+
+@case(S)
+def d1(x): return np.maximum(x,0), np.minimum(x,0), np.fmax(x,1), np.sign(x), abs(x), -x, x*0, x//2, x%2, np.floor(x), np.sqrt(x), np.isnan(x), x==x, np.rint(x), x**2
+@case(S)
+def d2(x): return x.max(), x.min(), x.argmax(), x.argmin(), np.where(x>0)[0], x[x==x], np.sort(x), np.clip(x,-1,1)
+@case(IM)
+def d3(i): return i+i, i*i, -i, abs(i), i//-1, i//2, i%3, i%-3, i//0, i%0, i<<3, i>>2, i**2, np.sign(i), i.sum(), i.prod(), i/0
+@case(X,30)
+def d4(x,k): return x[k]
+@case(X,-20)
+def d5(x,k):
+    x[0]=5; x[k]=1
+@case(X,M)
+def d6(x,m): return x+m
+@case(M)
+def d7(m): return m.reshape(3,3)
+@case(np.zeros(0))
+def d8(x): return x.max()
+@case(np.zeros(0))
+def d9(x): return x.argmax()
+@case(X)
+def d10(x): return x[np.array([0,99])]
+@case(X)
+def d11(x): raise ValueError("bad input")
+@case(X)
+def d12(x):
+    if x[0]>-100: raise ValueError(f"size {len(x)}")
+    return x
+@case(X,0)
+def d13(x,k): return 1/k
+@case(X,0)
+def d14(x,k): return 1//k
+@case(M,1, tol=1e-12)
+def d15(m,axis): return m.sum(axis=axis)
+@case(T, tol=1e-12)
+def d16(t): return t.transpose(2,0,1), t.swapaxes(0,2), t[0], t[:,1], t[...,::-1], t.sum(axis=(0,2)), t.reshape(6,4), t.reshape(-1), t[:, :, None, 1:]
+@case(B)
+def d17(b): return b|True, b&b, ~b, b.sum(), b+b, b*2, b.any(), b^b, np.cumsum(b), b.astype(int)
+@case(X)
+def d18(x):
+    y=x
+    y+=1
+    return x
+@case(X)
+def d19(x):
+    y=x[2:5]
+    y[:]=0
+    z=x[2:5].copy()
+    z[:]=1
+    return y
+@case(X)
+def d20(x):
+    out=[]
+    for i in range(0,len(x),3): out.append(i*2)
+    out.append(100)
+    return out
+@case(X)
+def d21(x):
+    r=0
+    for i in range(10):
+        for j in range(i):
+            if j==3: continue
+            if j>5: break
+            r+=i*j
+    return r
+@case(X)
+def d22(x):
+    n=0
+    while True:
+        n+=1
+        if n>7: break
+    return n
+@case(X,Y)
+def d23(x,y):
+    a=np.empty((2,len(x)))
+    a[0]=x; a[1,:]=y
+    return a, a.T, a.shape
+@case(X, tol=1e-12)
+def d24(x):
+    m=x>0
+    x[m]*=-1
+    x[~m]=0
+    return x, m.sum(), x[m].size, x[m].mean() if m.any() else 0.0
+@case(M)
+def d25(m):
+    i,j=np.nonzero(m>0)
+    return i,j,m[i,j], np.argwhere(m>1)
+@case(M, tol=1e-12)
+def d26(m):
+    d=((m[:,None,:]-m[None,:,:])**2).sum(axis=-1)
+    return np.sqrt(d), d.argmin(axis=1)
+@case(X, None, tol=1e-12)
+def d27(x,w=None):
+    if w is None: w=np.ones_like(x)
+    return (x*w).sum()/w.sum()
+@case(X,'relu')
+def d28(x,kind):
+    if kind=='relu': return np.maximum(x,0)
+    elif kind=='tanh': return np.tanh(x)
+    raise ValueError(kind)
+@case(X)
+def d29(x):
+    f=lambda t: t*2+1
+    def g(a,b): return a-b
+    return g(f(x),x), g(b=x,a=f(x))
+@case(X)
+def d30(x):
+    acc=np.zeros(3)
+    idx=np.array([0,1,1,2])
+    acc[idx]+=1
+    return acc
+@case(X, tol=1e-12)
+def d31(x): return np.mean(x), np.sum(x), np.max(x), np.abs(x), np.argsort(-x), np.square(x), np.power(x,2), np.cumsum(x)[::-1], np.any(x>2), np.round(x,2), np.median(x) if False else 0
+@case(np.float32(2.5), X.astype('f4'))
+def d32(a,x): return a*x, a+1, a*2.0, x*np.float64(1)
+@case(X)
+def d33(x):
+    s=0
+    for i in range(len(x)): s+=1
+    t=0
+    for v in x: t+=v
+    return s,t
+@case(X)
+def d34(x): return x.tolist() if False else (x*1).shape[0], x[3:3], x[5:2].sum(), np.zeros((0,3)).sum(axis=0)
+@case(np.arange(12.).reshape(3,4)[:, ::2], X)
+def d35(m,x): return m*2, m.sum(axis=1), m[::-1], m.copy(), m.ravel()
+@case(X)
+def d36(x): return x.astype(np.float32), x.astype(int), x.astype('float32').astype(np.float64), (x>0).astype(np.float32), np.asarray(x,dtype=np.float32)
+@case(np.float64(3.7), 5, True, 2.5)
+def d37(a,b,c,d): return a+b, b/d, c+b, int(a), b//2, b%3, -b, b**2, d**2, abs(-b), a if c else b, not c, b==5
+@case(X)
+def d38(x):
+    for i in range(len(x)-1,-1,-1):
+        if x[i]<0:
+            break
+    return i
+@case(X)
+def d39(x):
+    u=np.zeros((4,4)); 
+    u[1:-1,1:-1]=x[:4].reshape(2,2)
+    u[0]=u[1]; u[:,-1]=u[:,-2]
+    return u
+@case(np.array([3,1,2]), X)
+def d40(idx,x): x[idx]=0; return x[idx], x.take(idx), np.take(x,idx)
