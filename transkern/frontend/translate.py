@@ -667,7 +667,7 @@ class Translator(Expressions):
             try:
                 with ctx.block() as inner:
                     ctx.ranges[axis] = (low, high)
-                    self.assign(target, element(Var(axis)))
+                    self.assign(target, element(start if b.constant(trips) == 1 else Var(axis)))
                     if not self.block(body):
                         state.back(self)
             finally:

@@ -209,6 +209,8 @@ class _Lowering:
 
 
 def _loops(axes: Sequence[Axis], inner: Sequence[n.Stmt], kind: str = "parallel") -> list[n.Stmt]:
+    if any(b.constant(a.extent) == 0 for a in axes):
+        return []
     body = list(inner)
     for axis in reversed(axes):
         body = [n.Loop(axis.name, b.ZERO, axis.extent, b.ONE, kind, tuple(body))]

@@ -1,0 +1,107 @@
+"""Non-maximum suppression in its four usual forms: the same boxes as NumPy, in one kernel, on many inputs."""
+
+import importlib.util
+import pathlib
+
+import numpy as np
+import pytest
+
+from tests.pallas.support import same
+from transkern.pipeline import program_of
+from transkern.targets.pallas.load import load
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py"
+SOURCE = EXAMPLES.read_text()
+_spec = importlib.util.spec_from_file_location("nms_forms", EXAMPLES)
+FORMS = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(FORMS)
+TYPES = {
+    "nms": "nms({t}[n,4],{t}[n],int,float)",
+    "nms_descending": "nms_descending({t}[n,5],float)",
+    "nms_delete": "nms_delete({t}[n,4],{t}[n],float)",
+    "nms_flags": "nms_flags({t}[n,4],{t}[n],float)",
+}
+LOADED = {}
+
+
+def function(form, dtype):
+    if (form, dtype) not in LOADED:
+        LOADED[form, dtype] = load(program_of(SOURCE, form, TYPES[form].format(t=dtype)))
+    return LOADED[form, dtype]
+
+
+def inputs(form, boxes, scores, threshold, limit):
+    if form == "nms":
+        return boxes, scores, limit, threshold
+    if form == "nms_descending":
+        return np.column_stack([boxes, scores]).astype(boxes.dtype), threshold
+    return boxes, scores, threshold
+
+
+def boxes_of(kind, n, dtype, seed):
+    """Distinct scores (NumPy's own order of equal ones is open), and boxes of several kinds."""
+    random = np.random.default_rng(seed)
+    scores = random.permutation(n).astype(dtype) / max(n, 1)
+    spread = {"sparse": 1e6, "crowded": 30.0, "all": 0.0, "none": 1e9, "points": 30.0, "twins": 30.0}[kind]
+    corner = random.uniform(0, 1, (n, 2)) * spread
+    if kind == "none":
+        corner = np.arange(n)[:, None] * 100.0 + np.zeros((1, 2))
+    size = random.uniform(1, 10, (n, 2)) if kind != "points" else np.zeros((n, 2))
+    if kind == "all":
+        size[:] = 5
+    boxes = np.concatenate([corner, corner + size], axis=1).astype(dtype)
+    if kind == "twins" and n > 1:
+        boxes[n // 2 :] = boxes[: n - n // 2]
+    return boxes, scores
+
+
+def compare(form, boxes, scores, threshold, limit):
+    args = inputs(form, boxes, scores, threshold, limit)
+    with np.errstate(all="ignore"):
+        expected = getattr(FORMS, form)(*args)
+    same(function(form, boxes.dtype.name)(*args), expected, True, 0, 0)
+
+
+@pytest.mark.parametrize("n", [0, 2, 7, 127, 128, 129, 1000, 1024, 1025])
+@pytest.mark.parametrize("form", TYPES)
+def test_float32(form, n):
+    for seed, kind in enumerate(["sparse", "crowded", "all", "none", "points", "twins"]):
+        for threshold, limit in ((0.5, n), (0.0, 5), (0.9, 0), (0.3, 10**12)):
+            compare(form, *boxes_of(kind, n, np.float32, seed), threshold, limit)
+
+
+@pytest.mark.parametrize("n", [4097, 8192])
+@pytest.mark.parametrize("form", TYPES)
+def test_many(form, n):
+    compare(form, *boxes_of("crowded", n, np.float32, 1), 0.5, n)
+    compare(form, *boxes_of("sparse", n, np.float32, 2), 0.5, 300)
+
+
+def test_passes_in_chunks_of_rows():
+    compare("nms", *boxes_of("crowded", 20_000, np.float32, 1), 0.4, 20_000)
+    compare("nms_descending", *boxes_of("crowded", 20_000, np.float32, 1), 0.4, 0)
+
+
+def test_elements_out_of_rows():
+    compare("nms", *boxes_of("crowded", 70_000, np.float32, 3), 0.4, 100)
+
+
+@pytest.mark.parametrize("n", [0, 3, 130, 1025])
+@pytest.mark.parametrize("form", TYPES)
+def test_float64(form, n):
+    for seed, kind in enumerate(["crowded", "points", "twins"]):
+        compare(form, *boxes_of(kind, n, np.float64, seed), 0.5, n)
+
+
+@pytest.mark.parametrize("form", TYPES)
+def test_special_values(form):
+    boxes, scores = boxes_of("crowded", 200, np.float32, 0)
+    boxes[::17, 0], boxes[::19, 3], boxes[::23, 2], boxes[5] = np.nan, np.inf, -np.inf, -0.0
+    compare(form, boxes, scores, 0.5, 100)
+    compare(form, boxes, scores, np.nan, 100)
+
+
+@pytest.mark.parametrize("form", TYPES)
+def test_the_loop_is_one_kernel(form):
+    text = function(form, "float32").text
+    assert text.count("= _block(") == 1 and text.count("while_loop(") == 1

@@ -1,0 +1,78 @@
+"""Real TPU generations, compiled ahead of time without one: accepted, and how many bundles a loop takes."""
+
+import pathlib
+
+import pytest
+
+from tests.pallas import test_elementwise, test_loops, test_rows
+from transkern.errors import BuildError
+from transkern.pipeline import program_of
+from transkern.targets.pallas.schedule import check_many, check_tpu
+
+pytest.importorskip("libtpu")
+NMS = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py").read_text()
+F, I = "float32", "int32"
+
+
+def vector(n, k=1):
+    return [((n,), F)] * k
+
+
+MODULES = {
+    "nms": (NMS, "nms(float32[n,4],float32[n],int,float)", [((1024, 4), F), ((1024,), F), ((), I), ((), F)]),
+    "nms_descending": (NMS, "nms_descending(float32[n,5],float)", [((1024, 5), F), ((), F)]),
+    "nms_delete": (NMS, "nms_delete(float32[n,4],float32[n],float)", [((1024, 4), F), ((1024,), F), ((), F)]),
+    "nms_flags": (NMS, "nms_flags(float32[n,4],float32[n],float)", [((1024, 4), F), ((1024,), F), ((), F)]),
+    "softmax": (test_rows.SOFTMAX, "f(float32[n,m])", [((1000, 1000), F)]),
+    "layernorm": (test_rows.LAYERNORM, "f(float32[n,m],float32[m],float32[m],float)", [((100, 1000), F), *vector(1000, 2), ((), F)]),
+    "norm": (test_rows.NORM, "f(float32[n])", vector(100_000)),
+    "sigmoid": (test_elementwise.SIGMOID, "f(float32[n],float,float)", [*vector(100_001), ((), F), ((), F)]),
+    "adam": (
+        test_elementwise.ADAM, "f(float32[n],float32[n],float32[n],float32[n],float,float,float,float,int)",
+        [*vector(50_000, 4), *[((), F)] * 4, ((), I)],
+    ),
+    "lstm": (test_elementwise.LSTM, "f(float32[n,m],float32[n,k])", [((64, 1024), F), ((64, 256), F)]),
+    "iir": (test_loops.IIR, "f(float32[n,m],float)", [((512, 1024), F), ((), F)]),
+    "jacobi": (test_loops.JACOBI, "f(float32[n,m],int)", [((256, 256), F), ((), I)]),
+    "bubble": (test_loops.BUBBLE, "f(float32[n])", vector(100)),
+    "floyd": (test_loops.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
+}  # fmt: skip
+FORMS = [m for m in MODULES if m.startswith("nms")]
+
+
+def compile_all(topology, names):
+    made = {}
+    for key in names:
+        source, types, shapes = MODULES[key]
+        name = types.partition("(")[0]
+        made[key] = (program_of("import numpy as np\n" + source, name, types), shapes, name)
+    return check_many(made, topology)
+
+
+@pytest.mark.parametrize("topology, most", [("v5e:2x2", 60), ("v6e:2x2", 50)])
+def test_nms_takes_few_bundles_a_box(topology, most):
+    for form in FORMS:
+        kernels = compile_all(topology, [form])[form]
+        (loop,) = [k for k in kernels if k.pallas]
+        assert [x.depth for x in loop.loops] == [1]
+        assert loop.loops[0].bundles <= most, (form, loop)
+
+
+@pytest.mark.parametrize("topology", ["v5e:2x2", "v6e:2x2"])
+def test_accepted(topology):
+    compile_all(topology, [m for m in MODULES if m not in FORMS])
+
+
+def test_large_nms_is_accepted():
+    source, types, _ = MODULES["nms"]
+    check_tpu(program_of(source, "nms", types), [((50_000, 4), F), ((50_000,), F), ((), I), ((), F)])
+
+
+def test_a_refusal_by_the_compiler_is_an_error():
+    text = (
+        "import jax, jax.numpy as jnp\nfrom jax.experimental import pallas as pl\n"
+        "def f(x):\n    def kernel(a, b):\n        b[...] = jnp.cumsum(a[...])\n"
+        "    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)\n"
+    )
+    with pytest.raises(BuildError, match="cumsum"):
+        check_tpu(text, [((256,), "float32")])
