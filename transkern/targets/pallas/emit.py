@@ -79,7 +79,7 @@ def _wrapper(host: Host) -> ast.stmt:
     scalars = [p.name for p in program.params if isinstance(p, n.ScalarParam)]
     known: set[str] = set()
     sizes: list[ast.stmt] = []
-    needed = {v for e in module.hoisted for v in variables_read(e)}
+    needed = {v for e in (*module.hoisted, *(a for g in module.guards for a in g.args)) for v in variables_read(e)}
     for p in program.params:
         if isinstance(p, n.ArrayParam):
             out.append(assign(p.name, _checked(module, p)))

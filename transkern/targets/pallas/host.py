@@ -142,6 +142,8 @@ class Host(Statements):
 
     def give_back(self, result: n.Result, s: n.Return) -> None:
         """Leave the function: the leaves of the result, then what every call hands back."""
+        if self.nested:
+            raise self.module.error("a `return` from inside a loop that JAX traces", s.span)
         self.returns.append(result)
         leaves: list[ast.expr] = []
         self.leaves(result, leaves)

@@ -186,9 +186,9 @@ class Lanes(Interface):
         made = self.end_pass(s, saved)
         of = self.module.fresh(f"pass_{self.module.identifier(s.axis)}")
         collected = [v for _, v in self.reduced]
-        made.append(ast.Return(call("_merge", [name("so_far"), *collected]) if False else ast.Tuple(collected, ast.Load())))
+        made.append(ast.Return(ast.Tuple(collected, ast.Load())))
         self.out.append(function(of, ["at"], made))
-        kinds = ast.Tuple([ast.Constant(_RUNNING[x.op]) for x in running], ast.Load())
+        kinds = ast.Tuple([self.kind_of(x) for x in running], ast.Load())
         passed = call(self.module.helper("_over"), [self.rows(), name(of), kinds])
         if not running:
             self.out.append(ast.Expr(passed))
@@ -197,6 +197,15 @@ class Lanes(Interface):
         self.out.append(ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], passed, lineno=0))
         for x, target in zip(running, targets, strict=True):
             self.finish_reduction(x, target)
+
+    def kind_of(self, s: n.Accumulate) -> ast.expr:
+        """How a reduction folds, and over what."""
+        dtype = self.declared[s.name][0].dtype
+        if s.op == "count":
+            dtype = "int32"
+        elif s.op not in ("sum", "max", "min"):
+            dtype = "float32"
+        return quote(f"(_0, jnp.{self.module.dtype(dtype)})", ast.Constant(_RUNNING[s.op]))
 
     def accumulate(self, s: n.Accumulate) -> None:
         """A term of a reduction: folded over the chunks lane by lane, across lanes once at the end."""
@@ -345,7 +354,7 @@ class Lanes(Interface):
     def best_of(self, best: str, search: Search, of: str, bound: str | None) -> ast.stmt:
         kind = "max" if search.op == "last" else "min"
         keywords = {} if bound is None else {"stop" if search.op == "last" else "start": name(bound)}
-        passed = call(self.module.helper("_over"), [self.rows(), name(of), ast.Tuple([ast.Constant(kind)], ast.Load())], **keywords)
+        passed = call(self.module.helper("_over"), [self.rows(), name(of), quote("((_0, jnp.float32),)", ast.Constant(kind))], **keywords)
         return assign(best, quote(f"jnp.{kind}(_0[0])", passed))
 
     def within(self, search: Search, here: str, best: str) -> ast.expr | None:

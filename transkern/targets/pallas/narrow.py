@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import bodies, own_exprs, walk_expr
+from transkern.ir.traverse import bodies, own_exprs, walk, walk_expr
 from transkern.targets.pallas.values import scalar_params
 
 _HALF = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
@@ -26,6 +26,7 @@ class _Checking:
     def __init__(self, program: n.Program) -> None:
         self.program, self.scalars = program, scalar_params(program)
         self.positions: dict[str, bool] = {}
+        self.counts = _counts(program)
 
     def buffers(self) -> bool:
         for buffer in self.program.buffers.values():
@@ -38,8 +39,10 @@ class _Checking:
             match s:
                 case n.Let(name=of, value=value) | n.Assign(name=of, value=value):
                     self.positions[of] = self.is_position(value)
-                case n.Accumulator(dtype=dtype) if dtype in _WIDE or dtype == "int64":
-                    return True
+                case n.Accumulator(name=of, dtype=dtype) if dtype in _WIDE or dtype == "int64":
+                    if of not in self.counts:
+                        return True
+                    self.positions[of] = True
                 case n.Store(buffer=buffer, value=value) if self.program.buffers[buffer].dtype == "int64":
                     if not self.is_position(value):
                         return True
@@ -93,6 +96,16 @@ class _Checking:
     def _from_arguments(self, e: Expr) -> bool:
         found = [x for x in walk_expr(e) if isinstance(x, (Var, Load, Reduce))]
         return all(isinstance(x, Var) and (x.name in self.scalars or ("." in x.name and not x.name.endswith(".size"))) for x in found)
+
+
+def _counts(program: n.Program) -> set[str]:
+    """The accumulators that only count where something holds: they stay below the size of an array."""
+    counts: dict[str, bool] = {}
+    for s in walk(program.body):
+        if isinstance(s, n.Accumulate):
+            is_count = s.op == "sum" and isinstance(s.value, Apply) and s.value.op == "cast" and s.value.args[0].dtype == "bool"
+            counts[s.name] = counts.get(s.name, True) and is_count
+    return {of for of, only in counts.items() if only}
 
 
 def narrow_program(program: n.Program) -> n.Program:

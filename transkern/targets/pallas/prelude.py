@@ -12,7 +12,8 @@ from jax.experimental.pallas import tpu as pltpu
 INTERPRET = None
 """
 
-NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",), "_over": ("_neutral",),
+NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",), "_quotient": ("_interpret",), "_max": ("_interpret",), "_min": ("_interpret",),
+    "_over": ("_neutral",),
     "_element": ("_splat",), "_block": ("_rows", "_interpret"), "_whole": ("_interpret",),
 }
 """What else a function calls."""
@@ -27,6 +28,25 @@ def _interpret():
 def _rounded(product):
     """A product that is rounded before it is added to something, as NumPy does; XLA's CPU code would fuse the two."""
     return jnp.where(product == product, product, jnp.nan) if _interpret() else product
+''',
+    "_quotient": '''
+def _quotient(a, b):
+    """a / b, rounded once: XLA would multiply by the reciprocal of what divides a whole array, and of a square root."""
+    if not _interpret():
+        return a / b
+    return a / jnp.where(a == a, b, jnp.nan) if isinstance(a, jax.Array) else a / jnp.where(b == b, b, jnp.nan)
+''',
+    "_max": '''
+def _max(x, **over):
+    """The largest, or NaN where there is one: XLA's reductions on CPUs lose it."""
+    largest = jnp.max(x, **over)
+    return jnp.where(jnp.any(x != x, **over), jnp.nan, largest) if _interpret() else largest
+''',
+    "_min": '''
+def _min(x, **over):
+    """The smallest, or NaN where there is one: XLA's reductions on CPUs lose it."""
+    smallest = jnp.min(x, **over)
+    return jnp.where(jnp.any(x != x, **over), jnp.nan, smallest) if _interpret() else smallest
 ''',
     "_array": '''
 def _array(of, value, dtype, dims):
@@ -165,24 +185,26 @@ def _positions(at):
 ''',
     "_over": '''
 def _over(rows, body, kinds, start=None, stop=None):
-    """`body` over all rows, or over the chunks from the one with `start` to the one with `stop`; folds what it returns."""
+    """`body` over all rows, or the chunks from the one with `start` to the one with `stop`; folds what it returns (`kinds`)."""
     if rows <= 64:
         return body(pl.ds(0, rows))
     first = 0 if start is None else lax.shift_right_logical(start, 12)
     last = rows // 32 if stop is None else lax.shift_right_logical(stop, 12) + 1
     fold = {'max': jnp.maximum, 'min': jnp.minimum, 'sum': jnp.add}
+    kinds, types = zip(*kinds) if kinds else ((), ())
 
     def chunk(c, so_far):
         values = body(pl.ds(pl.multiple_of(c * 32, 32), 32))
         parts = [functools.reduce(fold[k], [v[q:q + 8] for q in range(0, 32, 8)]) for k, v in zip(kinds, values)]
         return tuple(fold[k](s, p) for k, s, p in zip(kinds, so_far, parts))
 
-    return lax.fori_loop(jnp.int32(first), jnp.int32(last), chunk, tuple(_neutral(k) for k in kinds))
+    return lax.fori_loop(jnp.int32(first), jnp.int32(last), chunk, tuple(map(_neutral, kinds, types)))
 ''',
     "_neutral": '''
-def _neutral(kind):
+def _neutral(kind, dtype):
     """What folding changes nothing of."""
-    return jnp.full((8, 128), {'max': -jnp.inf, 'min': jnp.inf, 'sum': 0.0}[kind], jnp.float32)
+    least, most = (-jnp.inf, jnp.inf) if jnp.issubdtype(dtype, jnp.floating) else (jnp.iinfo(dtype).min, jnp.iinfo(dtype).max)
+    return jnp.full((8, 128), {'max': least, 'min': most, 'sum': 0}[kind], dtype)
 ''',
     "_element": '''
 def _element(ref, i):

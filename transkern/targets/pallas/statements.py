@@ -25,6 +25,7 @@ class Statements(Vector):
         self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
         self.fresh_accumulators: set[str] = set()
         self.last_line = 0
+        self.nested = 0  # how many functions deep: JAX cannot return from inside its loops
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         for s in statements:
@@ -150,7 +151,11 @@ class Statements(Vector):
             extra += f", dtype=jnp.{self.module.dtype(dtype)}"
         op = "any" if s.op == "sum" and dtype == "bool" else s.op
         axes = value.axes | (mask.axes if mask else frozenset())
-        return Value(quote(spelling.REDUCE[op].format(axis=extra), node), dtype, frozenset(axes - set(closed)))
+        template = spelling.REDUCE[op].format(axis=extra)
+        if op in ("max", "min") and dtype.startswith("float"):
+            self.module.helpers.add(f"_{op}")
+            template = template.replace("jnp.", "_")
+        return Value(quote(template, node), dtype, frozenset(axes - set(closed)))
 
     def masked(self, value: Value, closed: list[int], mask: Value | None, neutral: ast.expr) -> ast.expr:
         """`value` over the slots to be reduced, and what changes nothing where the mask does not hold."""
@@ -243,15 +248,20 @@ class Statements(Vector):
             first = [assign(counter, quote("_0 + _1 * _2", bounds[0], name(index), constant(size)))]
             bounds = [quote("jnp.int32(0)"), count]
         body = self.inner(s.body, carried, first, {s.axis: Value(name(counter), "index")})
-        self.out.append(function(inner_name, [index, "state"], body))
-        loop = call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)])
-        self.out.append(self.unpack(carried, loop))
+        body_function = function(inner_name, [index, "state"], body)
+        loop = [body_function, self.unpack(carried, call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)]))]
+        if start.static and stop.static:  # a body that never runs may not even be traced: its arrays may be empty
+            sign = ">" if (b.constant(s.step) or 1) > 0 else "<"
+            self.out.append(ast.If(quote(f"_0 {sign} _1", stop.node, start.node), loop, []))
+        else:
+            self.out += loop
         self.settle(carried)
 
     def inner(
         self, block: tuple[n.Stmt, ...], carried: list[str], first: list[ast.stmt], bound: dict[str, Value]
     ) -> list[ast.stmt]:  # fmt: skip
         """The body of a function from state to state."""
+        self.nested += 1
         saved = self.out, dict(self.env), set(self.fresh_accumulators)
         self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
         self.settle(carried)
@@ -260,6 +270,7 @@ class Statements(Vector):
         self.out.append(ast.Return(self.state(carried)))
         made = self.out
         self.out, self.env, self.fresh_accumulators = saved
+        self.nested -= 1
         return made
 
     def repeat(self, s: n.While) -> None:
@@ -278,8 +289,10 @@ class Statements(Vector):
         everything = [*(self.python(c) for c in state), go]
         self.out = [ast.Assign([names(everything, store=True)], name("state"), lineno=0)]
         self.settle(state)
+        self.nested += 1
         self.block(s.body)
         self.block(s.head)
+        self.nested -= 1
         self.materialise(handed)
         self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
         self.out.append(ast.Return(names(everything)))

@@ -57,7 +57,8 @@ def _one(vector: Vector, at: Expr, dim: Expr) -> Subscript:
         info = vector.axes[walked[0].name]
         stride = terms[walked[0]]
         offset = b.sub(at, b.mul(b.index(stride), walked[0]))
-        if vector.is_static(offset) and stride and not _outside(offset, stride, info.extent, dim):
+        sure = not vector.unsure or _inside(offset, stride, info.extent, dim)
+        if vector.is_static(offset) and stride and sure and not _outside(offset, stride, info.extent, dim):
             whole = stride == 1 and b.constant(offset) == 0 and b.difference(dim, info.extent) == 0
             return Span_(info.slot, offset, stride, info.extent, whole)
     return Gather(at)
@@ -70,6 +71,13 @@ def _outside(offset: Expr, stride: int, extent: Expr, dim: Expr) -> bool:
     low, high = (first, last) if stride > 0 else (last, first)
     below, above = b.constant(low), b.difference(high, dim)
     return (below is not None and below < 0) or (above is not None and above >= 0)
+
+
+def _inside(offset: Expr, stride: int, extent: Expr, dim: Expr) -> bool:
+    """Whether the walk surely stays within the dimension."""
+    last = b.add(offset, b.mul(b.index(stride), b.sub(extent, b.ONE)))
+    low, high = (offset, last) if stride > 0 else (last, offset)
+    return b.at_least(low, b.ZERO) and b.at_least(b.sub(dim, b.ONE), high)
 
 
 def slice_of(vector: Vector, s: Span_) -> ast.expr:

@@ -48,6 +48,7 @@ class Module:
     helpers: set[str] = field(default_factory=set)
     guards: list[n.Guard] = field(default_factory=list)
     summands: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()
     taken: set[str] = field(default_factory=set)
 
     @staticmethod
@@ -55,6 +56,10 @@ class Module:
         module = Module(program, wide)
         module.taken = set(MODULES) | {"xp", "INTERPRET", program.name} | set(keyword.kwlist)
         module.summands = _summands(program)
+        module.roots = frozenset(
+            s.name for s in walk(program.body)
+            if isinstance(s, (n.Let, n.Assign)) and isinstance(s.value, Apply) and s.value.op == "sqrt"
+        )
         for p in program.params:
             module.identifiers[p.name] = p.name
             module.taken.add(p.name)

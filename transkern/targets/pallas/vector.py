@@ -52,6 +52,7 @@ class Vector:
         self.axes: dict[str, AxisInfo] = {}
         self.scalars = scalar_params(self.program)
         self.hoisting = True
+        self.unsure = 0  # inside a `where`, whose other side may be what is valid
 
     # --- what is known when JAX traces
 
@@ -136,7 +137,13 @@ class Vector:
     def apply(self, e: Apply) -> Value:
         if e.op == "cast":
             return self.cast(self.expr(e.args[0]), e.dtype)
-        args = [self.expr(a) for a in e.args]
+        if e.op in ("where", "and_then", "or_else"):
+            first = self.expr(e.args[0])
+            self.unsure += 1
+            args = [first, *(self.expr(a) for a in e.args[1:])]
+            self.unsure -= 1
+        else:
+            args = [self.expr(a) for a in e.args]
         if all(a.static for a in args) and all(a.dtype in ("index", "bool") for a in args):
             return Value(self.spell(spelling.STATIC[e.op], args), e.dtype, static=True)
         if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
@@ -144,10 +151,18 @@ class Vector:
         if e.op in ("add", "subtract") and e.dtype.startswith("float"):
             args = [self.rounded(v, x) for v, x in zip(args, e.args, strict=True)]
         axes = frozenset[int]().union(*(a.axes for a in args))
+        if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
+            return Value(call(self.module.helper("_quotient"), [a.node for a in args]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
         if e.op in ("floor_divide", "remainder") and e.dtype == "index":
             return Value(self.index_division(e, args), "index", axes)
         return Value(self.spell(spelling.table(kind)[e.op], args), e.dtype, axes)
+
+    def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
+        """Whether XLA would multiply by a reciprocal instead: the divisor is the same along an axis, or a square root."""
+        divisor = e.args[1]
+        root = isinstance(divisor, Apply) and divisor.op == "sqrt" or (isinstance(divisor, Var) and divisor.name in self.module.roots)
+        return root or args[0].axes != args[1].axes or not args[0].axes
 
     def index_division(self, e: Apply, args: list[Value]) -> ast.expr:
         """Python's `//` and `%`; by a power of two as a shift, as vectors divide slowly."""
