@@ -10,7 +10,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import scalars_used, walk
+from transkern.ir.traverse import own_exprs, variables_read, walk
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, itemsize, reduction, running
 
@@ -39,6 +39,7 @@ class Unit:
     functors: dict[str, str] = field(default_factory=dict)
     guards: list[n.Guard] = field(default_factory=list)
     locals: dict[str, str] = field(default_factory=dict)
+    slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
 
     def __post_init__(self) -> None:
         self.c = CPrinter(self.program.buffers, TYPES, prefix=PREFIX, wrap=True)
@@ -62,6 +63,7 @@ class Body:
         self.held: dict[str, Held] = {}
         self.scopes: list[set[str]] = [set()]  # the accumulators of the open blocks, innermost last
         self.undeclared: dict[str, str] = {}  # variables whose first assignment is their declaration, with their dtypes
+        self.slice_number: tuple[str, str] | None = None  # which slice of shared memory is this iteration's, and of whom
         self.order: Expr | None = None  # the number of the iteration, where a check may fail in one of many
         self.loops = 0  # thread-level loops around the statement, from the one that a failed check leaves
 
@@ -191,14 +193,20 @@ class Body:
             self.line(text)
 
     def alloc(self, s: n.Stmt, buffer: str) -> None:
+        """Memory of one iteration: the thread's own where it is small, else a slice of what the launcher gives."""
         info = self.program.buffers[buffer]
-        size = b.constant(b.product(info.dims))
-        if size is None or size * itemsize(info.dtype) > _LOCAL_BYTES:
+        size, name = b.constant(b.product(info.dims)), ident(buffer)
+        if size is not None and size * itemsize(info.dtype) <= _LOCAL_BYTES:
+            self.line(f"{TYPES[info.dtype]} {name}[{max(1, size)}];")
+            return
+        if not self.slice_number:
             raise self.fail(
                 s, f"each iteration of a parallel loop needs memory for `{buffer}` of its own",
                 "compute its elements where they are used, or allocate one array for all iterations before the loop",
             )  # fmt: skip
-        self.line(f"{TYPES[info.dtype]} {ident(buffer)}[{max(1, size)}];")
+        number, each = self.slice_number
+        self.unit.slices[buffer] = each
+        self.line(f"{TYPES[info.dtype]} *{name} = {name}_all + ({number}) * {name}_size;")
 
     # --- loops
 
@@ -352,21 +360,40 @@ def has_guards(s: n.Stmt) -> bool:
 
 def reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
     """Whether the statements may read the scalar before they give it a value."""
+    return _first_use(body, name) == "read"
+
+
+def _first_use(body: Iterable[n.Stmt], name: str) -> str:
+    """What happens first to the scalar: ``read``, ``set`` on every path, or neither for certain."""
     for s in body:
-        if isinstance(s, (n.Assign, n.Let)) and s.name == name:
-            return any(isinstance(e, Var) and e.name == name for e in _inside(s.value))
-        if isinstance(s, n.Accumulator) and s.name == name:
-            return False
-        if isinstance(s, n.Compact) and s.count == name and not s.append and name not in scalars_used(s):
-            return False
-        if name in scalars_used(s) or any(getattr(x, "name", None) == name for x in walk((s,))):
-            return True
-        if any(isinstance(x, n.Compact) and x.count == name for x in walk((s,))):
-            return True
-    return False
-
-
-def _inside(e: Expr) -> Iterable[Expr]:
-    from transkern.ir.traverse import walk_expr
-
-    return walk_expr(e)
+        found = ""
+        match s:
+            case n.Assign(value=value) | n.Let(value=value) if s.name == name:
+                return "read" if name in variables_read(value) else "set"
+            case n.Accumulator() if s.name == name:
+                return "set"
+            case n.Accumulate() if s.name == name:
+                return "read"
+            case n.If(condition, then, orelse):
+                one, two = _first_use(then, name), _first_use(orelse, name)
+                found = "read" if "read" in (one, two) or name in variables_read(condition) else one if one == two else ""
+            case n.While(head, condition, inner):
+                found = _first_use(head, name)
+                if not found and (name in variables_read(condition) or _first_use(inner, name) == "read"):
+                    found = "read"
+            case n.Loop() | n.Scanning() | n.Compact():
+                reads = any(name in variables_read(e) for e in own_exprs(s)) and not isinstance(s, n.Compact)
+                inside = _first_use(s.body, name) == "read"
+                if isinstance(s, n.Compact):
+                    reads = any(name in variables_read(e) for e in (s.start, s.stop))
+                    inside |= _first_use(s.body, name) == "" and any(
+                        name in variables_read(e) for e in (s.mask, *s.values)
+                    )
+                    found = "set" if s.count == name and not s.append else ""
+                    reads |= s.count == name and s.append
+                found = "read" if reads or inside else found
+            case _:
+                found = "read" if any(name in variables_read(e) for e in own_exprs(s)) else ""
+        if found:
+            return found
+    return ""

@@ -13,8 +13,11 @@ from transkern.targets.cuda.prepare import prepare
 from transkern.targets.cuda.spelling import TYPES
 
 
-def emit(program: n.Program) -> tuple[str, str]:
+def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
     """The texts of ``<name>.cu`` and of the launcher ``<name>.py``.
+
+    Where the sizes are not what the code was made for, a `standalone` launcher raises ValueError; another one returns
+    NotImplemented, for the caller to make other code.
 
     Raises:
         CompileError: the program has something that the CUDA target does not do.
@@ -23,7 +26,7 @@ def emit(program: n.Program) -> tuple[str, str]:
     program = prepare(program)
     printer = KernelPrinter(program)
     kernels = {s.name: printer.kernel(s) for s in walk(program.body) if isinstance(s, n.Kernel)}
-    launcher = Launcher(program, kernels).module()
+    launcher = Launcher(program, kernels, standalone).module()
     unit = printer.unit
     helpers = [text.rstrip() for text in unit.c.used.values()]
     parts = [

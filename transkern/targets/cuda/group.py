@@ -29,6 +29,8 @@ class GroupBody(Body):
     def __init__(self, unit: Unit, group: str, written: set[str], depth: int = 1, warps: bool = True) -> None:
         super().__init__(unit, depth)
         self.group, self.written, self.warps = group, written, warps
+        self.stored_until = 0  # the end of the lines, when the last one was a store of the first thread
+        self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
 
@@ -51,7 +53,7 @@ class GroupBody(Body):
                 break
             self.pending = entry | self.pending
             del self.lines[mark:], self.unit.guards[guards:]
-            self.last_line = last
+            self.last_line, self.stored_until = last, 0
         self.pending |= before  # the body may not run at all
 
     def reads(self, *values: Expr) -> set[Access]:
@@ -71,7 +73,15 @@ class GroupBody(Body):
 
     def store(self, s: n.Store) -> None:
         self.touch(reads((*s.index, s.value), self.written, FIRST) | {Access(s.buffer, True, FIRST)})
-        self.line(f"if ({self.group}.rank() == 0) {self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};")
+        text = f"{self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};"
+        alone, pad = f"if ({self.group}.rank() == 0) ", "    " * self.depth
+        if self.stored_until and self.stored_until == len(self.lines) and self.lines[-1].startswith(pad + alone):
+            self.lines[-1:] = [f"{pad}{alone}{{", f"{pad}    {self.lines[-1].removeprefix(pad + alone)}", f"{pad}}}"]
+        if self.stored_until and self.lines[-1:] == [pad + "}"] and self.stored_until in (len(self.lines), len(self.lines) - 2):
+            self.lines[-1:] = [f"{pad}    {text}", f"{pad}}}"]
+        else:
+            self.line(alone + text)
+        self.stored_until = len(self.lines)
 
     def combine(self, s: n.Accumulate) -> None:
         if any(s.name in scope for scope in self.scopes):
@@ -169,7 +179,7 @@ class GroupBody(Body):
 
     def alloc(self, s: n.Stmt, buffer: str) -> None:
         """What all threads share comes from the launcher; in a warp's iteration it would have to be one's own."""
-        if not self.warps:
+        if self.slice_number:
             super().alloc(s, buffer)
 
     def is_search(self, s: n.Stmt) -> bool:
@@ -256,9 +266,14 @@ class GroupBody(Body):
         return [name for name in dict.fromkeys(used) if name not in declared]
 
     def start_parts(self, names: Sequence[str], s: n.Loop) -> list[tuple[str, str, bool]]:
-        """Each thread combines into a part of its own: the accumulator itself, where nothing else goes into it."""
+        """Each thread combines into a part of its own: the accumulator itself, where nothing else goes into it.
+
+        What is a larger group's stays in parts: that group puts them together.
+        """
         parts = []
         for name in names:
+            if not any(name in scope for scope in self.scopes):
+                continue
             held = self.held[name]
             direct = held.statements == 1 and name in self.scopes[-1]
             whole = held.name
@@ -285,6 +300,7 @@ class GroupBody(Body):
     def thread_body(self, order: Expr | None = None) -> Body:
         body = Body(self.unit, self.depth)
         body.held, body.last_line, body.order = self.held, self.last_line, order
+        body.slice_number = self.thread_number, "thread"
         return body
 
     def take(self, body: Body) -> None:

@@ -6,6 +6,7 @@ device memory is fetched, which waits for the device.
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import math
 from collections.abc import Callable
@@ -24,13 +25,13 @@ _INFIX = {
     "logical_and": ("and", _AND), "logical_or": ("or", _OR),
 }  # fmt: skip
 _COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
-_TAKEN = frozenset(("cp", "np", "Path", "blocks", "threads", "error", "on_host", "max", "min", "int", "float", "bool", "abs"))
+_TAKEN = frozenset(("cp", "np", "functools", "Path", "blocks", "threads", "arrived", "error", "on_host", "grid_memory"))
 
 
 def name(text: str) -> str:
     """A name of the IR as a Python identifier."""
     result = text.rstrip(".").replace(".", "_")
-    return f"{result}_" if keyword.iskeyword(result) or result in _TAKEN else result
+    return f"{result}_" if keyword.iskeyword(result) or result in _TAKEN or hasattr(builtins, result) else result
 
 
 def dtype(text: str) -> str:

@@ -63,6 +63,15 @@ class KernelPrinter:
             else:
                 body.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
 
+    def slices(self, params: list[str]) -> dict[str, str]:
+        """The memory that iterations have slices of, also as parameters."""
+        found = dict(self.unit.slices)
+        self.unit.slices.clear()
+        for name in found:
+            params.append(f"{TYPES[self.program.buffers[name].dtype]} *{ident(name)}_all")
+            params.append(f"const long long {ident(name)}_size")
+        return found
+
     # --- forms
 
     def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
@@ -92,10 +101,14 @@ class KernelPrinter:
             group.open_nest(axes, "blockIdx.x", "gridDim.x")
             body = GroupBody(self.unit, "block", group.written, group.depth)
             body.held, body.last_line = group.held, group.last_line
+            body.slice_number = "blockIdx.x", "block"
             body.nested(inner)
             group.take(body)
+            if any(a.buffer in self.unit.slices for a in body.pending):
+                group.line("block.sync();")  # the next row takes the same memory
         else:
             group.open_nest(axes, FIRST, STEP)
+            group.thread_number = FIRST
             thread = group.thread_body()
             thread.nested(inner)
             group.take(thread)
@@ -107,6 +120,7 @@ class KernelPrinter:
             self.finish(group, accumulators)
             group.settle(loop)
         group.block(after)
+        slices = self.slices(params)
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             launch = Launch("rows", (b.product(counts), self.width(inner)))
@@ -115,7 +129,7 @@ class KernelPrinter:
         bound = BLOCK_THREADS if rows else THREADS
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join(group.lines) + "\n}\n"
-        return KernelText(name, text, buffers, scalars, launch, {}, tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators))
+        return KernelText(name, text, buffers, scalars, launch, {}, tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators), "", slices)
 
     def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:
         """Whether the iterations of a nest are shared by the threads of a block, not a thread's own."""
@@ -164,6 +178,7 @@ class KernelPrinter:
         self.variables(group, kernel, scalars)
         group.nested(kernel.body)
         guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
+        slices = self.slices(params)
         if guards:
             params.append("long long *error")
         name = ident(kernel.name)
@@ -181,7 +196,7 @@ class KernelPrinter:
             more = [*params, "unsigned char *grid_memory"]
             text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {grid_name}({wrapped(more)}) {{\n'
             text += f"    Grid grid(grid_memory);\n    {name}_by({wrapped(['grid', *given])});\n}}\n"
-        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), grid_name)
+        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), grid_name, slices)
 
 
 def _longer(a: Expr, c: Expr) -> Expr:

@@ -21,8 +21,8 @@ _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", 
 class Launcher:
     """Prints the module of one program, whose kernels are in `kernels` by name."""
 
-    def __init__(self, program: n.Program, kernels: dict[str, KernelText]) -> None:
-        self.program, self.kernels = program, kernels
+    def __init__(self, program: n.Program, kernels: dict[str, KernelText], standalone: bool) -> None:
+        self.program, self.kernels, self.standalone = program, kernels, standalone
         self.lines: list[str] = []
         self.depth = 1
         self.last_line = 0
@@ -177,6 +177,9 @@ class Launcher:
                 self.library(s)
             case n.Guard(condition, error, message, args):
                 self.line(f"if {self.value(Apply('logical_not', (condition,), 'bool'))}:")
+                if not self.standalone and condition in self.program.assumptions:
+                    self.line("    return NotImplemented")
+                    return
                 given = f".format({', '.join(self.value(a) for a in args)})" if args or "{" in message else ""
                 self.line(f"    raise {error}({message!r}{given})")
             case n.If(condition, then, orelse):
@@ -300,8 +303,16 @@ class Launcher:
             for dtype in kernel.partials:
                 arguments.append(f"cp.empty(blocks, {host.dtype(dtype)})" if dtype else "cp.empty(16 * blocks, np.uint8)")
             arguments.append("arrived")
+        grid_arguments = list(arguments)
+        for buffer, of in kernel.slices.items():
+            size = self.value(b.product(self.program.buffers[buffer].dims))
+            number = {"thread": "threads" if kernel.launch.form == "block" else "blocks * threads", "block": "blocks"}[of]
+            dtype = host.dtype(storage(self.program.buffers[buffer].dtype))
+            arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
+            grid_arguments += [f"cp.empty({pieces.BLOCK} * blocks * ({size}), {dtype})", size]
         if kernel.guards:
             self.line("error = cp.zeros(7, np.int64)")
+            grid_arguments.append("error")
             arguments.append("error")
         grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
         launch = f'_kernel("{name}")({grid}, (threads,), '
@@ -314,7 +325,7 @@ class Launcher:
             self.line("else:")
             self.depth += 1
             self.line("blocks, grid_memory = _grid()")
-            self.call(f'_kernel("{kernel.grid_name}", True)((blocks,), ({pieces.BLOCK},), ', [*arguments, "grid_memory"])
+            self.call(f'_kernel("{kernel.grid_name}", True)((blocks,), ({pieces.BLOCK},), ', [*grid_arguments, "grid_memory"])
             self.depth -= 1
         else:
             self.call(launch, arguments)
@@ -339,7 +350,7 @@ class Launcher:
 
     def argument(self, v: Var) -> str:
         if v.name not in self.defined and self._place_of(v.name) is None and v.name not in self.program.bounds:
-            return "0"  # given a value in the kernel on the paths that need it
+            return "0" if v.dtype == "index" else f"{host.dtype(v.dtype)}(0)"  # never read before it is set
         text = self.value(v)
         return f"np.bool_({text})" if v.dtype == "bool" else text
 
@@ -362,7 +373,7 @@ class Launcher:
                 return f"{self.use('_result')}({host.name(buffer)}{cut}{copied}, on_host{more})"
             case n.ViewResult(buffer, dims, offset, steps, _):
                 at = _tuple(self.value(o) for o in offset)
-                along = _tuple(_tuple(self.value(e) for e in step) for step in steps)
+                along = _tuple(_tuple(self.value(step[k]) for step in steps) for k in range(len(dims)))
                 shape = _tuple(self.value(d) for d in dims)
                 return f"{self.use('_view')}({self.given[buffer]}, {at}, {shape}, {along})"
             case n.ScalarResult(value, python):

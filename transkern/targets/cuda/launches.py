@@ -39,6 +39,7 @@ class KernelText:
     guards: dict[int, n.Guard] = field(default_factory=dict)
     partials: tuple[str, ...] = ()  # NumPy dtypes of what passes through memory between blocks; empty: 16 bytes
     grid_name: str = ""  # the cooperative form, where there is one
+    slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
 
 
 def wrapped(params: Sequence[str], width: int = 110) -> str:

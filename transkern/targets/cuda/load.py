@@ -16,12 +16,16 @@ from transkern.targets.cuda.emit import emit
 def load(program: n.Program, simulate: bool) -> Callable[..., Any]:
     """The launcher's function, on CuPy or, where `simulate`, on the simulator.
 
+    It returns NotImplemented for sizes that need other code; then its attribute `why` gives ``"sizes"``.
+
     Raises:
         CompileError: as `emit`.
         TargetUnavailable: there is no CuPy or no device, and `simulate` is false.
     """
-    code, text = emit(program)
-    return function(program.name, code, text, simulate)
+    code, text = emit(program, standalone=False)
+    made = function(program.name, code, text, simulate)
+    made.why = lambda: "sizes"  # type: ignore[attr-defined]  # why it returned NotImplemented
+    return made
 
 
 def function(name: str, code: str, text: str, simulate: bool) -> Callable[..., Any]:
