@@ -21,7 +21,7 @@ from typing import Any
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # before anything imports JAX: all peers run on the CPU
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from cases import Case, cases
-from measure import Timing, copy_bandwidth, difference, interleaved
+from measure import Others, Timing, copy_bandwidth, difference, interleaved
 from peers import ORDER, Runner, runner, versions
 from rich.console import Console
 from rich.table import Table
@@ -39,6 +39,7 @@ def main() -> int:
     threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     peers = tuple(p for p in ORDER if not (options.quick and p == "torch.compile"))
     chosen = [c for c in cases((10**6,) if options.quick else (10**4, 10**6, 10**7)) if options.only in c.name]
+    busy = Others()
     bandwidth = [copy_bandwidth(threads)]
     console.print(f"{cpu_name()}, {threads} threads; copy {bandwidth[0] / 1e9:.1f} GB/s")
 
@@ -49,6 +50,8 @@ def main() -> int:
             bandwidth.append(copy_bandwidth(threads))
             rows[-1]["copy_bandwidth"] = bandwidth[-1]
         console.print(line(rows[-1]))
+    others = busy.share()
+    console.print(f"other processes took {others:.0%} of the machine" + (": not a quiet run" if others > 0.05 else ""))
     with console.status("imports, first calls, the call"):
         start = {} if options.only else waits() | overhead()
 
@@ -63,6 +66,7 @@ def main() -> int:
         "python": platform.python_version(),
         "versions": versions(),
         "copy_bandwidth": bandwidth,
+        "taken_by_others": others,
         "cases": rows,
         "startup": start,
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,30 @@ def _repeats(one: Runner) -> int:
 def _summary(taken: list[float]) -> Timing:
     low, middle, high = statistics.quantiles(taken, n=4)
     return Timing(middle, low, high, len(taken))
+
+
+class Others:
+    """How much of the machine other processes take: what they take, a parallel region waits for."""
+
+    def __init__(self) -> None:
+        self._start = self._read()
+
+    @staticmethod
+    def _read() -> tuple[float, float, float]:
+        """Seconds: all cores busy, all cores, and this process with its children."""
+        mine = os.times()
+        try:
+            fields = [int(f) for f in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+        except OSError:
+            return 0.0, 0.0, 0.0
+        tick = os.sysconf("SC_CLK_TCK")
+        idle = fields[3] + fields[4]
+        return (sum(fields) - idle) / tick, sum(fields) / tick, sum(mine[:4])
+
+    def share(self) -> float:
+        """The part of all cores' time that others had since the start."""
+        busy, whole, mine = (after - before for before, after in zip(self._start, self._read(), strict=True))
+        return max(0.0, busy - mine) / whole if whole else 0.0
 
 
 def copy_bandwidth(threads: int, megabytes: int = 256) -> float:

@@ -113,7 +113,11 @@ def choose_targets():
             os.environ["TRANSKERN_CUDA_SIM"] = "1"
             targets.append(("cuda", "(simulator)"))
     if there["JAX"].found and there["astor"].found:
-        targets.append(("pallas", "" if there["accelerator for JAX"].found else "(interpreted)"))
+        if there["accelerator for JAX"].found:
+            targets.append(("pallas", ""))
+        else:
+            os.environ.setdefault("JAX_PLATFORMS", "cpu")  # or an installed libtpu looks for a TPU, and complains
+            targets.append(("pallas", "(interpreted)"))
     else:
         left_out.append(f"pallas: {there['JAX'].advice}")
     return targets, left_out
