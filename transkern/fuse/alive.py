@@ -5,8 +5,8 @@
         compact order over k < order.size - 1:     to      parallel p < last: alive[p] = alive[p] and keep(order[p])
             keep order[k] if keep(order[k])
 
-The base array never changes, so what is gathered through it can be gathered once, before the loop; the update is a plain
-parallel loop. Positions below the first and behind the last alive one are left out of all loops, so that the work
+The base array never changes, so what is gathered through it can be gathered once, before the loop; the update is a
+plain parallel loop. Positions below the first and behind the last alive one are left out of all loops, so that the work
 shrinks as the array does. Applies where the loop only looks at the first and last element, at the size, and at elements
 position by position; elsewhere the array stays compacted.
 """
@@ -321,5 +321,6 @@ def _about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
     return {
         ("greater", 0): "some", ("not_equal", 0): "some", ("greater_equal", 1): "some", ("equal", 0): "none",
         ("less_equal", 0): "none", ("less", 1): "none", ("equal", 1): "one", ("less_equal", 1): "at most one",
-        ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several", ("not_equal", 1): "not one",
+        ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several",
+        ("not_equal", 1): "not one",
     }.get((op, value))  # fmt: skip

@@ -2,8 +2,8 @@
 
     parallel i: t[i] = f(x[i]); y[i] = g(t[i])    to    parallel i: let t = f(x[i]); y[i] = g(t)
 
-A temporary that lives inside one loop loses the dimensions that the loop's axis selects; without dimensions left it is a
-scalar. A temporary whose elements die where the elements of a result are stored takes the result's memory.
+A temporary that lives inside one loop loses the dimensions that the loop's axis selects; without dimensions left it is
+a scalar. A temporary whose elements die where the elements of a result are stored takes the result's memory.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def _drop_unused(program: n.Program) -> n.Program:
             out = []
             for s in block:
                 match s:
-                    case n.Alloc(buffer=name) | n.Store(buffer=name) | n.Scanning(buffer=name) if name in dead:
+                    case n.Alloc(buffer=stored) | n.Store(buffer=stored) | n.Scanning(buffer=stored) if stored in dead:
                         continue
                     case n.Compact(outputs=outputs) if set(outputs) <= dead:
                         continue

@@ -7,14 +7,23 @@ while (order.size > 0):                  while (order.size > 0):
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.facts import Fact, conjuncts, facts_of, implied, touched
-from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, with_bodies
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    map_block,
+    scalars_set,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)
 
 
 def drop_proven_guards(program: n.Program) -> n.Program:
@@ -42,7 +51,7 @@ def _block(statements: tuple[n.Stmt, ...], facts: list[Fact]) -> tuple[n.Stmt, .
             case n.If(condition, then, orelse):
                 out.append(replace(s, then=_block(then, facts + facts_of(condition)), orelse=_block(orelse, facts)))
             case _:
-                out.append(with_bodies(s, lambda body: _block(body, stable)))
+                out.append(with_bodies(s, partial(_block, facts=stable)))
         facts = stable
     return tuple(out)
 
@@ -68,8 +77,6 @@ def hoist_guards(program: n.Program) -> n.Program:
 
 def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
     """Whether nobody can tell that the statement did not run before an error."""
-    from transkern.ir.traverse import walk
-
     if buffers_written(s) & arguments:
         return False
     return not any(isinstance(x, (n.Guard, n.Return, n.While, n.Break, n.Continue)) for x in walk((s,)))
@@ -81,8 +88,6 @@ def unify_sizes(program: n.Program) -> n.Program:
     guard (h == h4 // 4)            guard (h == h4 // 4)
     for j < h4 // 4: …       to     for j < h: …
     """
-    from transkern.ir.traverse import map_block
-
     body = list(program.body)
     buffers = dict(program.buffers)
     for position, s in enumerate(body):
@@ -97,7 +102,7 @@ def unify_sizes(program: n.Program) -> n.Program:
             old, new = (x, y) if isinstance(y, Var) else (y, x)
             if isinstance(old, (Var, Const)) and not isinstance(new, Const):
                 old, new = new, old
-            if isinstance(old, Const) or new in {e for e in _parts(old)}:
+            if isinstance(old, Const) or new in set(walk_expr(old)):
                 continue
             if any(v not in _entry(program) for v in variables_read(old) | variables_read(new)):
                 continue
@@ -111,12 +116,6 @@ def unify_sizes(program: n.Program) -> n.Program:
                 for k, v in buffers.items()
             }  # fmt: skip
     return replace(program, body=tuple(body), buffers=buffers)
-
-
-def _parts(e: Expr) -> Iterable[Expr]:
-    from transkern.ir.traverse import walk_expr
-
-    return walk_expr(e)
 
 
 def _entry(program: n.Program) -> set[str]:

@@ -1,9 +1,10 @@
 """Cut a program into launches, and settle how scalars pass between them.
 
-`place_kernels` wraps what one launch runs in a `Kernel`: a parallel loop is a ``grid`` kernel; a sequential loop with its
-parallel bodies, a scan or a compaction is a ``block`` kernel. What a library does, and scalar code, stays between them
-on the host. `spill_scalars` (targets with a device) gives every scalar that a kernel computes and others read a place in
-device memory: a buffer without dims. A kernel that needs it loads it; only the host reading it costs a transfer.
+`place_kernels` wraps what one launch runs in a `Kernel`: a parallel loop is a ``grid`` kernel; a sequential loop with
+its parallel bodies, a scan or a compaction is a ``block`` kernel. What a library does, and scalar code, stays between
+them on the host. `spill_scalars` (targets with a device) gives every scalar that a kernel computes and others read a
+place in device memory: a buffer without dims. A kernel that needs it loads it; only the host reading it costs a
+transfer.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class _Placing:
             if placement == "block":
                 body = _pull_initial(out, s) + body
             out.append(n.Kernel(self._name(s), tuple(body), placement, span=s.span))
-        return tuple([*out, *pending])
+        return (*out, *pending)
 
     def _name(self, s: n.Stmt) -> str:
         if isinstance(s, (n.While, n.If)) or (isinstance(s, n.Loop) and s.kind == "sequential"):
