@@ -31,9 +31,8 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
     where = _ranges(numbers)
     reads = sorted(buffers_used(kernel) - buffers_written(kernel))
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
-    out.append(
-        f"    reads {', '.join(reads) or 'nothing'}; writes {', '.join(sorted(buffers_written(kernel))) or 'scalars only'}"
-    )
+    writes = ", ".join(sorted(buffers_written(kernel)))
+    out.append(f"    reads {', '.join(reads) or 'nothing'}; writes {writes or 'scalars only'}")
     for s in walk(kernel.body):
         match s:
             case n.While():

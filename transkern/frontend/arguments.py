@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -63,13 +63,15 @@ class Arguments:
         return str(value.value)
 
 
+Handler: TypeAlias = Callable[[Context, Arguments], Value]
+
 TABLE: dict[str, Callable[[Context, Sequence[Value], Mapping[str, Value]], Value]] = {}
 
 
-def handles(*paths: str, names: str = "") -> Callable[[Any], Any]:
+def handles(*paths: str, names: str = "") -> Callable[[Handler], Handler]:
     """Registers a handler for NumPy functions with the parameters `names`."""
 
-    def register(handler: Callable[[Context, Arguments], Value]) -> Any:
+    def register(handler: Handler) -> Handler:
         for path in paths:
 
             def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value], path: str = path) -> Value:

@@ -19,7 +19,10 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.indexing import shape_of
 from transkern.frontend.iterating import iteration
+from transkern.frontend.methods import rounded
 from transkern.frontend.reductions import reduce
+from transkern.frontend.trips import trip_count
+from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -48,8 +51,6 @@ def _len(ctx: Context, a: Arguments) -> Value:
         case Static(str() | tuple() | list() as items):
             return Static(len(items))
         case Range(start, stop, step):
-            from transkern.frontend.trips import trip_count
-
             return static_or(trip_count(start, stop, step))
         case _:
             array = as_array(ctx, value)
@@ -135,8 +136,6 @@ def _round(ctx: Context, a: Arguments) -> Value:
         if expr.dtype.startswith("float"):
             return Scalar(b.cast(Apply("rint", (expr,), expr.dtype), "index"), True)
         return Scalar(b.as_index(expr), True)
-    from transkern.frontend.methods import rounded
-
     return rounded(ctx, value, digits)
 
 
@@ -152,8 +151,6 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
                 return reduce(ctx, name, as_array(ctx, args[0]), None, False)
         if all(isinstance(a, Static) and is_number(a) for a in args):
             return Static((max if name == "max" else min)(a.value for a in args))  # type: ignore[union-attr]
-        from transkern.frontend.types_of_scalars import scalar_kind
-
         best = args[0]
         for other in args[1:]:
             kind = scalar_kind(best, other)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 class LoopState:
     """The names that one run-time loop carries, and the types they have settled to."""
 
-    def __init__(self, owner: Translator, assigned: set[str], before: dict[str, Value], later: set[str], all_assigned: set[str],
-        stored: set[str],
+    def __init__(
+        self, owner: Translator, assigned: set[str], before: dict[str, Value], later: set[str],
+        all_assigned: set[str], stored: set[str],
     ) -> None:  # fmt: skip
         self.stored = stored
         self.assigned, self.before, self.later = assigned, before, later
@@ -112,8 +113,9 @@ class LoopState:
             return
         if self.shrinking and not leaving and not self._shrinks(pending):
             ctx.deferred = ctx.deferred or ctx.error(
-                "a list whose length cannot be bounded: it is not clear that every iteration shortens the array that the "
-                "loop's condition looks at", "limit the loop (`while len(keep) < n and …`), or drop the element taken with a slice",
+                "a list whose length cannot be bounded: it is not clear that every iteration shortens the array that "
+                "the loop's condition looks at",
+                "limit the loop (`while len(keep) < n and …`), or drop the element taken with a slice",
             )  # fmt: skip
         self._assign_all(owner, pending)
 

@@ -13,14 +13,14 @@ import numpy as np
 from transkern.frontend.context import Context
 from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import buffers_read, variables_read
 
 _WEAK: dict[str, Any] = {"index": int, "float64": float, "complex128": complex, "bool": np.dtype(bool)}
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
-_PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
+PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow, "negative": operator.neg,
     "positive": operator.pos, "invert": operator.invert, "less": operator.lt, "less_equal": operator.le,
@@ -127,9 +127,7 @@ def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
         ctx.fail("a large constant array from outside the function", "pass it as an argument")
     if constant.ndim == 0:
         return Array((), static_expr(constant[()]))
-    return _sequence_array(ctx, tuple(
-        Static(v) if constant.ndim == 1 else Static(v) for v in constant
-    ))  # fmt: skip
+    return _sequence_array(ctx, tuple(Static(v) for v in constant))
 
 
 def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
@@ -272,8 +270,6 @@ def _check_integer_power(ctx: Context, op: str, args: tuple[Expr, ...], axes: tu
         return
     if isinstance(args[1], Const):
         return
-    from transkern.ir.expr import Reduce
-
     negative: Expr = Apply("less", (args[1], Const(0, args[1].dtype)), "bool")
     if axes:
         negative = Reduce("any", axes, negative, "bool")
@@ -296,7 +292,7 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
     if all(isinstance(a, Static) for a in args):
         values = [a.value for a in args]  # type: ignore[union-attr]
         try:
-            return Static(_PYTHON_OPERATORS[op](*values))
+            return Static(PYTHON_OPERATORS[op](*values))
         except ZeroDivisionError as error:
             ctx.guard(b.FALSE, "ZeroDivisionError", str(error))
         except (OverflowError, TypeError, ValueError) as error:

@@ -168,7 +168,8 @@ class Expressions:
         if value is None:
             if name in assigned_names(getattr(self.node, "body", []) if isinstance(self.node, ast.FunctionDef) else []):
                 self.ctx.guard(
-                    b.FALSE, "UnboundLocalError", f"cannot access local variable '{name}' where it is not associated with a value"
+                    b.FALSE, "UnboundLocalError",
+                    f"cannot access local variable '{name}' where it is not associated with a value",
                 )  # fmt: skip
             self.ctx.fail(f"`{name}` is not known here", "only constants, functions and modules can be captured", node)
         if isinstance(value, Unbound):

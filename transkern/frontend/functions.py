@@ -45,7 +45,7 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
     if isinstance(value, Static) and is_number(value):
         with np.errstate(all="ignore"):
             try:
-                return Static(kind(value.value))  # type: ignore[call-arg]
+                return Static(kind(value.value))
             except OverflowError as error:
                 ctx.guard(b.FALSE, "OverflowError", str(error))
     if isinstance(value, Scalar):
@@ -127,18 +127,18 @@ def _ufunc(ctx: Context, op: str, args: Sequence[Value], keywords: Mapping[str, 
 _UFUNCS = {name: name for name in OPS if name not in ("where", "cast", "and_then", "or_else")}
 _UFUNCS |= {
     "abs": "absolute", "true_divide": "divide", "mod": "remainder", "fabs": "absolute", "bitwise_not": "invert",
-    "bitwise_invert": "invert", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "pow": "power",
-    "fix": "trunc", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift", "asinh": "arcsinh",
-    "acosh": "arccosh", "atanh": "arctanh",
+    "bitwise_invert": "invert", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2",
+    "pow": "power", "fix": "trunc", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
 }  # fmt: skip
 
 _MATH = {
     "sqrt": "sqrt", "exp": "exp", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin",
-    "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "sinh": "sinh",
-    "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "fabs": "absolute",
-    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power", "isnan": "isnan", "isinf": "isinf",
-    "isfinite": "isfinite", "copysign": "copysign", "log": "log", "hypot": "hypot", "fmod": "fmod", "exp2": "exp2",
-    "cbrt": "cbrt", "radians": "", "degrees": "",
+    "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+    "fabs": "absolute", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power", "isnan": "isnan",
+    "isinf": "isinf", "isfinite": "isfinite", "copysign": "copysign", "log": "log", "hypot": "hypot", "fmod": "fmod",
+    "exp2": "exp2", "cbrt": "cbrt", "radians": "", "degrees": "",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, describe, is_number, list_array, scalar_expr
+from transkern.frontend.elementwise import align, as_array, describe, is_number, list_array, scalar_expr
 from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Const, Expr, Reduce
@@ -83,7 +83,7 @@ def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, flo
         if value >= 0:
             return bound
         return b.maximum(b.add(extent, bound), b.index(floor))
-    certain, below = ctx.within(bound, b.add(extent, b.ONE))
+    certain, _ = ctx.within(bound, b.add(extent, b.ONE))
     if certain:
         return bound
     gap = b.sub(extent, bound)  # n - k with k a size: at worst negative, then it counts from the end twice
@@ -132,7 +132,7 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
         case Scalar() if all(is_number(e) or isinstance(e, Scalar) for e in elements):
             return array_item(ctx, as_array(ctx, Seq(elements, kind)), items)
         case _:
-            ctx.fail(f"a {kind} subscripted with {describe(item)}")  # type: ignore[arg-type]
+            ctx.fail(f"a {kind} subscripted with {describe(item)}")
 
 
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
@@ -324,7 +324,7 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
         case Scalar() | Static():
             return None, scalar_position(ctx, item, extent, axis_number)
         case _:
-            ctx.fail(f"a subscript that is {describe(item)}")  # type: ignore[arg-type]
+            ctx.fail(f"a subscript that is {describe(item)}")
 
 
 def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
@@ -414,8 +414,6 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
             if a.empty_dtype is not None or b.constant(a.dims[0] if a.dims else b.ONE) == 0:
                 continue
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
-    from transkern.frontend.elementwise import align
-
     elements, axes, mask, _ = align(ctx, list(arrays))
     return elements, mask, axes
 

@@ -18,6 +18,7 @@ from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import (
     constant_int,
 )  # fmt: skip
+from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -85,8 +86,6 @@ def iteration(ctx: Context, source: Value) -> Any:
                     counted.append((b.index(len(i)), lambda v, t=table: _row(t, v)))
                 else:
                     start, stop, step, element = i
-                    from transkern.frontend.trips import trip_count
-
                     counted.append((
                         trip_count(start, stop, step),
                         lambda v, s=start, t=step, e=element: e(b.add(s, b.mul(t, v))),
@@ -100,11 +99,9 @@ def iteration(ctx: Context, source: Value) -> Any:
             if isinstance(inner, list):
                 return inner[::-1]
             start, stop, step, element = inner
-            from transkern.frontend.trips import trip_count
-
             count = trip_count(start, stop, step)
             last = b.add(start, b.mul(step, b.sub(count, b.ONE)))
-            return last, b.sub(start, step if b.constant(step) in (1, -1) else step), b.neg(step), element
+            return last, b.sub(start, step), b.neg(step), element
         case _:
             ctx.fail(f"a loop over {describe(source)}")
 

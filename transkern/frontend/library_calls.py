@@ -8,8 +8,10 @@ from typing import Any
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
+    broadcast_dims,
     convert,
     result_type,
+    stretched,
 )  # fmt: skip
 from transkern.frontend.shaping import (
     normal_axis,
@@ -50,8 +52,6 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
         ctx.emit(n.Library("matmul", (out.name,), tuple(v.base for v in ins)))
         return ctx.whole(out)
     batch_x, batch_y = x.axes[:-2], y.axes[:-2]
-    from transkern.frontend.elementwise import broadcast_dims, stretched
-
     batch = (
         ctx.axes(broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)]))
         if batch_x or batch_y

@@ -9,11 +9,11 @@ from typing import Any
 from transkern.frontend.arguments import Arguments
 from transkern.frontend.attributes import python_number
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, convert
-from transkern.frontend.indexing import array_item
+from transkern.frontend.elementwise import apply, as_array, convert, scalar_expr
+from transkern.frontend.indexing import SliceValue, array_item
 from transkern.frontend.library_calls import matmul, sort
 from transkern.frontend.numpy_functions import nonzero
-from transkern.frontend.reductions import axes_of, mean, reduce, variance
+from transkern.frontend.reductions import axes_of, mean, reduce, sum_dtype, variance
 from transkern.frontend.shaping import (
     constant_int,
     dtype_of,
@@ -107,15 +107,13 @@ def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("cumsum", "cumprod", parameters="axis dtype out")
 def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
-    from transkern.frontend.reductions import _sum_dtype
-
     if x.mask is not None:
         x = ctx.compact(x, "kept")
     axis = a.get("axis")
     if axis is None and x.ndim != 1:
         x = reshape(ctx, x, [Static(-1)])
     which = 0 if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
-    dtype = dtype_of(ctx, a.get("dtype"), _sum_dtype(x.dtype))
+    dtype = dtype_of(ctx, a.get("dtype"), sum_dtype(x.dtype))
     x = convert(x, dtype) if x.dtype != dtype else x
     order = [d for d in range(x.ndim) if d != which] + [which]
     turned = x if which == x.ndim - 1 else transpose(ctx, x, order)
@@ -244,8 +242,6 @@ def _compress(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("take", parameters="indices axis")
 def _take(ctx: Context, x: Array, a: Arguments) -> Value:
-    from transkern.frontend.indexing import SliceValue
-
     axis = a.get("axis")
     if axis is None:
         return array_item(ctx, reshape(ctx, x, [Static(-1)]), [as_array(ctx, a.need("indices"))])
@@ -255,8 +251,6 @@ def _take(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("repeat", parameters="repeats axis")
 def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
-    from transkern.frontend.elementwise import scalar_expr
-
     axis = a.get("axis")
     times = b.as_index(scalar_expr(ctx, a.need("repeats")))
     return repeat(ctx, x, times, None if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import shaping
+from transkern.frontend import elementwise, shaping
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.attributes import attribute
 from transkern.frontend.context import Context
@@ -21,7 +21,7 @@ from transkern.frontend.elementwise import (
     result_type,
     scalar_expr,
 )  # fmt: skip
-from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, shape_of
+from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, scalar_position, shape_of
 from transkern.frontend.library_calls import matmul
 from transkern.frontend.reductions import axes_of, mean, reduce
 from transkern.frontend.shaping import (
@@ -68,14 +68,10 @@ def _where(ctx: Context, a: Arguments) -> Value:
 
 
 def _as_bool(value: Array) -> Array:
-    from transkern.frontend.elementwise import nonzero
-
-    return replace(value, body=nonzero(value.body), view=False, identity="")
+    return replace(value, body=elementwise.nonzero(value.body), view=False, identity="")
 
 
 def _select(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
-    from transkern.frontend.elementwise import align, nonzero
-
     x, y = (
         v if isinstance(v, (Static, Scalar, Array)) and not is_constant_array(v) else as_array(ctx, v) for v in (x, y)
     )
@@ -83,8 +79,8 @@ def _select(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
     condition = (
         condition if isinstance(condition, (Scalar, Array)) or is_number(condition) else as_array(ctx, condition)
     )
-    elements, axes, mask, scalar = align(ctx, [condition, x, y])
-    body = b.where(nonzero(elements[0]), b.cast(elements[1], dtype), b.cast(elements[2], dtype))
+    elements, axes, mask, scalar = elementwise.align(ctx, [condition, x, y])
+    body = b.where(elementwise.nonzero(elements[0]), b.cast(elements[1], dtype), b.cast(elements[2], dtype))
     return Array((), body) if scalar else Array(axes, body, mask)
 
 
@@ -328,28 +324,27 @@ def _delete(ctx: Context, a: Arguments) -> Value:
     if axis == 0:
         return result
     stored = ctx.compact(result, "kept") if result.mask is not None else result
-    back = list(range(1, axis + 1)) + [0] + list(range(axis + 1, value.ndim))
+    back = [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)]
     return transpose(ctx, stored, back)
 
 
 def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
     """`value` without the positions in `pieces`, as a filter."""
     extent = value.dims[0]
-    low, high = b.ZERO, extent
+    low: Expr = b.ZERO
+    high = extent
     masks: list[Callable[[Expr], Expr]] = []
     flags: Array | None = None
     for piece in pieces:
         single = _single_position(ctx, piece)
         if single is not None:
-            from transkern.frontend.indexing import scalar_position
-
             at = scalar_position(ctx, Scalar(single), extent, 0)
             if b.difference(at, b.sub(high, b.ONE)) == 0:
                 high = at
             elif at == low:
                 low = b.add(low, b.ONE)
             else:
-                masks.append(lambda k, at=at: b.compare("not_equal", k, at))
+                masks.append(_other_than(at))
             continue
         assert isinstance(piece, Array)
         if piece.mask is not None and piece.body == b.cast(piece.axes[0].var, "int64"):
@@ -360,7 +355,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
             flags = ctx.define(Array((axis,), b.TRUE), "keep")
         stored = ctx.compact(piece, "removed") if piece.mask is not None else piece
         if stored.dtype == "bool":
-            masks.append(lambda k, s=stored: b.logical_not(s.at((k,))))
+            masks.append(_not_in(stored))
             continue
         write(ctx, flags, [stored], Static(False))
     kept = b.sub(high, low)
@@ -372,6 +367,14 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
         with ctx.axis_ranges(axes[:1]):
             mask = b.both(mask, m(position))
     return Array(axes, body) if mask == b.TRUE else Array(axes, body, mask)
+
+
+def _other_than(at: Expr) -> Callable[[Expr], Expr]:
+    return lambda k: b.compare("not_equal", k, at)
+
+
+def _not_in(flags: Array) -> Callable[[Expr], Expr]:
+    return lambda k: b.logical_not(flags.at((k,)))
 
 
 def _not_selected(piece: Array, extent: Expr) -> Callable[[Expr], Expr]:
@@ -481,9 +484,8 @@ def _angles(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.isclose", names="a b rtol atol")
 def _isclose(ctx: Context, a: Arguments) -> Value:
     x, y = a.need("a"), a.need("b")
-    tolerance = apply(ctx, "add", [
-        a.get("atol") or Static(1e-8), apply(ctx, "multiply", [a.get("rtol") or Static(1e-5), apply(ctx, "absolute", [y])]),
-    ])  # fmt: skip
+    relative = apply(ctx, "multiply", [a.get("rtol") or Static(1e-5), apply(ctx, "absolute", [y])])
+    tolerance = apply(ctx, "add", [a.get("atol") or Static(1e-8), relative])
     close = apply(ctx, "less_equal", [apply(ctx, "absolute", [apply(ctx, "subtract", [x, y])]), tolerance])
     finite = apply(ctx, "logical_and", [close, apply(ctx, "isfinite", [y])])
     return apply(ctx, "logical_or", [finite, apply(ctx, "equal", [x, y])])

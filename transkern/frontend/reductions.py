@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, convert, nonzero
+from transkern.frontend.elementwise import apply, as_array, convert, nonzero, scalar_expr
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -46,7 +46,7 @@ def reduce(
     if value.mask is not None and axes != tuple(range(value.ndim)) and 0 not in axes:
         value = ctx.compact(value, "kept")
     if op in ("sum", "prod"):
-        result = dtype or _sum_dtype(value.dtype)
+        result = dtype or sum_dtype(value.dtype)
         value = convert(value, result) if value.dtype != result else value
     elif op in ("any", "all"):
         result = "bool"
@@ -95,7 +95,7 @@ def reduce(
     return ctx.define(Array(outer, total), name or op, **facts)
 
 
-def _sum_dtype(dtype: str) -> str:
+def sum_dtype(dtype: str) -> str:
     return str(np.add.reduce(np.zeros(1, dtype=np.dtype(dtype))).dtype.name)
 
 
@@ -184,8 +184,6 @@ def variance(ctx: Context, value: Array, axis: Value | None, keepdims: bool, ddo
     if ddof is not None:
         size = apply(ctx, "subtract", [size, ddof], operator_call=True)
         size = apply(ctx, "maximum", [size, Static(0)])
-    from transkern.frontend.elementwise import scalar_expr
-
     divided = _divide(ctx, total, b.cast(scalar_expr(ctx, size), work))
     if root:
         divided = apply(ctx, "sqrt", [divided])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
     as_array,
+    broadcast_to,
     convert,
     describe,
     is_number,
@@ -23,7 +25,7 @@ from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, GrowingList, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Axis, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -113,8 +115,6 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
         (axis,) = ctx.axes((length,))
         value = b.add(first, b.mul(by, axis.var))
         return Array((axis,), b.cast(value, dtype or "int64"))
-    from transkern.ir.expr import Apply
-
     fexprs = [b.cast(e, "float64") for e in exprs]
     span = Apply("divide", (Apply("subtract", (fexprs[1], fexprs[0]), "float64"), fexprs[2]), "float64")
     length = ctx.let(b.maximum(b.cast(Apply("ceil", (span,), "float64"), "index"), b.ZERO), "length")
@@ -156,8 +156,8 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         rest = _cancel(total, known)
         if rest is None:
             ctx.guard(
-                b.both(b.compare("not_equal", known, b.ZERO), b.compare("equal", b.mod(total, known), b.ZERO)), "ValueError",
-                message, (total, *(d for d in dims)),
+                b.both(b.compare("not_equal", known, b.ZERO), b.compare("equal", b.mod(total, known), b.ZERO)),
+                "ValueError", message, (total, *dims),
             )  # fmt: skip
             rest = b.floordiv(total, known)
         dims[unknown[0]] = rest
@@ -190,8 +190,6 @@ def _cancel(total: Expr, known: Expr) -> Expr | None:
     quotient = b.floordiv(total, known)
     if b.mul(quotient, known) == total:
         return quotient
-    from transkern.ir.expr import Apply
-
     factors: list[Expr] = []
 
     def collect(e: Expr) -> None:
@@ -271,8 +269,9 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
         other = next(k for k, v in enumerate(values) if v.ndim != ndim)
         ctx.guard(
             b.FALSE, "ValueError",
-            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 0, "
-            f"the array at index 0 has {ndim} dimension(s) and the array at index {other} has {values[other].ndim} dimension(s)",
+            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
+            f"0, the array at index 0 has {ndim} dimension(s) and the array at index {other} has "
+            f"{values[other].ndim} dimension(s)",
         )  # fmt: skip
     axis = normal_axis(ctx, axis, ndim)
     dtype = result_type(ctx, values)
@@ -287,7 +286,8 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
                 ctx.guard(
                     b.compare("equal", v.dims[d], values[0].dims[d]), "ValueError",
                     "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                    f"dimension {d}, the array at index 0 has size {{}} and the array at index {position} has size {{}}",
+                    f"dimension {d}, the array at index 0 has size {{}} and the array at index {position} has size "
+                    "{}",
                     (values[0].dims[d], v.dims[d]),
                 )  # fmt: skip
     total: Expr = b.ZERO
@@ -400,7 +400,7 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
         bounds = ends
     whole = SliceValue(None, None, None)
     pieces = []
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in itertools.pairwise(bounds):
         item = SliceValue(low, high, None)
         pieces.append(array_item(ctx, value, [*[whole] * axis, item]))
     return Seq(tuple(pieces), "list")
@@ -451,8 +451,6 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
 
 
 def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> Array:
-    from transkern.frontend.elementwise import broadcast_to
-
     axes, body = broadcast_to(ctx, value, dims)
     return Array(axes, body)
 
@@ -465,8 +463,6 @@ def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bo
     z = Scalar(b.cast(scalar_expr(ctx, stop), "float64"), True)
     delta = apply(ctx, "subtract", [z, a], operator_call=True)
     div = Scalar(b.cast(b.where(b.compare("greater", parts, b.ZERO), parts, b.ONE), "float64"), True)
-    from transkern.ir.expr import Apply
-
     step = Apply("divide", (scalar_expr(ctx, delta), scalar_expr(ctx, div)), "float64")
     (axis,) = made.axes
     position = b.cast(axis.var, "float64")

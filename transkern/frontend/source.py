@@ -186,7 +186,7 @@ def live_function(function: Callable[..., Any]) -> Function:
         raise CompileError(f"the source of `{target.__name__}` was not found in {file}")
     for node in ast.walk(found):
         if hasattr(node, "lineno"):
-            node.lineno += first - 1  # type: ignore[attr-defined]
+            node.lineno += first - 1
             node.end_lineno += first - 1  # type: ignore[attr-defined]
             node.col_offset += indent  # type: ignore[attr-defined]
             node.end_col_offset += indent  # type: ignore[attr-defined]

@@ -85,7 +85,8 @@ def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:
         if not np.can_cast(source, dtype, "same_kind"):
             ctx.guard(
                 b.FALSE, "TypeError",
-                f"Cannot cast ufunc '{op}' output from dtype('{source}') to dtype('{dtype}') with casting rule 'same_kind'",
+                f"Cannot cast ufunc '{op}' output from dtype('{source}') to dtype('{dtype}') with casting rule "
+                "'same_kind'",
             )  # fmt: skip
 
 
@@ -122,16 +123,15 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
     dims = (positions.dims[0], *(a.extent for a in plan.axes[1:]))
     if value.ndim == len(dims):
         ctx.guard(
-            b.either(b.compare("equal", value.dims[0], dims[0]), b.compare("equal", value.dims[0], b.ONE)), "ValueError",
-            "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask "
-            "is true", (value.dims[0], dims[0]),
+            b.either(b.compare("equal", value.dims[0], dims[0]), b.compare("equal", value.dims[0], b.ONE)),
+            "ValueError",
+            "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the "
+            "mask is true", (value.dims[0], dims[0]),
         )  # fmt: skip
     axes, body = broadcast_to(ctx, value, dims)
     at = b.as_index(positions.at((axes[0].var,)))
-    index = tuple(
-        b.substitute(i, {plan.axes[0].name: at, **{o.name: a.var for o, a in zip(plan.axes[1:], axes[1:], strict=True)}})
-        for i in target.index
-    )  # fmt: skip
+    renamed = {old.name: new.var for old, new in zip(plan.axes[1:], axes[1:], strict=True)}
+    index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)
     ctx.before_write(buffer.name)
     ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype)))
 

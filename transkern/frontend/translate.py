@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from transkern.frontend import iterating, library_calls, shaping, storing
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context, Terminated
 from transkern.frontend.elementwise import (
+    PYTHON_OPERATORS,
     apply,
     as_array,
     describe,
@@ -24,7 +26,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.expressions import BINARY, RETURN, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, subscript
-from transkern.frontend.source import span_of
+from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
     names_used_outside,
@@ -140,8 +142,6 @@ class Translator(Expressions):
     def _local_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             path = alias.name if isinstance(node, ast.Import) else f"{node.module}.{alias.name}"
-            from transkern.frontend.source import known_object
-
             self.env[alias.asname or alias.name.split(".")[0]] = known_object(path)
 
     def raise_(self, exc: ast.expr | None) -> None:
@@ -153,8 +153,6 @@ class Translator(Expressions):
                 text = ""
             case ast.expr():
                 self.ctx.fail("raising a computed exception", "raise a builtin exception with a message", exc)
-        import builtins
-
         if not (isinstance(getattr(builtins, name, None), type) and issubclass(getattr(builtins, name), BaseException)):
             self.ctx.fail(f"raising `{name}`", "raise a builtin exception, such as ValueError", exc)
         self.ctx.guard(b.FALSE, name, text, args)
@@ -191,8 +189,8 @@ class Translator(Expressions):
             self.env[RETURN] = self.settle(result, "result")
             if self.loops:
                 self.ctx.fail(
-                    "`return` inside a loop of a function that is called", "set a variable, break, and return after the loop",
-                    value,
+                    "`return` inside a loop of a function that is called",
+                    "set a variable, break, and return after the loop", value,
                 )  # fmt: skip
             self.ended = True
             raise Terminated
@@ -488,9 +486,7 @@ class Translator(Expressions):
                     return Seq(seq.items * times.value, seq.kind)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
-                from transkern.frontend.elementwise import _PYTHON_OPERATORS
-
-                return Static(_PYTHON_OPERATORS[op](left.value, right.value))
+                return Static(PYTHON_OPERATORS[op](left.value, right.value))
         return apply(ctx, op, [left, right], operator_call=True)
 
     # --- branches
@@ -747,15 +743,16 @@ class Translator(Expressions):
             ]
             if self.ctx.buffers[value.base].role == "argument" or others:
                 whose = f"also `{others[0]}`" if others else "an argument"
+                into = ", ".join(f"`{s}`" for s in sorted(stored))
                 self.ctx.fail(
-                    f"the loop assigns `{name}` anew and stores into {', '.join(f'`{s}`' for s in sorted(stored))}, and "
-                    f"`{name}` is {whose} at first", f"start the loop with a copy: {name} = {name}.copy()",
-                )  # fmt: skip
+                    f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
+                    f"start the loop with a copy: {name} = {name}.copy()",
+                )
 
 
 def _symbolic(ctx: Context, expr: Expr) -> bool:
-    """A linear form of sizes that do not change before the end of the iteration: kept as it is, so that what is known of
-    the sizes is known of it."""
+    """A linear form of sizes that do not change before the end of the iteration: kept as it is, so that what is known
+    of the sizes is known of it."""
     if expr.dtype != "index" or buffers_read(expr):
         return False
     terms, _ = b.affine(expr)

@@ -106,8 +106,8 @@ def parse_type(text: str) -> ArgType:
 
 
 def annotation_type(node: ast.expr | None, name: str) -> ArgType | None:
-    """The type that an annotation states, or None: strings of ours, `int`, `NDArray[np.float32]` (one dim unknown: none),
-    and jaxtyping's ``Float32[np.ndarray, "n 4"]``."""
+    """The type that an annotation states, or None: strings of ours, `int`, `NDArray[np.float32]` (one dim unknown:
+    none), and jaxtyping's ``Float32[np.ndarray, "n 4"]``."""
     match node:
         case None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from transkern.ir import nodes as n
-from transkern.ir.traverse import walk
+from transkern.ir.traverse import variables_read, walk
 
 
 def printed(name: str) -> str:
@@ -22,8 +22,6 @@ class Names:
         taken = {p.name for p in program.params} | set(program.buffers) | set(program.variables)
         for buffer in program.buffers.values():
             for dim in buffer.dims:
-                from transkern.ir.traverse import variables_read
-
                 taken |= variables_read(dim)
         for s in walk(program.body):
             match s:

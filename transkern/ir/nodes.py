@@ -193,7 +193,7 @@ class If(Node):
 
 @dataclass(frozen=True, slots=True)
 class Compact(Node):
-    """``for axis in range(start, stop): body; if mask: outputs[count…] = values; count += 1``, in that order of elements.
+    """``for axis in range(start, stop): body; if mask: outputs[count…] = values; count += 1``, elements in that order.
 
     `inner` axes are copied whole for each kept element. `body` holds the `Let` of `mask` and `values`. The outputs may
     be read at or after the position being decided (compaction in place).
@@ -343,8 +343,8 @@ Stmt: TypeAlias = (
 class ArrayParam:
     """An array argument: its memory is the buffer of the same name; `sizes` name its dims (1 is a dim known to be 1).
 
-    With `base`, it shares memory with other arguments: the buffer `base` is all of it, and the array's elements stand at
-    ``<name>_offset + i * <name>_stride0 + …`` there.
+    With `base`, it shares memory with other arguments: the buffer `base` is all of it, and the array's elements stand
+    at ``<name>_offset + i * <name>_stride0 + …`` there.
     """
 
     name: str

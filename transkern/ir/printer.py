@@ -86,10 +86,9 @@ def _statement(s: n.Stmt, depth: int) -> Iterator[str]:
             where = "" if mask is None else f" if {text(mask)}"
             yield f"{pad}write {buffer}[{', '.join(map(text, index))}] = {text(value)}{where}  for {_axes(axes)}"
         case n.Filter(outputs, count, axes, mask, values):
-            yield (
-                f"{pad}filter {', '.join(outputs)}; {count} {'+' if s.append else ''}= {', '.join(map(text, values))} if "
-                f"{text(mask)}  for {_axes((*axes, *s.inner))}"
-            )
+            becomes = f"{count} {'+' if s.append else ''}= {', '.join(map(text, values))}"
+            where = f"if {text(mask)}  for {_axes((*axes, *s.inner))}"
+            yield f"{pad}filter {', '.join(outputs)}; {becomes} {where}"
         case n.Scan(op, buffer, axes, value):
             yield f"{pad}scan {op} {buffer}[{', '.join(a.name for a in axes)}] of {text(value)}  for {_axes(axes)}"
         case n.Scatter(op, buffer, axes, index, value):

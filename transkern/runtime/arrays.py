@@ -49,8 +49,9 @@ def _back(result: Any, kind: str, originals: dict[int, Any]) -> Any:
     if isinstance(result, np.ndarray) or hasattr(result, "__cuda_array_interface__"):
         if kind.startswith("torch"):
             import torch
+            from torch.utils.dlpack import from_dlpack
 
-            return torch.from_dlpack(result) if not isinstance(result, np.ndarray) else torch.from_numpy(result)
+            return from_dlpack(result) if not isinstance(result, np.ndarray) else torch.from_numpy(result)
         if kind == "jax":
             import jax.numpy as jnp
 

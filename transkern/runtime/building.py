@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from transkern.errors import CompileError
+from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import cache
 from transkern.runtime.compiled import Specialisation
+from transkern.targets.cpu import build as cc
 
 
 def build(
@@ -58,9 +60,6 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
 
 
 def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Specialisation:
-    from transkern.errors import NeedsConstant
-    from transkern.targets.cpu import build as cc
-
     key = ""
     if isinstance(function, types.FunctionType):
         described = "|".join(map(repr, arg_types))
@@ -94,8 +93,6 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
     if folder is not None:
         path = folder / f"{key}.so"
     else:
-        import tempfile
-
         path = Path(tempfile.mkdtemp(prefix="transkern-")) / f"{program.name}.so"
     cc.compile_text(text, program.name, path)
     module = cc.load(path, program.name)

@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 import types
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -159,8 +160,9 @@ class Compiled:
 
         for group in overlapping(self._names, values):
             if set(group) & set(found.written):
+                named = ", ".join(f"`{g}`" for g in group)
                 raise CompileError(
-                    f"the arguments {', '.join(f'`{g}`' for g in group)} share memory, and `{self.function.__name__}` writes to it",
+                    f"the arguments {named} share memory, and `{self.function.__name__}` writes to it",
                     f'pass copies, or use target="cpu" instead of "{found.target}"',
                 )
 
@@ -184,8 +186,6 @@ class Compiled:
                 raise
             if not self._fell_back:
                 self._fell_back = True
-                import warnings
-
                 warnings.warn(
                     f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=5
                 )
@@ -264,8 +264,8 @@ def types_help(name: str, parameters: Sequence[str]) -> str:
     example = ", ".join("float32[n]" if k == 0 else "float" for k, _ in enumerate(parameters))
     return (
         f"the types of `{name}({', '.join(parameters)})` are not known\n"
-        f"  help: give them with --types '{name}({example})', with @transkern.compile(types='({example})'), or as annotations "
-        "(x: 'float32[n]')"
+        f"  help: give them with --types '{name}({example})', with @transkern.compile(types='({example})'), or as "
+        "annotations (x: 'float32[n]')"
     )
 
 

@@ -5,14 +5,21 @@ The file is read as text; nothing of it is imported or run.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from transkern.errors import CompileError, TypesNeeded
+from transkern import pipeline
+from transkern.analysis.explain import explain
+from transkern.errors import CompileError, NeedsConstant, TypesNeeded
 from transkern.frontend.source import TextScope, read_module
+from transkern.frontend.specialise import parameter_names, specialise
 from transkern.frontend.types import ArgType, parse_signature, types_from_annotations
 from transkern.frontend.values import Function
+from transkern.ir.printer import program
+from transkern.runtime.building import program_texts
+from transkern.runtime.compiled import types_help
 
 
 def _function(scope: TextScope, name: str | None, types: str | None) -> Function:
@@ -29,15 +36,11 @@ def _function(scope: TextScope, name: str | None, types: str | None) -> Function
 
 
 def _is_decorated(scope: TextScope, name: str) -> bool:
-    import ast
-
     return any("transkern" in ast.unparse(d) for d in scope.function(name).node.decorator_list)  # type: ignore[union-attr]
 
 
 def _decorator_types(function: Function) -> str | None:
     """``@transkern.compile(types='…')``."""
-    import ast
-
     for decorator in getattr(function.node, "decorator_list", []):
         if isinstance(decorator, ast.Call) and "transkern" in ast.unparse(decorator.func):
             for keyword in decorator.keywords:
@@ -52,9 +55,6 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
         return parse_signature(text)[1]
     found = types_from_annotations(function.node)
     if found is None:
-        from transkern.frontend.specialise import parameter_names
-        from transkern.runtime.compiled import types_help
-
         raise TypesNeeded(types_help(function.name, parameter_names(function.node)))
     return found
 
@@ -62,10 +62,6 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
 def _program(
     path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None
 ) -> Any:
-    from transkern import pipeline
-    from transkern.errors import NeedsConstant
-    from transkern.frontend.specialise import specialise
-
     function = _function(read_module(path), name, types)
     try:
         made = specialise(function, _types(function, types))
@@ -80,22 +76,16 @@ def emit_files(
     path: Path, function: str | None, target: str, types: str | None, allow_float32: bool = False
 ) -> dict[str, str]:
     """The files of a function on a target: names and texts."""
-    from transkern.runtime.building import program_texts
-
     return program_texts(_program(path, function, types, target), target, allow_float32)
 
 
 def pass_names(target: str = "cpu") -> list[str]:
     """What `print_after` takes."""
-    from transkern import pipeline
-
     return list(dict.fromkeys(["frontend", *(p.__name__ for p in pipeline.passes_for(target))]))
 
 
 def print_after(path: Path, function: str | None, types: str | None, pass_name: str, target: str = "cpu") -> str:
     """The program as it is after a pass (the last of that name)."""
-    from transkern.ir.printer import program
-
     if pass_name not in pass_names(target):
         raise CompileError(f"there is no pass `{pass_name}`", f"passes: {', '.join(pass_names(target))}")
     seen: dict[str, str] = {}
@@ -109,8 +99,6 @@ def print_after(path: Path, function: str | None, types: str | None, pass_name: 
 
 def explain_text(path: Path, function: str | None, types: str | None) -> str:
     """What became of a function, against its lines."""
-    from transkern.analysis.explain import explain
-
     return explain(_program(path, function, types, "cpu"))
 
 
@@ -120,10 +108,6 @@ def check_file(path: Path) -> list[tuple[str, bool, str]]:
     A function without known types counts as compiling where its translation needs none to fail: the message says that
     types are missing.
     """
-    from transkern import pipeline
-    from transkern.errors import NeedsConstant
-    from transkern.frontend.specialise import specialise
-
     scope = read_module(path)
     found: list[tuple[str, bool, str]] = []
     for name in scope.functions():

@@ -8,6 +8,7 @@ A spelling is a format of the arguments' texts, by op and, where it differs, by 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,9 +25,10 @@ _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LO
 
 _INFIX: dict[str, tuple[str, int]] = {
     "add": ("+", _ADD), "subtract": ("-", _ADD), "multiply": ("*", _MUL), "divide": ("/", _MUL),
-    "less": ("<", _COMPARE), "less_equal": ("<=", _COMPARE), "greater": (">", _COMPARE), "greater_equal": (">=", _COMPARE),
-    "equal": ("==", _EQUAL), "not_equal": ("!=", _EQUAL), "bitwise_and": ("&", _AND), "bitwise_xor": ("^", _XOR),
-    "bitwise_or": ("|", _OR), "and_then": ("&&", _LAND), "or_else": ("||", _LOR),
+    "less": ("<", _COMPARE), "less_equal": ("<=", _COMPARE), "greater": (">", _COMPARE),
+    "greater_equal": (">=", _COMPARE), "equal": ("==", _EQUAL), "not_equal": ("!=", _EQUAL),
+    "bitwise_and": ("&", _AND), "bitwise_xor": ("^", _XOR), "bitwise_or": ("|", _OR),
+    "and_then": ("&&", _LAND), "or_else": ("||", _LOR),
 }  # fmt: skip
 
 _MATH = {
@@ -38,8 +40,8 @@ _MATH = {
 }  # fmt: skip
 
 VECTOR_MATH = (
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "hypot",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+    "hypot", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
 )  # fmt: skip
 
 # helpers: name -> text with T for the type; {f} is the suffix of the math functions
@@ -531,8 +533,6 @@ def _not_negative(e: Expr) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    import re
-
     return re.findall(r"\w+|\W", text)
 
 

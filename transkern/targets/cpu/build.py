@@ -34,7 +34,8 @@ def compiler() -> str:
             return found
     raise TargetUnavailable(
         "no C compiler was found, and the CPU target needs one\n"
-        "  help: install gcc (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install), or set CC"
+        "  help: install gcc (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install),"
+        " or set CC"
     )
 
 

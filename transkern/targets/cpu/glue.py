@@ -17,15 +17,18 @@ typedef struct {
     PyObject head; void *init; Py_ssize_t index; PyObject *copy;
     const char *name, *doc; Py_ssize_t size; PyMethodDef *methods; void *slots, *traverse, *clear, *free;
 } PyModuleDef;
-extern PyObject PyLong_Type, PyFloat_Type, PyBool_Type, _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct;
+extern PyObject PyLong_Type, PyFloat_Type, PyBool_Type;
+extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct;
 PyObject *PyModule_Create2(PyModuleDef *, int);
 PyObject *PyImport_ImportModule(const char *), *PyObject_GetAttrString(PyObject *, const char *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...), *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...), *Py_BuildValue(const char *, ...);
 PyObject *PyLong_FromLongLong(long long), *PyFloat_FromDouble(double), *PyBool_FromLong(long);
-PyObject *PyUnicode_FromString(const char *), *PySequence_List(PyObject *), *PyErr_Format(PyObject *, const char *, ...);
-PyObject *PyTuple_New(Py_ssize_t), *PyList_New(Py_ssize_t), *PyMemoryView_FromMemory(char *, Py_ssize_t, int), *PyErr_NoMemory(void);
-PyObject *PyDict_New(void), *PyEval_GetBuiltins(void), *PyDict_GetItemString(PyObject *, const char *);
+PyObject *PyUnicode_FromString(const char *), *PySequence_List(PyObject *);
+PyObject *PyErr_Format(PyObject *, const char *, ...);
+PyObject *PyTuple_New(Py_ssize_t), *PyList_New(Py_ssize_t), *PyErr_NoMemory(void), *PyDict_New(void);
+PyObject *PyMemoryView_FromMemory(char *, Py_ssize_t, int);
+PyObject *PyEval_GetBuiltins(void), *PyDict_GetItemString(PyObject *, const char *);
 int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *), PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int), PyDict_SetItemString(PyObject *, const char *, PyObject *);
 void PyBuffer_Release(Py_buffer *), Py_IncRef(PyObject *), Py_DecRef(PyObject *), PyErr_Clear(void);
@@ -47,7 +50,8 @@ static int take_array(PyObject *object, Py_buffer *view, char kind, char same, i
     if (PyObject_GetBuffer(object, view, 0x1c | write)) {  // strides and format
         if (write) {
             PyErr_Clear();
-            PyErr_SetString(PyDict_GetItemString(PyEval_GetBuiltins(), "ValueError"), "assignment destination is read-only");
+            PyObject *error = PyDict_GetItemString(PyEval_GetBuiltins(), "ValueError");
+            PyErr_SetString(error, "assignment destination is read-only");
             return -1;
         }
         PyErr_Clear();

@@ -1,8 +1,8 @@
 """Kernels as C functions with OpenMP: statements, loops, reductions.
 
-A parallel loop becomes ``#pragma omp parallel for`` at the outermost level and ``simd`` at the innermost; float sums are
-taken in blocks whose totals are added in double (float32) or with the rounding error carried along (float64), which is
-at least as exact as NumPy's pairwise sums and vectorises.
+A parallel loop becomes ``#pragma omp parallel for`` at the outermost level and ``simd`` at the innermost; float sums
+are taken in blocks whose totals are added in double (float32) or with the rounding error carried along (float64), which
+is at least as exact as NumPy's pairwise sums and vectorises.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from transkern.frontend.reductions import highest, lowest
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -417,8 +418,6 @@ class KernelPrinter:
             "argmax": "-1", "argmin": "-1",
         }.get(s.op)  # fmt: skip
         if s.op in ("max", "min"):
-            from transkern.frontend.reductions import highest, lowest
-
             bound = lowest(s.dtype) if s.op == "max" else highest(s.dtype)
             initial = self.c.constant(bound.value, s.dtype)
         if s.op in ("argmax", "argmin"):
@@ -553,9 +552,8 @@ class KernelPrinter:
             for out, value in zip(s.outputs, s.values, strict=True):
                 index: list[Expr] = [kept]
                 for a in s.inner:
-                    self.line(
-                        f"for (int64_t {ident(a.name)} = 0; {ident(a.name)} < {c.operand(a.extent)}; ++{ident(a.name)}) {{"
-                    )
+                    at = ident(a.name)
+                    self.line(f"for (int64_t {at} = 0; {at} < {c.operand(a.extent)}; ++{at}) {{")
                     self.depth += 1
                     index.append(a.var)
                 self.line(f"{c.element(out, tuple(index))} = {c.expr(value)};")
@@ -584,9 +582,8 @@ class KernelPrinter:
         self.block(s.body)
         sign = "*" if s.op == "prod" else "+"
         first = f"{i} == 0 ? {c.expr(s.value)} : " if kind_of(dtype) == "f" else ""  # -0.0 stays what it is
-        self.line(
-            f"running_value = {first}{'(' + c.type(dtype) + ')' if kind_of(dtype) in 'iu' else ''}(running_value {sign} ({c.expr(s.value)}));"
-        )
+        cast = f"({c.type(dtype)})" if kind_of(dtype) in "iu" else ""
+        self.line(f"running_value = {first}{cast}(running_value {sign} ({c.expr(s.value)}));")
         self.line(f"{c.element(s.buffer, s.index)} = running_value;")
         self.depth -= 1
         self.line("}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transkern.ir import nodes as n
 from transkern.targets.cpu.build import FLAGS
+from transkern.targets.cpu.module import param_text
 
 _TEXT = '''"""{name}({params}): builds {name}.c with the system's C compiler at the first import. Needs NumPy."""
 
@@ -36,9 +37,7 @@ def {name}({params}):
 
 def launcher(program: n.Program) -> str:
     """The text of ``<name>.py``."""
-    from transkern.targets.cpu.module import _param_text
-
     return _TEXT.format(
         name=program.name, params=", ".join(p.name for p in program.params), flags=tuple(FLAGS),
-        types=", ".join(_param_text(p) for p in program.params),
+        types=", ".join(param_text(p) for p in program.params),
     )  # fmt: skip

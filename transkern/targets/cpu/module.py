@@ -24,8 +24,8 @@ from transkern.targets.cpu.build import FLAGS
 from transkern.targets.cpu.kernels import TYPES, Function, KernelPrinter
 
 _FORMATS = {
-    "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II", "int64": "lq",
-    "uint64": "LQ", "float16": "ee", "float32": "ff", "float64": "dd",
+    "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II",
+    "int64": "lq", "uint64": "LQ", "float16": "ee", "float32": "ff", "float64": "dd",
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ class _Module:
         body = self.entry()
         c = self.printer.c
         parts = [self.header(), self.math()]
-        parts += [text for text in c.used.values()]
+        parts += c.used.values()
         parts += self.printer.reductions.values()
         kernels = "\n".join(f.text for f in self.functions)
         glue_parts = [glue.PYTHON]
@@ -79,7 +79,7 @@ class _Module:
 
     def header(self) -> str:
         p = self.program
-        types = ", ".join(_param_text(x) for x in p.params)
+        types = ", ".join(param_text(x) for x in p.params)
         return (
             f"// {p.name}({types})\n"
             f"// compiled from {p.file} by transkern\n"
@@ -114,9 +114,8 @@ class _Module:
         arrays = [x for x in p.params if isinstance(x, n.ArrayParam)]
         self.line("PyObject *py_result = NULL;")
         self.line('(void)py_args; reason = "types";')
-        self.line(
-            f"if (py_count != {len(p.params)}) {{ Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct; }}"
-        )
+        refuse = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;"
+        self.line(f"if (py_count != {len(p.params)}) {{ {refuse} }}")
         for k, x in enumerate(p.params):
             if isinstance(x, n.ScalarParam):
                 self.scalar(k, x)
@@ -396,7 +395,10 @@ class _Module:
             itemsize = np.dtype(_numpy_name(info.dtype)).itemsize
             constant = b.constant(size)
             if (constant is not None and constant * itemsize < 1 << 20) or not info.dims:
-                made = f"new_array(numpy_{_numpy_name(info.dtype)}, {len(info.dims)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
+                made = (
+                    f"new_array(numpy_{_numpy_name(info.dtype)}, {len(info.dims)}, (const int64_t[]){{{dims}}}, "
+                    f"(void **)&{name})"
+                )
             else:
                 made = (
                     f"large_array(numpy_{_numpy_name(info.dtype)}, {itemsize} * ({c.expr(size)}), {len(info.dims)}, "
@@ -406,9 +408,8 @@ class _Module:
             self.line(f"if (!py_{name}_array) goto done;")
             return
         self.line(f"free({name});")
-        self.line(
-            f"if (!({name} = aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63))) {{ PyErr_NoMemory(); goto done; }}"
-        )
+        taken = f"aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63)"
+        self.line(f"if (!({name} = {taken})) {{ PyErr_NoMemory(); goto done; }}")
 
     def library(self, s: n.Library) -> None:
         """A library step: the memory of the buffers, as arrays, to a Python function that fills the output."""
@@ -438,9 +439,8 @@ class _Module:
         dims = ", ".join(self.printer.c.expr(d) for d in info.dims) or "0"
         itemsize = np.dtype(dtype).itemsize
         made = f"py_{ident(name)}_view"
-        self.line(
-            f"PyObject *{made} = as_array((void *){ident(name)}, numpy_{dtype}, {itemsize}, {len(info.dims)}, (const int64_t[]){{{dims}}});"
-        )
+        shape = f"{len(info.dims)}, (const int64_t[]){{{dims}}}"
+        self.line(f"PyObject *{made} = as_array((void *){ident(name)}, numpy_{dtype}, {itemsize}, {shape});")
         return made
 
     # --- results
@@ -525,9 +525,9 @@ class _Module:
             self.line(f"PyObject *{held};")
             self.line("{")
             self.line("    void *py_unused;")
-            self.line(
-                f"    {held} = ({c.expr(r.dims[0])}) ? {made} : new_array(numpy_{r.empty_dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &py_unused);"
-            )
+            shape = f"{len(r.dims)}, (const int64_t[]){{{dims}}}"
+            empty = f"new_array(numpy_{r.empty_dtype}, {shape}, &py_unused)"
+            self.line(f"    {held} = ({c.expr(r.dims[0])}) ? {made} : {empty};")
             self.line("}")
             return held
         return made
@@ -589,9 +589,8 @@ class _Module:
             self.line(f"PyObject *{name} = PyLong_FromLongLong({c.expr(extent)});")
             at_names.append(name)
         out = self.fresh("view")
-        self.line(
-            f"PyObject *{out} = PyObject_CallFunctionObjArgs(step_{k}, py_args[{at}], {', '.join([dims, strides, *at_names])}, NULL);"
-        )
+        given = ", ".join([f"py_args[{at}]", dims, strides, *at_names])
+        self.line(f"PyObject *{out} = PyObject_CallFunctionObjArgs(step_{k}, {given}, NULL);")
         for name in (dims, strides, *at_names):
             self.line(f"Py_DecRef({name});")
         return out
@@ -628,7 +627,7 @@ def _numpy_name(dtype: str) -> str:
     return "int64" if dtype == "index" else dtype
 
 
-def _param_text(param: n.Param) -> str:
+def param_text(param: n.Param) -> str:
     match param:
         case n.ArrayParam(name, dtype, dims, layout):
             inner = ", ".join(ident(d.name) if isinstance(d, Var) else str(b.constant(d)) for d in dims)
