@@ -14,6 +14,7 @@ from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
+from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
@@ -21,7 +22,7 @@ from transkern.ir.nodes import Program
 
 Pass = Callable[[Program], Program]
 
-PASSES: tuple[Pass, ...] = (
+COMMON_PASSES: tuple[Pass, ...] = (
     lower,
     drop_proven_guards,
     hoist_guards,
@@ -35,10 +36,12 @@ PASSES: tuple[Pass, ...] = (
     fuse_loops,  # the gathers with what stands before them
     shift_loops,
     predicate_stores,
-    place_kernels,
 )
 
-DEVICE_PASSES: tuple[Pass, ...] = (*PASSES, spill_scalars, guard_assumptions)
+PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, place_kernels)
+"""For the CPU, where moving elements together is cheap."""
+
+DEVICE_PASSES: tuple[Pass, ...] = (*COMMON_PASSES, place_kernels, spill_scalars, guard_assumptions)
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
 

@@ -1,0 +1,75 @@
+"""The benchmark itself: it finds wrong answers, and measures what it says."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tools import require
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.fixture
+def benchmark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The benchmark's modules by name; they import each other as scripts in one folder do."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(FOLDER))
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(FOLDER) in (getattr(sys.modules[name], "__file__", None) or ""):
+            del sys.modules[name]
+
+
+def test_wrong_answers_are_named(benchmark: Any) -> None:
+    difference = benchmark("measure").difference
+    x = np.ones(3, np.float32)
+    assert difference([x], [x], True) == ""
+    assert difference([x.astype(np.float64)], [x], False) == "float64, not float32"
+    assert difference([x[:2]], [x], False).startswith("shape")
+    assert difference([x + 1], [x], False).startswith("off by")
+    assert difference([x + 1], [x], True) == "other values"
+    assert difference([], [x], True) == "0 results, not 1"
+
+
+def test_a_written_argument_is_part_of_the_answer(benchmark: Any) -> None:
+    cases, peers = benchmark("cases"), benchmark("peers")
+
+    def grows(x: Any, by: float) -> None:
+        x += by
+
+    case = cases.Case("grows", grows, (np.zeros(4), 1.5), written=(0,))
+    reference = peers.runner("numpy", case)
+    reference.step()
+    reference.step()
+    np.testing.assert_array_equal(reference.answer()[0], np.full(4, 1.5))  # from fresh inputs
+
+
+def test_every_peer_gives_the_answer(benchmark: Any) -> None:
+    """All cases at a small size: no peer is compared with for another answer."""
+    require("cc")
+    cases, peers, measure = benchmark("cases"), benchmark("peers"), benchmark("measure")
+    for case in cases.cases((2000,), with_nms=False):
+        expected = peers.runner("numpy", case).answer()
+        for peer in ("transkern", "numexpr", "jax"):
+            one = peers.runner(peer, case)
+            if one is not None:
+                assert measure.difference(one.answer(), expected, case.exact) == "", (case.name, peer)
+
+
+def test_times_are_of_one_call(benchmark: Any) -> None:
+    cases, peers, measure = benchmark("cases"), benchmark("peers"), benchmark("measure")
+    case = cases.Case("sleeps", lambda x: time.sleep(0.003), (np.zeros(1),))
+    timing = measure.interleaved({"numpy": peers.Runner(case, case.function)}, seconds=0.05)["numpy"]
+    assert 0.003 <= timing.low <= timing.median <= timing.high < 0.05
+
+
+def test_bandwidth_is_plausible(benchmark: Any) -> None:
+    assert 1e8 < benchmark("measure").copy_bandwidth(2, megabytes=64) < 1e13
