@@ -1,0 +1,67 @@
+"""What cannot be compiled says so: the line, a caret, and what to write instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+
+
+def eigenvalues(a: Any) -> Any:
+    return np.linalg.eigvals(a)
+
+
+def unknown_type(x: Any) -> Any:
+    y = 0 if x[0] > 0 else "text"
+    return y
+
+
+def grows(x: Any) -> Any:
+    out = x
+    for _ in range(3):
+        out = np.concatenate([out, x])
+    return out
+
+
+def two_names(u: Any) -> Any:
+    v = u
+    for _ in range(3):
+        v[0] = 1
+        v = v * 2
+    return v
+
+
+def prints(x: Any) -> Any:
+    print(x)
+    return x
+
+
+def with_manager(x: Any) -> Any:
+    with open("file") as file:
+        file.read()
+    return x
+
+
+CASES = [
+    (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
+    (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),
+    (grows, (np.ones(2),), "may grow", "np.concatenate"),
+    (two_names, (np.ones(2),), "assigns `v` anew", "for _ in range(3)"),
+    (prints, (np.ones(2),), "print", "print(x)"),
+    (with_manager, (np.ones(2),), "`with` statements", "with open"),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "problem", "line"), CASES, ids=lambda v: getattr(v, "__name__", ""))
+def test_refusal_points_at_the_line(function: Any, args: Any, problem: str, line: str) -> None:
+    with pytest.raises(transkern.CompileError) as raised:
+        transkern.compile(function, target="cpu")(*args)
+    text = str(raised.value)
+    assert problem in text
+    assert line in text
+    assert "test_refusals.py:" in text
+    assert "^" in text
+    assert raised.value.span.line > 0

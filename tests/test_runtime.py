@@ -1,0 +1,208 @@
+"""Calls: specialisations, the caches, arguments that share memory, other libraries' arrays, missing tools."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from transkern.runtime import cache
+
+
+def chain(x: Any, a: Any, b: Any) -> Any:
+    return 1 / (1 + np.exp(-x)) * a + b
+
+
+def shift(p: Any, q: Any) -> None:
+    p[1:] = q[:-1]
+    q += 1
+
+
+def half(x: Any, axis: Any = 0, scale: float = 0.5) -> Any:
+    return x.sum(axis=axis) * scale
+
+
+def test_sizes_of_one_type_share_a_specialisation() -> None:
+    compiled = transkern.compile(chain, target="cpu")
+    for n in (0, 2, 3, 100):
+        x = np.ones(n, np.float32)
+        np.testing.assert_allclose(compiled(x, x, x), chain(x, x, x), rtol=1e-6)
+    assert len(compiled.cache_info().specialisations) == 1
+    x = np.ones(1, np.float32)
+    assert compiled(x, x, x).shape == (1,)  # broadcasting looks at a size of 1
+    assert len(compiled.cache_info().specialisations) == 2
+
+
+def test_dtypes_follow_numpy() -> None:
+    compiled = transkern.compile(chain, target="cpu")
+    for dtype in (np.float32, np.float64, np.int32, np.bool_, np.uint8):
+        x = np.ones(5, dtype)
+        if dtype is np.bool_:
+            with pytest.raises(TypeError):
+                chain(x, x, x)
+            continue
+        assert compiled(x, x, x).dtype == chain(x, x, x).dtype
+
+
+def test_keywords_defaults_and_constants() -> None:
+    compiled = transkern.compile(half, target="cpu")
+    x = np.arange(12.0).reshape(3, 4)
+    np.testing.assert_array_equal(compiled(x), half(x))
+    np.testing.assert_array_equal(compiled(x, axis=1), half(x, axis=1))
+    np.testing.assert_array_equal(compiled(x, 0, scale=2.0), half(x, 0, scale=2.0))
+    with pytest.raises(TypeError, match="missing"):
+        compiled()
+
+
+@pytest.mark.parametrize("offset", [-2, -1, 0, 1, 2])
+def test_arguments_that_overlap(offset: int) -> None:
+    wanted, got = np.arange(12.0), np.arange(12.0)
+    shift(wanted[2:10], wanted[2 + offset : 10 + offset])
+    transkern.compile(shift, target="cpu")(got[2:10], got[2 + offset : 10 + offset])
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_read_only_and_strided_arguments() -> None:
+    compiled = transkern.compile(shift, target="cpu")
+    frozen = np.arange(4.0)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        compiled(frozen, np.arange(4.0))
+    wanted, got = np.arange(12.0), np.arange(12.0)
+    shift(wanted[::-3], wanted[:4])
+    compiled(got[::-3], got[:4])
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_a_wrong_call_leaves_the_arguments_alone() -> None:
+    def update(x: Any, y: Any) -> None:
+        x += 1
+        x += y
+
+    compiled = transkern.compile(update, target="cpu")
+    x = np.zeros(4)
+    with pytest.raises(ValueError, match=r"operands could not be broadcast together with shapes \(4,\) \(3,\)"):
+        compiled(x, np.zeros(3))
+
+
+def test_pickles_as_source_and_options() -> None:
+    again = pickle.loads(pickle.dumps(transkern.compile(chain, target="cpu")))
+    x = np.ones(3)
+    np.testing.assert_allclose(again(x, x, x), chain(x, x, x))
+
+
+def test_fallback_says_so_once() -> None:
+    def refused(x: Any) -> Any:
+        return np.linalg.eigvals(x)
+
+    compiled = transkern.compile(refused, target="cpu", fallback="numpy")
+    with pytest.warns(UserWarning, match="runs in NumPy"):
+        compiled(np.eye(2))
+    np.testing.assert_array_equal(compiled(np.eye(2)), refused(np.eye(2)))
+
+
+def in_new_process(code: str, **environment: str) -> str:
+    script = "import numpy as np, transkern\nfrom tests.test_runtime import chain\n" + code
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, **environment}, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+CALL = "x = np.ones(9, 'f4')\nf = transkern.compile(chain, target='cpu')\nf(x, x, x)\n"
+
+
+def test_the_disk_cache_serves_a_new_process(tmp_path: Path) -> None:
+    ask = CALL + "print(f.cache_info().compiled, f.cache_info().from_disk)"
+    assert in_new_process(ask, TRANSKERN_CACHE_DIR=str(tmp_path)) == "1 0"
+    assert in_new_process(ask, TRANSKERN_CACHE_DIR=str(tmp_path)) == "0 1"
+    assert (tmp_path.stat().st_mode & 0o777) in (0o700, 0o755)
+    for built in tmp_path.glob("*.so"):  # a damaged entry is made anew
+        built.write_bytes(b"not a shared object")
+    assert in_new_process(ask, TRANSKERN_CACHE_DIR=str(tmp_path)) == "1 0"
+
+
+def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    assert in_new_process(CALL + "print('works')", TRANSKERN_CACHE_DIR=str(blocked / "cache")) == "works"
+
+
+def test_captured_values_are_part_of_the_key() -> None:
+    scale = 2.0
+
+    def scaled(x: Any) -> Any:
+        return x * scale
+
+    first = cache.function_fingerprint(scaled)
+    scale = 3.0
+    assert cache.function_fingerprint(scaled) != first
+
+
+def test_no_compiler_is_a_clear_error(tmp_path: Path) -> None:
+    code = (
+        "import shutil; shutil.which = lambda name: None\n"
+        "try:\n    transkern.compile(chain, target='cpu')(1.0, 2.0, 3.0)\n"
+        "except transkern.TargetUnavailable as error:\n    print(error)"
+    )
+    assert "no C compiler" in in_new_process(code, TRANSKERN_CACHE_DIR=str(tmp_path))
+
+
+def test_a_failing_compiler_shows_its_log(tmp_path: Path) -> None:
+    broken = tmp_path / "cc"
+    broken.write_text("#!/bin/sh\necho 'ld: cannot find -lgomp' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    code = (
+        "try:\n    transkern.compile(chain, target='cpu')(1.0, 2.0, 3.0)\n"
+        "except transkern.BuildError as error:\n    print(error)"
+    )
+    out = in_new_process(code, TRANSKERN_CACHE_DIR=str(tmp_path / "cache"), CC=str(broken))
+    assert "cannot find -lgomp" in out
+    assert "transkern doctor" in out
+
+
+def test_cuda_without_a_device_names_what_else_there_is() -> None:
+    code = (
+        "try:\n    transkern.compile(chain, target='cuda')(np.ones(3), np.ones(3), np.ones(3))\n"
+        "except transkern.TargetUnavailable as error:\n    print(error)"
+    )
+    out = in_new_process(code, TRANSKERN_CUDA_SIM="0", CUDA_VISIBLE_DEVICES="")
+    assert "TRANSKERN_CUDA_SIM=1" in out
+    assert 'target="cpu"' in out
+
+
+def test_importing_is_light() -> None:
+    code = "import sys; print([m for m in ('jax', 'cupy', 'torch', 'islpy', 'rich', 'astor') if m in sys.modules])"
+    assert in_new_process(code) == "[]"
+
+
+def test_jax_arrays_come_back_as_jax_arrays() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    x = jnp.ones(5, "float32")
+    result = transkern.compile(chain, target="cpu")(x, x, x)
+    assert type(result).__module__.startswith("jax")
+    np.testing.assert_allclose(np.asarray(result), chain(np.ones(5, "f4"), np.ones(5, "f4"), np.ones(5, "f4")), rtol=1e-6)
+
+
+def test_emitted_c_runs_without_transkern(tmp_path: Path) -> None:
+    from transkern.runtime.building import texts
+    from transkern.frontend.types import parse_signature
+
+    files = texts(chain, parse_signature("chain(float32[n], float32[n], float32[n])")[1], "cpu")
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    code = (
+        "import sys; sys.modules['transkern'] = None\nimport numpy as np, chain\n"
+        "x = np.linspace(-2, 2, 1001).astype('f4')\n"
+        "print(np.abs(chain.chain(x, x, x) - (1 / (1 + np.exp(-x)) * x + x)).max() < 1e-6)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.stdout.strip() == "True", run.stderr
