@@ -29,7 +29,7 @@ class GroupBody(Body):
     def __init__(self, unit: Unit, group: str, written: set[str], depth: int = 1, warps: bool = True) -> None:
         super().__init__(unit, depth)
         self.group, self.written, self.warps = group, written, warps
-        self.stored_until = 0  # the end of the lines, when the last one was a store of the first thread
+        self.stored_until = -1  # how many lines there were after the last store of the first thread
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
@@ -53,7 +53,7 @@ class GroupBody(Body):
                 break
             self.pending = entry | self.pending
             del self.lines[mark:], self.unit.guards[guards:]
-            self.last_line, self.stored_until = last, 0
+            self.last_line, self.stored_until = last, -1
         self.pending |= before  # the body may not run at all
 
     def reads(self, *values: Expr) -> set[Access]:
@@ -75,12 +75,13 @@ class GroupBody(Body):
         self.touch(reads((*s.index, s.value), self.written, FIRST) | {Access(s.buffer, True, FIRST)})
         text = f"{self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};"
         alone, pad = f"if ({self.group}.rank() == 0) ", "    " * self.depth
-        if self.stored_until and self.stored_until == len(self.lines) and self.lines[-1].startswith(pad + alone):
-            self.lines[-1:] = [f"{pad}{alone}{{", f"{pad}    {self.lines[-1].removeprefix(pad + alone)}", f"{pad}}}"]
-        if self.stored_until and self.lines[-1:] == [pad + "}"] and self.stored_until in (len(self.lines), len(self.lines) - 2):
-            self.lines[-1:] = [f"{pad}    {text}", f"{pad}}}"]
-        else:
+        if self.stored_until != len(self.lines):
             self.line(alone + text)
+        elif self.lines[-1] == pad + "}":
+            self.lines[-1:] = [f"{pad}    {text}", pad + "}"]
+        else:
+            before = self.lines.pop().removeprefix(pad + alone)
+            self.lines += [f"{pad}{alone}{{", f"{pad}    {before}", f"{pad}    {text}", pad + "}"]
         self.stored_until = len(self.lines)
 
     def combine(self, s: n.Accumulate) -> None:

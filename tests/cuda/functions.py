@@ -1,0 +1,254 @@
+"""NumPy functions that take each form a kernel can have, with arguments: what `test_forms` runs against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]], float]] = []
+"""A function, argument lists for it, and the tolerance for floats."""
+
+_RNG = np.random.default_rng(1)
+
+
+def vector(n: int, dtype: str = "float32") -> Any:
+    return _RNG.standard_normal(n).astype(dtype)
+
+
+def matrix(n: int, m: int, dtype: str = "float32") -> Any:
+    return _RNG.standard_normal((n, m)).astype(dtype)
+
+
+SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 1e-42, 3e38], np.float32)
+VECTORS = [(vector(1000),), (vector(37, "float64"),), (vector(0),), (np.concatenate([SPECIAL, vector(40)]),)]
+MATRICES = [(matrix(17, 130),), (matrix(5, 7, "float64"),), (matrix(300, 3),)]
+
+
+def case(args: list[tuple[Any, ...]], tolerance: float = 0.0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        CASES.append((function, args, tolerance))
+        return function
+
+    return register
+
+
+# --- elements
+
+
+@case([(vector(1003), vector(1003))])
+def words_and_rest(x, y):
+    return np.where(x > y, x, y * 2), -x
+
+
+@case([(matrix(9, 64), vector(64), vector(9)), (matrix(9, 67), vector(67), vector(9))])
+def rows_of_words(x, g, b):
+    return x * g + b[:, None]
+
+
+@case([(vector(100),)])
+def shifted(x):
+    y = x.copy()
+    y[1:-1] = (x[:-2] + x[1:-1] + x[2:]) / 3
+    return y, x[::-1] * 2, np.diff(x)
+
+
+@case([(matrix(20, 30),)])
+def turned(x):
+    return x.T + 1, x[::2, ::-3]
+
+
+@case(
+    [
+        (np.array([-(2**31), 5, 7], np.int32), np.array([-1, 0, -2], np.int32)),
+        (np.array([-128, 5, 7], np.int8), np.array([-1, 3, -2], np.int8)),
+        (np.array([-(2**63), 2**62], np.int64), np.array([-1, 3], np.int64)),
+        (np.array([200, 5], np.uint8), np.array([100, 7], np.uint8)),
+    ]
+)
+def integers(x, y):
+    return x // y, x % y, x * y, x - y, x + y, -x, abs(x)
+
+
+@case([(np.repeat(SPECIAL, 9), np.tile(SPECIAL, 9))])
+def special(x, y):
+    return np.maximum(x, y), np.minimum(x, y), np.fmax(x, y), x < y, x == y, np.sign(x), np.isnan(x), np.signbit(x)
+
+
+@case([(np.arange(10.0), _RNG.integers(-10, 10, 20)), (np.arange(10.0), _RNG.integers(-10, 12, 20))])
+def gathered(x, index):
+    return x[index]
+
+
+# --- reductions
+
+
+@case(VECTORS, 1e-6)
+def sums(x):
+    return x.sum(), (x > 0).any(), (x > -5).all(), (x > 0).sum()
+
+
+@case([v for v in VECTORS if v[0].size])
+def extremes(x):
+    return x.max(), x.min(), x.argmax(), x.argmin()
+
+
+@case(MATRICES, 1e-5)
+def by_row(x):
+    return x.sum(axis=1), x.max(axis=1), x.argmin(axis=1), (x > 0).any(axis=1)
+
+
+@case(MATRICES, 1e-5)
+def by_column(x):
+    return x.sum(axis=0), x.min(axis=0), x.var(axis=0)
+
+
+@case(MATRICES, 1e-5)
+def both_ways(x):
+    return x.sum(axis=1), x.sum(), x.max()
+
+
+@case([(matrix(30, 3), matrix(20, 3)), (matrix(6, 64), matrix(7, 64))], 1e-5)
+def distances(a, b):
+    return ((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=-1)
+
+
+# --- filters and scans
+
+
+@case(VECTORS)
+def filtered(x):
+    return x[x > 0] * 2 + 1, np.nonzero(x > 0.5)[0]
+
+
+@case(MATRICES)
+def filtered_rows(x):
+    return x[x[:, 0] > 0]
+
+
+@case(VECTORS, 1e-5)
+def running(x):
+    return np.cumsum(x)
+
+
+@case([(_RNG.integers(-9, 9, 2000),), (np.array([-(2**63), -1, 5]),)])
+def running_integers(x):
+    return np.cumsum(x)
+
+
+@case(MATRICES, 1e-5)
+def running_rows(x):
+    return np.cumsum(x, axis=1), np.cumsum(x, axis=0)
+
+
+@case(VECTORS)
+def listed(x):
+    out = []
+    for i in range(len(x)):
+        if x[i] > 0:
+            out.append(i)
+    return out
+
+
+# --- loops
+
+
+@case([(vector(50), 7), (vector(1300), 3)], 1e-5)
+def relaxed(x, steps):
+    for _ in range(steps):
+        x[1:-1] = 0.5 * (x[:-2] + x[2:])
+
+
+@case([(abs(matrix(70, 70)), abs(vector(70)), 5)], 1e-4)
+def powers(a, x, steps):
+    for _ in range(steps):
+        x = (a * x).sum(axis=1)
+        x = x / np.sqrt((x * x).sum())
+    return x
+
+
+@case([(matrix(20, 33),)], 1e-5)
+def recurrence_in_rows(x):
+    y = np.zeros_like(x)
+    y[:, 0] = x[:, 0]
+    for t in range(1, x.shape[1]):
+        y[:, t] = 0.5 * y[:, t - 1] + x[:, t]
+    return y
+
+
+@case([(vector(200),)], 1e-5)
+def recurrence(x):
+    y = x.copy()
+    for i in range(1, len(x)):
+        y[i] = 0.5 * y[i - 1] + x[i]
+    return y
+
+
+@case([(matrix(200, 2), 0.3)])
+def greedy(points, radius):
+    keep = []
+    alive = np.ones(len(points), dtype=bool)
+    for i in range(len(points)):
+        if not alive[i]:
+            continue
+        keep.append(i)
+        distance = ((points - points[i]) ** 2).sum(axis=1)
+        alive[distance < radius] = False
+    return np.array(keep, dtype=np.int64)
+
+
+@case([(matrix(100, 2), matrix(4, 2), 3)], 1e-5)
+def clusters(x, centers, steps):
+    for _ in range(steps):
+        distance = ((x[:, None, :] - centers[None, :, :]) ** 2).sum(axis=-1)
+        nearest = distance.argmin(axis=1)
+        for k in range(centers.shape[0]):
+            mine = nearest == k
+            if mine.any():
+                centers[k] = x[mine].mean(axis=0)
+    return centers
+
+
+@case([(vector(40),)])
+def selection_sort(x):
+    y = x.copy()
+    for i in range(len(y)):
+        j = i + np.argmin(y[i:])
+        held = y[i]
+        y[i] = y[j]
+        y[j] = held
+    return y
+
+
+@case([(vector(10), _RNG.integers(-10, 10, 20)), (vector(10), np.array([3, 11, 12]))], 1e-6)
+def checked_in_order(x, index):
+    total = 0.0
+    for i in range(len(index)):
+        total += x[index[i]]
+    return total
+
+
+@case([(27,), (1,)])
+def collatz(k):
+    steps = 0
+    while k != 1:
+        if k % 2 == 0:
+            k = k // 2
+        else:
+            k = 3 * k + 1
+        steps += 1
+    return steps
+
+
+# --- results
+
+
+@case([(vector(9),)])
+def views(x):
+    return x, x[1:-1], x[::-2], x * 1, x.size, 2.5, None
+
+
+@case([(vector(12), vector(12))])
+def sorted_by(x, y):
+    return np.sort(x), y[np.argsort(x)]

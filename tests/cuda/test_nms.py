@@ -1,0 +1,86 @@
+"""Non-maximum suppression in four forms: exactly NumPy's answer, on one block and on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cuda.support import NMS, check_call, example_program, small_grid
+from tests.tools import example, require
+from transkern.targets.cuda.emit import emit
+from transkern.targets.cuda.load import function
+
+require("c++")
+
+DTYPES = ("float32", "float64")
+
+
+@cache
+def compiled(name: str, dtype: str, grid: bool = False) -> Callable[..., Any]:
+    program = example_program(name, NMS[name].format(t=dtype))
+    code, text = emit(program)
+    return function(program.name, code, small_grid(text) if grid else text, simulate=True)
+
+
+def boxes(rng: np.random.Generator, count: int, spread: float, dtype: str) -> tuple[Any, Any]:
+    """Boxes of up to a tenth of the picture, their corners within `spread`; scores without ties."""
+    corner = rng.uniform(0, spread, (count, 2))
+    found = np.concatenate([corner, corner + rng.uniform(0.5, 10, (count, 2))], axis=1).astype(dtype)
+    return found, rng.permutation(count).astype(dtype)
+
+
+def arguments(name: str, found: Any, scores: Any, threshold: float, limit: int) -> tuple[Any, ...]:
+    match name:
+        case "nms":
+            return found, scores, limit, threshold
+        case "nms_descending":
+            return np.column_stack([found, scores]), threshold
+        case _:
+            return found, scores, threshold
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", NMS)
+def test_random_boxes(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(7)
+    numpy = getattr(example("nms"), name)
+    for count in (0, 2, 3, 31, 32, 33, 64, 100, 257, 1000):
+        for spread, threshold in ((100.0, 0.5), (8.0, 0.3), (30.0, 0.0)):
+            limit = int(rng.integers(0, count + 2))
+            check_call(numpy, compiled(name, dtype), arguments(name, *boxes(rng, count, spread, dtype), threshold, limit))
+
+
+@pytest.mark.parametrize("name", NMS)
+def test_all_overlap_none_overlaps_and_special_boxes(name: str) -> None:
+    rng = np.random.default_rng(8)
+    numpy, ours = getattr(example("nms"), name), compiled(name, "float32")
+    one = np.tile(np.float32([[1, 1, 5, 5]]), (300, 1))
+    apart = one + np.arange(300, dtype=np.float32)[:, None] * 10
+    empty = one * 0
+    odd = boxes(rng, 300, 50.0, "float32")[0]
+    odd[::7, 2] = np.nan
+    odd[3::11, 0] = -np.inf
+    odd[5::13] = odd[5::13, ::-1]  # corners exchanged: negative sides
+    scores = rng.permutation(300).astype(np.float32)
+    for found in (one, apart, empty, odd):
+        check_call(numpy, ours, arguments(name, found, scores, 0.5, 300))
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7, 8192])
+def test_many_boxes(limit: int) -> None:
+    rng = np.random.default_rng(9)
+    args = arguments("nms", *boxes(rng, 8192, 200.0, "float32"), 0.5, limit)
+    check_call(example("nms").nms, compiled("nms", "float32"), args)
+
+
+@pytest.mark.parametrize("name", NMS)
+def test_a_grid_gives_the_same(name: str) -> None:
+    rng = np.random.default_rng(10)
+    numpy = getattr(example("nms"), name)
+    for count in (0, 5, 300, 1000):
+        args = arguments(name, *boxes(rng, count, 60.0, "float32"), 0.4, count // 2)
+        check_call(numpy, compiled(name, "float32", grid=True), args)
