@@ -11,12 +11,12 @@ from transkern.targets.pallas.load import load
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 1e-30, 1e30)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def compiled(source, types, narrow=False):
     return load(program_of("import numpy as np\n" + source, types.partition("(")[0], types), narrow)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def plain(source, name):
     space = {"np": np}
     exec(source, space)
@@ -54,7 +54,12 @@ def same(found, expected, exact, rtol, atol):
         return
     assert type(found) is type(expected), (type(found), type(expected))
     if isinstance(expected, (np.ndarray, np.generic)):
-        assert found.dtype == expected.dtype and found.shape == expected.shape, (found.dtype, found.shape, expected.dtype, expected.shape)
+        assert found.dtype == expected.dtype and found.shape == expected.shape, (
+            found.dtype,
+            found.shape,
+            expected.dtype,
+            expected.shape,
+        )
     if expected is None or isinstance(expected, str):
         assert found == expected
     elif exact:

@@ -6,22 +6,22 @@ import pytest
 from tests.pallas.support import check, compiled, random
 
 SIGMOID = "def f(x, a, b): return 1 / (1 + np.exp(-x)) * a + b"
-ADAM = '''
+ADAM = """
 def f(p, g, m, v, lr, b1, b2, eps, t):
     m[:] = b1 * m + (1 - b1) * g
     v[:] = b2 * v + (1 - b2) * g * g
     mhat = m / (1 - b1 ** t)
     vhat = v / (1 - b2 ** t)
     p -= lr * mhat / (np.sqrt(vhat) + eps)
-'''
-LSTM = '''
+"""
+LSTM = """
 def sigmoid(x): return 1 / (1 + np.exp(-x))
 def f(gates, c):
     i, f, g, o = np.split(gates, 4, axis=1)
     c_new = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
     h = sigmoid(o) * np.tanh(c_new)
     return h, c_new
-'''
+"""
 
 
 @pytest.mark.parametrize("n", [0, 2, 7, 1000, 1024, 300_000])
@@ -32,8 +32,22 @@ def test_sigmoid(n):
 @pytest.mark.parametrize("n", [0, 5, 1000, 70_001])
 def test_adam_is_one_kernel_in_place_and_exact(n):
     args = [random(n, seed=k) for k in range(3)] + [np.abs(random(n, seed=3))]
-    check(ADAM, "f(float32[n],float32[n],float32[n],float32[n],float,float,float,float,int)", *args, 1e-3, 0.9, 0.999, 1e-8, 7)
-    assert compiled(ADAM, "f(float32[n],float32[n],float32[n],float32[n],float,float,float,float,int)").text.count("= _grid(") == 1
+    check(
+        ADAM,
+        "f(float32[n],float32[n],float32[n],float32[n],float,float,float,float,int)",
+        *args,
+        1e-3,
+        0.9,
+        0.999,
+        1e-8,
+        7,
+    )
+    assert (
+        compiled(ADAM, "f(float32[n],float32[n],float32[n],float32[n],float,float,float,float,int)").text.count(
+            "= _grid("
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (37, 100), (64, 128), (300, 130)])
@@ -58,16 +72,18 @@ def test_shapes(source, types, shapes):
     check(source, types, *(random(*s, seed=k, special=1) for k, s in enumerate(shapes)))
 
 
-OPS = '''
+OPS = """
 def f(x, y):
     return (np.floor(x), np.ceil(x), np.trunc(x), np.rint(x), np.sign(x), np.abs(x), np.sqrt(x), x * x, np.copysign(x, y),
             np.isnan(x), np.isinf(x), np.isfinite(x),
             np.signbit(x), x < y, x == y, x != y, (x < y) & (y > 0), ~(x < y), np.where(x > 0, x, y), x / y, 1 / x, x / 3)
-'''
+"""
 
 
 def test_exact_ops_on_special_values():
-    x, y = np.meshgrid(np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 0.5, 2.5, 1e30], np.float32), random(10, special=1))
+    x, y = np.meshgrid(
+        np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5, -2.5, 0.5, 2.5, 1e30], np.float32), random(10, special=1)
+    )
     check(OPS, "f(float32[n],float32[n])", x.ravel().copy(), y.ravel().copy())
 
 
@@ -78,11 +94,11 @@ def test_largest_and_smallest():
     check(source, "f(float32[n],float32[n])", x.ravel().copy(), y.ravel().copy(), exact=False, rtol=0, atol=0)
 
 
-CLOSE = '''
+CLOSE = """
 def f(x):
     return (np.exp(x), np.exp2(x), np.expm1(x), np.log(x), np.log2(x), np.log10(x), np.log1p(x), np.sin(x), np.cos(x), np.tanh(x),
             np.sinh(x), np.cosh(x), np.arctan(x), np.arcsin(x), np.arccos(x), np.cbrt(x), np.power(x, 3.0), np.arcsinh(x), np.square(x))
-'''
+"""
 
 
 def test_functions_are_close():
@@ -111,5 +127,11 @@ def test_other_dtypes(dtype):
 
 
 def test_mixed_dtypes_follow_numpy():
-    check("def f(x, i, s): return x * i, x * s, i + s, x > i", "f(float32[n],int32[n],float)", random(50), np.arange(50, dtype=np.int32), 2.5)
+    check(
+        "def f(x, i, s): return x * i, x * s, i + s, x > i",
+        "f(float32[n],int32[n],float)",
+        random(50),
+        np.arange(50, dtype=np.int32),
+        2.5,
+    )
     check("def f(x, s): return x * s, x + 1", "f(float32[n],float64)", random(50), np.float64(0.1))

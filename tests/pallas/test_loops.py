@@ -5,7 +5,7 @@ import pytest
 
 from tests.pallas.support import check, random
 
-IIR = '''
+IIR = """
 def f(x, a):
     y = np.zeros_like(x)
     acc = np.zeros(x.shape[1], dtype=x.dtype)
@@ -13,22 +13,22 @@ def f(x, a):
         acc = a * acc + x[t]
         y[t] = acc
     return y
-'''
-JACOBI = '''
+"""
+JACOBI = """
 def f(u, steps):
     for t in range(steps):
         u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
     return u
-'''
-RECURRENCE = '''
+"""
+RECURRENCE = """
 def f(x, a):
     y = np.zeros_like(x)
     y[0] = x[0]
     for t in range(1, len(x)):
         y[t] = a * y[t - 1] + x[t]
     return y
-'''
-BUBBLE = '''
+"""
+BUBBLE = """
 def f(x):
     n = len(x)
     for i in range(n):
@@ -36,8 +36,8 @@ def f(x):
             if x[j] > x[j + 1]:
                 t = x[j]; x[j] = x[j + 1]; x[j + 1] = t
     return x
-'''
-LEVENSHTEIN = '''
+"""
+LEVENSHTEIN = """
 def f(a, b):
     previous = np.arange(len(b) + 1)
     current = np.zeros(len(b) + 1, dtype=np.int64)
@@ -48,14 +48,14 @@ def f(a, b):
             current[j + 1] = min(current[j] + 1, previous[j + 1] + 1, previous[j] + cost)
         previous[:] = current
     return previous[len(b)]
-'''
-FLOYD = '''
+"""
+FLOYD = """
 def f(d):
     for k in range(d.shape[0]):
         d[:] = np.minimum(d, d[:, k:k + 1] + d[k:k + 1, :])
     return d
-'''
-FIRST = '''
+"""
+FIRST = """
 def f(x, limit):
     total = 0.0
     count = 0
@@ -67,7 +67,7 @@ def f(x, limit):
         total = total + 1.0
         count = i
     return count
-'''
+"""
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (50, 100), (40, 1024)])
@@ -97,7 +97,12 @@ def test_sort_by_exchange():
 
 def test_edit_distance():
     random_ = np.random.default_rng(0)
-    check(LEVENSHTEIN, "f(int32[n],int32[m])", random_.integers(0, 4, 30).astype(np.int32), random_.integers(0, 4, 25).astype(np.int32))
+    check(
+        LEVENSHTEIN,
+        "f(int32[n],int32[m])",
+        random_.integers(0, 4, 30).astype(np.int32),
+        random_.integers(0, 4, 25).astype(np.int32),
+    )
 
 
 def test_all_pairs():
@@ -132,4 +137,12 @@ def test_gathers_and_their_errors():
 
 def test_sort_and_products():
     check("def f(x): return np.sort(x), np.argsort(x)", "f(float32[n])", random(100))
-    check("def f(a, b): return np.maximum(a @ b, 0)", "f(float32[n,k],float32[k,m])", random(30, 50), random(50, 20), exact=False, rtol=1e-5, atol=1e-5)
+    check(
+        "def f(a, b): return np.maximum(a @ b, 0)",
+        "f(float32[n,k],float32[k,m])",
+        random(30, 50),
+        random(50, 20),
+        exact=False,
+        rtol=1e-5,
+        atol=1e-5,
+    )

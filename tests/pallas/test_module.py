@@ -14,12 +14,12 @@ from transkern.errors import CompileError
 from transkern.pipeline import program_of
 from transkern.targets.pallas.emit import emit
 
-SOFTMAX = '''
+SOFTMAX = """
 def f(x):
     m = x.max(axis=1, keepdims=True)
     e = np.exp(x - m)
     return e / e.sum(axis=1, keepdims=True)
-'''
+"""
 FILTER = "def f(x, t): return x[x > t] * 2"
 SCALE = "def f(x, a):\n    x *= a"
 

@@ -5,18 +5,18 @@ import pytest
 
 from tests.pallas.support import check, compiled, random
 
-SOFTMAX = '''
+SOFTMAX = """
 def f(x):
     m = x.max(axis=1, keepdims=True)
     e = np.exp(x - m)
     return e / e.sum(axis=1, keepdims=True)
-'''
-LAYERNORM = '''
+"""
+LAYERNORM = """
 def f(x, gamma, beta, eps):
     mu = x.mean(axis=-1, keepdims=True)
     var = x.var(axis=-1, keepdims=True)
     return (x - mu) / np.sqrt(var + eps) * gamma + beta
-'''
+"""
 NORM = "def f(x): return x / np.sqrt((x * x).sum())"
 
 
@@ -32,7 +32,17 @@ def test_softmax_is_one_kernel(shape):
 @pytest.mark.parametrize("shape", [(2, 3), (37, 130), (300, 1000)])
 def test_layernorm_is_one_kernel(shape):
     types = "f(float32[n,m],float32[m],float32[m],float)"
-    check(LAYERNORM, types, random(*shape), random(shape[1]), random(shape[1], seed=1), 1e-5, exact=False, rtol=1e-4, atol=1e-5)
+    check(
+        LAYERNORM,
+        types,
+        random(*shape),
+        random(shape[1]),
+        random(shape[1], seed=1),
+        1e-5,
+        exact=False,
+        rtol=1e-4,
+        atol=1e-5,
+    )
     assert compiled(LAYERNORM, types).text.count("= _grid(") == 1
 
 
@@ -46,7 +56,14 @@ def test_a_reduction_of_everything(n):
 def test_reductions(how, axis):
     x = random(30, 200)
     x[4, 5] = np.nan if how in ("max", "min") else 1.0
-    check(f"def f(x): return x.{how}(axis={axis})", "f(float32[n,m])", x, exact=how in ("max", "min", "any", "all"), rtol=1e-5, atol=1e-6)
+    check(
+        f"def f(x): return x.{how}(axis={axis})",
+        "f(float32[n,m])",
+        x,
+        exact=how in ("max", "min", "any", "all"),
+        rtol=1e-5,
+        atol=1e-6,
+    )
 
 
 @pytest.mark.parametrize("how", ["argmax", "argmin"])

@@ -11,7 +11,7 @@ from transkern.targets.pallas.schedule import check_many, check_tpu
 
 pytest.importorskip("libtpu")
 NMS = (pathlib.Path(__file__).resolve().parents[2] / "examples" / "nms.py").read_text()
-F, I = "float32", "int32"
+F, INT = "float32", "int32"
 
 
 def vector(n, k=1):
@@ -19,7 +19,7 @@ def vector(n, k=1):
 
 
 MODULES = {
-    "nms": (NMS, "nms(float32[n,4],float32[n],int,float)", [((1024, 4), F), ((1024,), F), ((), I), ((), F)]),
+    "nms": (NMS, "nms(float32[n,4],float32[n],int,float)", [((1024, 4), F), ((1024,), F), ((), INT), ((), F)]),
     "nms_descending": (NMS, "nms_descending(float32[n,5],float)", [((1024, 5), F), ((), F)]),
     "nms_delete": (NMS, "nms_delete(float32[n,4],float32[n],float)", [((1024, 4), F), ((1024,), F), ((), F)]),
     "nms_flags": (NMS, "nms_flags(float32[n,4],float32[n],float)", [((1024, 4), F), ((1024,), F), ((), F)]),
@@ -29,11 +29,11 @@ MODULES = {
     "sigmoid": (test_elementwise.SIGMOID, "f(float32[n],float,float)", [*vector(100_001), ((), F), ((), F)]),
     "adam": (
         test_elementwise.ADAM, "f(float32[n],float32[n],float32[n],float32[n],float,float,float,float,int)",
-        [*vector(50_000, 4), *[((), F)] * 4, ((), I)],
+        [*vector(50_000, 4), *[((), F)] * 4, ((), INT)],
     ),
     "lstm": (test_elementwise.LSTM, "f(float32[n,m],float32[n,k])", [((64, 1024), F), ((64, 256), F)]),
     "iir": (test_loops.IIR, "f(float32[n,m],float)", [((512, 1024), F), ((), F)]),
-    "jacobi": (test_loops.JACOBI, "f(float32[n,m],int)", [((256, 256), F), ((), I)]),
+    "jacobi": (test_loops.JACOBI, "f(float32[n,m],int)", [((256, 256), F), ((), INT)]),
     "bubble": (test_loops.BUBBLE, "f(float32[n])", vector(100)),
     "floyd": (test_loops.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
 }  # fmt: skip
@@ -65,7 +65,7 @@ def test_accepted(topology):
 
 def test_large_nms_is_accepted():
     source, types, _ = MODULES["nms"]
-    check_tpu(program_of(source, "nms", types), [((9000, 4), F), ((9000,), F), ((), I), ((), F)])
+    check_tpu(program_of(source, "nms", types), [((9000, 4), F), ((9000,), F), ((), INT), ((), F)])
 
 
 def test_a_refusal_by_the_compiler_is_an_error():

@@ -1,21 +1,19 @@
-"""A program as the text of a Python module: kernels, a jitted function, and the function of the user's name around it."""
+"""A program as the text of a Python module: kernels, a jitted function, and the user's function around it."""
 
 from __future__ import annotations
 
 import ast
 
-from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, variables_read
 from transkern.targets.pallas import prelude, spelling
 from transkern.targets.pallas.host import Host, sizes_used
-from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
-from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, quote, sequence, text
-from transkern.targets.pallas.statements import raise_unless
-from transkern.targets.pallas.values import Module
 from transkern.targets.pallas.jumps import structure_jumps
+from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
+from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.skips import search_next
+from transkern.targets.pallas.values import Module
 from transkern.targets.pallas.windows import mask_windows
 
 
@@ -73,7 +71,7 @@ def _sizes(module: Module, p: n.ArrayParam, used: set[str], known: set[str]) -> 
 
 
 def _wrapper(host: Host) -> ast.stmt:
-    """The function of the user's name: checks arguments, computes numbers with NumPy, raises what went wrong, cuts results."""
+    """The user's function: checks arguments, computes numbers with NumPy, raises what went wrong, cuts results."""
     program, module = host.program, host.module
     out: list[ast.stmt] = [ast.Expr(ast.Constant(_docstring(host)))]
     scalars = [p.name for p in program.params if isinstance(p, n.ScalarParam)]
@@ -109,8 +107,8 @@ def _wrapper(host: Host) -> ast.stmt:
 
 def _wide(program: n.Program, body: list[ast.stmt]) -> list[ast.stmt]:
     message = (
-        f"{program.name}: float64 and int64 data are not available on TPU: pass allow_float32=True to transkern.compile, or "
-        "emit with --allow-float32"
+        f"{program.name}: float64 and int64 data are not available on TPU: pass allow_float32=True to "
+        "transkern.compile, or emit with --allow-float32"
     )
     refuse = ast.If(
         quote("jax.default_backend() == 'tpu'"), [ast.Raise(quote("TypeError(_0)", ast.Constant(message)), None)], []
@@ -140,7 +138,15 @@ def _size_checks(module: Module, p: n.ArrayParam) -> list[ast.stmt]:
         elif isinstance(d, Var) and d.name in _equal_sizes(module.program):
             checks.append(quote("_0 != _1", at, name(module.identifier(d.name))))
     return [
-        ast.If(c, [ast.Raise(quote("ValueError(_0)", ast.Constant(f"{p.name}: not of the shape this module was made for")), None)], [])
+        ast.If(
+            c,
+            [
+                ast.Raise(
+                    quote("ValueError(_0)", ast.Constant(f"{p.name}: not of the shape this module was made for")), None
+                )
+            ],
+            [],
+        )
         for c in checks
     ]
 
@@ -148,7 +154,9 @@ def _size_checks(module: Module, p: n.ArrayParam) -> list[ast.stmt]:
 def _checked(module: Module, p: n.ArrayParam) -> ast.expr:
     if module.dtype(p.dtype) == "int32" and p.dtype == "int64":
         return call(module.helper("_index_array"), [ast.Constant(p.name), name(p.name), ast.Constant(len(p.dims))])
-    return call(module.helper("_array"), [ast.Constant(p.name), name(p.name), ast.Constant(p.dtype), ast.Constant(len(p.dims))])
+    return call(
+        module.helper("_array"), [ast.Constant(p.name), name(p.name), ast.Constant(p.dtype), ast.Constant(len(p.dims))]
+    )
 
 
 def _uses_module(e: Expr) -> bool:
@@ -173,7 +181,9 @@ def _only_compared(program: n.Program, of: str) -> bool:
     compared = sum(
         isinstance(a, Var) and a.name == of
         for e in exprs(program.body)
-        if isinstance(e, Apply) and e.op in ("less", "less_equal", "greater", "greater_equal") and e.args[0].dtype == "index"
+        if isinstance(e, Apply)
+        and e.op in ("less", "less_equal", "greater", "greater_equal")
+        and e.args[0].dtype == "index"
         for a in e.args
     )
     return total == compared
@@ -191,7 +201,9 @@ def _host_expr(module: Module, e: Expr) -> ast.expr:
                 return inner if x.dtype == "index" else quote("int(_0)", inner)
             return quote(f"xp.{'bool_' if dtype == 'bool' else dtype}(_0)", inner)
         case Apply(op, args, _):
-            table = spelling.STATIC if all(a.dtype == "index" for a in args) and op in spelling.STATIC else spelling.HOST
+            table = (
+                spelling.STATIC if all(a.dtype == "index" for a in args) and op in spelling.STATIC else spelling.HOST
+            )
             return quote(table[op], *(_host_expr(module, a) for a in args))
         case _:
             raise AssertionError(e)
@@ -205,7 +217,9 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
         args = []
         for k, a in enumerate(g.args):
             key = f"detail{number}_{k}."
-            args.append(quote(f"int(out['error'][{1 + details.index(key)}])") if key in details else _host_expr(host.module, a))
+            args.append(
+                quote(f"int(out['error'][{1 + details.index(key)}])") if key in details else _host_expr(host.module, a)
+            )
         message: ast.expr = ast.Constant(g.message)
         if args:
             message = call(quote("_0.format", message), args)
@@ -265,18 +279,24 @@ def _docstring(host: Host) -> str:
                 lines.append(f"    {of}: {python or dtype}")
             case n.ConstantParam(of, value):
                 lines.append(f"    {of}: always {value!r}")
-    written = [p.name for p in program.params if isinstance(p, n.ArrayParam) and p.written]
-    if written:
-        lines += ["", f"    JAX arrays do not change: returns (result, ({', '.join(written)},)), the second as they are afterwards."]
+    changed = [p.name for p in program.params if isinstance(p, n.ArrayParam) and p.written]
+    if changed:
+        lines += [
+            "",
+            f"    JAX arrays do not change: returns (result, ({', '.join(changed)},)), as they are afterwards.",
+        ]
     if "_cut" in host.module.helpers or any(isinstance(r, n.ListResult) for r in host.returns):
-        lines += ["", "    A result whose size depends on data comes cut to size, or while JAX traces as (padded array, count)."]
+        lines += [
+            "",
+            "    A result whose size depends on data comes cut to size, or while JAX traces as (padded array, count).",
+        ]
     if any(isinstance(s, n.Library) and s.name == "argsort" for s in program.body):
-        lines += ["", "    Sorting is stable; NumPy's default leaves the order of equal keys open, so it may differ there."]
+        lines += [
+            "",
+            "    Sorting is stable; NumPy's default leaves the order of equal keys open, so it may differ there.",
+        ]
     return "\n".join(lines) + "\n    "
 
 
 def _dim(module: Module, d: Expr) -> str:
     return str(d.value) if isinstance(d, Const) else module.identifier(d.name) if isinstance(d, Var) else "?"
-
-
-__all__ = ["b", "comment", "emit", "raise_unless"]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk
+from transkern.ir.expr import Apply, Expr, Load
+from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import spelling
-from transkern.targets.pallas.quote import assign, call, constant, function, name, names, quote, sequence
+from transkern.targets.pallas.quote import assign, call, function, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.values import Inexpressible, Value
@@ -35,7 +35,11 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     slots = _turned(kernel, rank, slots)
     loops = [s for s in kernel.body if isinstance(s, n.Loop)]
     rest = [s for s in kernel.body if not isinstance(s, (n.Loop, n.Accumulator))]
-    before = [s for s in rest if isinstance(s, n.Let) and kernel.body.index(s) < kernel.body.index(loops[0])] if loops else []
+    before = (
+        [s for s in rest if isinstance(s, n.Let) and kernel.body.index(s) < kernel.body.index(loops[0])]
+        if loops
+        else []
+    )
     rest = [s for s in rest if s not in before]
     if rank == 0 or len(loops) != 1 or not all(isinstance(s, n.Store) and not s.index for s in rest):
         raise Inexpressible("more than one loop")
@@ -60,14 +64,14 @@ def _turned(kernel: n.Kernel, rank: int, slots: dict[str, int]) -> dict[str, int
     score = 0
     for index in accesses:
         order = [slots[v] for i in index for v in sorted(variables_read(i)) if v in slots]
-        score += {(0, 1): 1, (1, 0): -1}.get(tuple(order), 0)
+        score += 1 if order == [0, 1] else -1 if order == [1, 0] else 0
     return {a: 1 - s for a, s in slots.items()} if score < 0 else slots
 
 
 def _only_moves(kernel: n.Kernel) -> bool:
-    return all(not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)) and not any(
-        isinstance(s, n.Accumulate) for s in walk(kernel.body)
-    )
+    return all(
+        not isinstance(e, Apply) or e.op in ("cast", "logical_not") or e.dtype == "index" for e in exprs(kernel.body)
+    ) and not any(isinstance(s, n.Accumulate) for s in walk(kernel.body))
 
 
 class Body(Statements):
@@ -90,7 +94,10 @@ class Body(Statements):
         for s in walk(kernel.body):
             if isinstance(s, n.Loop):
                 slot = slots[s.axis]
-                if not (b.constant(s.start) == 0 and b.constant(s.step) == 1) or b.difference(self.extents.setdefault(slot, s.stop), s.stop) != 0:
+                if (
+                    not (b.constant(s.start) == 0 and b.constant(s.step) == 1)
+                    or b.difference(self.extents.setdefault(slot, s.stop), s.stop) != 0
+                ):
                     self.whole.add(slot)
 
     # --- the call
@@ -118,9 +125,7 @@ class Body(Statements):
         results = [
             sequence([self.shape(r), quote(f"jnp.{module.dtype(self.program.buffers[r].dtype)}")]) for r in self.results
         ]
-        results += [
-            sequence([sequence([]), quote(f"jnp.{module.dtype(a.dtype)}"), ast.Constant(a.op)]) for a in outer
-        ]
+        results += [sequence([sequence([]), quote(f"jnp.{module.dtype(a.dtype)}"), ast.Constant(a.op)]) for a in outer]
         order = list(self.operands)
         aliases = {
             order.index(self.buffer_operands[r]): k for k, r in enumerate(self.results) if r in self.buffer_operands
@@ -132,7 +137,9 @@ class Body(Statements):
              ast.Dict([ast.Constant(k) for k in aliases], [ast.Constant(v) for v in aliases.values()])],
         )  # fmt: skip
         targets = [host.array(r).name for r in self.results] + [module.identifier(a) for a in accumulators]
-        host.out.append(ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0))
+        host.out.append(
+            ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0)
+        )
         for r in self.results:
             host.defined.add(r)
             slots = self.arrays[r].slots
@@ -156,16 +163,15 @@ class Body(Statements):
     def reduce_all(self, outer: list[n.Accumulator]) -> None:
         """Reductions over everything: blocks may be ragged, so what lies beyond the end is masked."""
         for a in outer:
-            if a.op not in _COMBINABLE or a.dtype not in ("float32", "int32", "index", "float64", "bool") or (
-                a.dtype == "bool"
+            if (
+                a.op not in _COMBINABLE
+                or a.dtype not in ("float32", "int32", "index", "float64", "bool")
+                or (a.dtype == "bool")
             ):
                 raise Inexpressible(f"`{a.op}` of {a.dtype} over everything")
         self.ragged = True
 
     ragged = False
-
-    def parallel(self, s: n.Loop) -> None:
-        super().parallel(s)
 
     def accumulate(self, s: n.Accumulate) -> None:
         _, kept = self.declared[s.name]
@@ -193,7 +199,13 @@ class Body(Statements):
             assert isinstance(made.node, ast.Name)
             self.scalar_operands.setdefault(made.node.id, made.node)
             return made
-        if isinstance(e, Apply) and e.dtype != "bool" and not self.varies(e) and not self.is_static(e) and not self._local(e):
+        if (
+            isinstance(e, Apply)
+            and e.dtype != "bool"
+            and not self.varies(e)
+            and not self.is_static(e)
+            and not self._local(e)
+        ):
             param = self.module.fresh("scalar")
             self.host.rank, self.host.slots = 0, {}
             self.scalar_operands[param] = self.host.expr(e).node
@@ -202,7 +214,7 @@ class Body(Statements):
 
     def _local(self, e: Expr) -> bool:
         """Whether `e` depends on what this kernel computes."""
-        return bool(variables_read(e) & set(self.env)) or any(isinstance(x, Load) and x.buffer in self.written for x in _loads(e))
+        return bool(variables_read(e) & set(self.env)) or any(x.buffer in self.written for x in _loads(e))
 
     def variable(self, of: str, dtype: str) -> Value:
         if of not in self.axes and of not in self.env and of in self.host.env:
@@ -218,7 +230,11 @@ class Body(Statements):
         return super().is_static(expr) or self.host_static(expr)
 
     def host_static(self, expr: Expr) -> bool:
-        return bool(variables_read(expr)) and not (variables_read(expr) & (set(self.axes) | set(self.env))) and self.host.is_static(expr)
+        return (
+            bool(variables_read(expr))
+            and not (variables_read(expr) & (set(self.axes) | set(self.env)))
+            and self.host.is_static(expr)
+        )
 
     def position(self, info: AxisInfo) -> Value:
         if info.slot in self.whole:
@@ -254,7 +270,7 @@ class Body(Statements):
             subscripts = sort(self, e.index, dims)
             slots = [x.slot for x in subscripts if isinstance(x, Span_) and x.stride == 1]
             if len(slots) == len(dims) and slots == sorted(set(slots)):
-                self.bind(e.buffer, tuple(slots))  # type: ignore[arg-type, call-arg]
+                self.bind_operand(e.buffer, tuple(slots))
                 return self.note(super().load(e), e)
         if e.buffer in self.written:
             raise Inexpressible("an array that is read and written in different ways")
@@ -277,22 +293,20 @@ class Body(Statements):
         node: ast.expr = name(param)
         if len(slots) != self.rank:
             shape = dict(zip(slots, self.program.buffers[buffer].dims, strict=True))
-            node = quote("_0.reshape(_1)", node, sequence([host.size(shape[s]) if s in shape else ast.Constant(1) for s in range(self.rank)]))
+            node = quote(
+                "_0.reshape(_1)",
+                node,
+                sequence([host.size(shape[s]) if s in shape else ast.Constant(1) for s in range(self.rank)]),
+            )
         self.operands[param] = node
         self.buffer_operands[buffer] = param
         self.arrays[buffer] = Array(param, slots)
-
-    def bind(self, of: str, expr: object, variable: bool = False) -> None:
-        if isinstance(expr, tuple):
-            self.bind_operand(of, expr)
-        else:
-            super().bind(of, expr, variable)  # type: ignore[arg-type]
 
     def view(self, e: Load) -> Value:
         """An operand that XLA makes: a column, a transpose, one element."""
         host = self.host
         local = variables_read(e) - set(self.axes)
-        if local & set(self.env) or any(isinstance(x, Load) and x.buffer in self.written for i in e.index for x in _loads(i)):
+        if local & set(self.env) or any(x.buffer in self.written for i in e.index for x in _loads(i)):
             raise Inexpressible("a gather")
         host.rank, host.slots, host.axes = self.rank, self.slots, dict(self.axes)
         try:
@@ -318,7 +332,7 @@ class Body(Statements):
             raise Inexpressible("a store across the block")
         partial = mask is not None or not all(isinstance(x, Span_) and x.whole for x in subscripts)
         if s.buffer not in self.arrays:
-            if partial or any(isinstance(x, Load) and x.buffer == s.buffer for x in _loads(s.value)):
+            if partial or any(x.buffer == s.buffer for x in _loads(s.value)):
                 self.bind_operand(s.buffer, tuple(slots))
             else:
                 self.arrays[s.buffer] = Array(self.host.array(s.buffer).name, tuple(slots))
@@ -333,10 +347,5 @@ class Body(Statements):
         pass
 
 
-def _loads(e: Expr) -> list[Expr]:
-    from transkern.ir.traverse import walk_expr
-
-    return list(walk_expr(e))
-
-
-__all__ = ["Body", "Var", "constant", "emit", "names"]
+def _loads(e: Expr) -> list[Load]:
+    return [x for x in walk_expr(e) if isinstance(x, Load)]

@@ -1,4 +1,4 @@
-"""The jitted function: host statements in order, each kernel as a `pallas_call` or, where Mosaic has no words, as XLA ops."""
+"""The jitted function: host statements in order; kernels as a `pallas_call` or, where Mosaic lacks words, as XLA ops."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import ast
 from collections.abc import Iterable
 
 from transkern.ir import nodes as n
+from transkern.ir.build import constant
 from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import bodies, variables_read, walk
+from transkern.ir.traverse import bodies, exprs, variables_read
 from transkern.targets.pallas import block, grid
 from transkern.targets.pallas.quote import assign, comment, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.values import Inexpressible, Module, Value
-from transkern.targets.pallas.vector import pack, subscript
+from transkern.targets.pallas.vector import subscript
 
 
 def slots_of(statements: Iterable[n.Stmt], depth: int = 0) -> tuple[int, dict[str, int]]:
@@ -61,6 +62,7 @@ class Host(Statements):
                 super().statement(s)
             case _:
                 super().statement(s)
+
     # --- memory
 
     def ensure(self, buffer: str) -> None:
@@ -69,7 +71,9 @@ class Host(Statements):
         self.defined.add(buffer)
         b = self.program.buffers[buffer]
         shape = sequence([self.size(d) for d in b.dims])
-        self.out.append(assign(self.array(buffer).name, quote(f"jnp.zeros(_0, jnp.{self.module.dtype(b.dtype)})", shape)))
+        self.out.append(
+            assign(self.array(buffer).name, quote(f"jnp.zeros(_0, jnp.{self.module.dtype(b.dtype)})", shape))
+        )
 
     def store(self, s: n.Store, mask: Value | None) -> None:
         super().store(s, mask)
@@ -148,7 +152,7 @@ class Host(Statements):
         leaves: list[ast.expr] = []
         self.leaves(result, leaves)
         written = [p.name for p in self.program.params if isinstance(p, n.ArrayParam) and p.written]
-        keys: list[ast.expr] = [ast.Constant(f"result_{len(self.returns)}")]
+        keys: list[ast.expr | None] = [ast.Constant(f"result_{len(self.returns)}")]
         values: list[ast.expr] = [sequence(leaves)]
         if written:
             keys.append(ast.Constant("written"))
@@ -162,7 +166,7 @@ class Host(Statements):
     def leaves(self, result: n.Result, out: list[ast.expr]) -> None:
         """The arrays that a result is made of; a dynamic size follows its array."""
         match result:
-            case n.ArrayResult(buffer, dims, dtype):
+            case n.ArrayResult(buffer, dims, _):
                 self.ensure(buffer)
                 node: ast.expr = name(self.array(buffer).name)
                 have = self.program.buffers[buffer].dims
@@ -193,20 +197,18 @@ class Host(Statements):
         for offset, steps in zip(r.offset, r.steps, strict=True):
             node = self.expr(offset).node
             for k, (step, dim) in enumerate(zip(steps, r.dims, strict=True)):
-                if step == type(step)(0, "index") if hasattr(step, "value") else False:
+                if constant(step) == 0:
                     continue
                 shape = [self.size(dim) if k == q else ast.Constant(1) for q in range(len(r.dims))]
                 walk_ = quote(f"lax.broadcasted_iota(jnp.int32, _0, {k})", ast.Tuple(shape, ast.Load()))
                 node = quote("_0 + _1 * _2", node, self.expr(step).node, walk_)
             items.append(node)
-        shape = sequence([self.size(d) for d in r.dims])
-        return quote("jnp.broadcast_to(_0, _1)", subscript(name(self.array(r.buffer).name), [pack(items)] if len(items) == 1 else items), shape)
+        whole = sequence([self.size(d) for d in r.dims])
+        return quote("jnp.broadcast_to(_0, _1)", subscript(name(self.array(r.buffer).name), items), whole)
 
 
 def sizes_used(program: n.Program) -> set[str]:
     found: set[str] = set()
-    from transkern.ir.traverse import exprs
-
     for e in exprs(program.body):
         if isinstance(e, Var):
             found.add(e.name)
@@ -214,6 +216,3 @@ def sizes_used(program: n.Program) -> set[str]:
         for d in buffer.dims:
             found |= variables_read(d)
     return found
-
-
-__all__ = ["Host", "sizes_used", "slots_of", "walk"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk
+from transkern.ir.expr import Expr, Load
+from transkern.ir.traverse import bodies, buffers_used, buffers_written, exprs, variables_read, walk
 from transkern.targets.pallas import spelling
-from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence
+from transkern.targets.pallas.quote import assign, call, function, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.values import Inexpressible, Value
 
@@ -33,11 +34,11 @@ class Interface(Statements):
         self.vectors: dict[str, str] = {}
         self.masks: dict[str, str] = {}
         self.number_results: dict[str, str] = {}
+        self.results_made: list[str] = []
+        self.started: list[str] = []
         self.live_after = _live(host.program, kernel)
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
-        walked = {
-            x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)
-        }
+        walked = {x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)}
         self.scalar_only = {x.buffer for x in _accesses(kernel)} - walked
         for buffer in self.used | self.written:
             if host.program.buffers[buffer].dtype not in spelling.MOSAIC_DTYPES:
@@ -147,22 +148,25 @@ class Interface(Statements):
         outs = [*lists, *results, *self.number_results]
         made = call(
             module.helper(self.helper_name),
-            [name(of), *(ast.List(list(x), ast.Load()) for x in (self.numbers.values(), tables.values(), given.values())),
-             ast.List([self.described(b) for b in lists], ast.Load()), ast.List([self.described(b) for b in results], ast.Load()),
-             ast.List([self.scalar_type(b) for b in self.number_results], ast.Load()),
-             ast.List([self.described(b, b in self.masks) for b in scratch], ast.Load())],
+            [
+                name(of),
+                *(array_of(x) for x in (self.numbers.values(), tables.values(), given.values())),
+                array_of(self.described(b) for b in lists),
+                array_of(self.described(b) for b in results),
+                array_of(self.scalar_type(b) for b in self.number_results),
+                array_of(self.described(b, b in self.masks) for b in scratch),
+            ],
         )  # fmt: skip
         targets = [host.array(b).name if b in self.program.buffers else module.identifier(b) for b in outs]
-        host.out.append(ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0))
+        host.out.append(
+            ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], made, lineno=0)
+        )
         for b in outs:
             host.defined.add(b)
             if b in self.program.buffers and self.program.buffers[b].dtype == "bool":
                 host.out.append(assign(host.array(b).name, quote("_0 != 0", name(host.array(b).name))))
             if b not in self.program.buffers:
                 host.env[b] = Value(name(module.identifier(b)), "index")
-
-    results_made: list[str] = []
-    started: list[str] = []
 
     def python_of(self, buffer: str) -> str:
         return self.vectors[buffer] if buffer in self.vectors else self.tables[buffer]
@@ -203,8 +207,6 @@ def _live(program: n.Program, kernel: n.Kernel) -> set[str]:
     live = {p.name for p in program.params if isinstance(p, n.ArrayParam)}
 
     def block(statements: tuple[n.Stmt, ...]) -> None:
-        from transkern.ir.traverse import bodies
-
         for s in statements:
             if s is kernel:
                 continue
@@ -219,8 +221,9 @@ def _live(program: n.Program, kernel: n.Kernel) -> set[str]:
     return live
 
 
+def array_of(items: Iterable[ast.expr]) -> ast.expr:
+    return ast.List(list(items), ast.Load())
+
+
 def assign_item(ref: str, node: ast.expr) -> ast.stmt:
     return ast.Assign([ast.Subscript(name(ref), ast.Constant(0), ast.Store())], node, lineno=0)
-
-
-__all__ = ["Interface", "Var", "assign", "assign_item", "constant"]

@@ -1,7 +1,7 @@
 """`continue` and `break` as conditions: JAX's loops have neither.
 
-    for i: if a: continue          for i: if not a: rest            for i: if a: break        while i < n and not left:
-           rest               to                                           rest          to         if a: left = 1 else: rest
+for i: if a: continue          for i: if not a: rest            for i: if a: break        while i < n and not left:
+       rest               to                                           rest          to         if a: left = 1 else: rest
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import bodies, walk, with_bodies
+from transkern.ir.traverse import bodies, with_bodies
 
 _ZERO, _ONE = b.index(0), b.index(1)
 
@@ -34,7 +34,7 @@ class _Structuring:
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not isinstance(s, (n.Loop, n.While)):
             return [with_bodies(s, self.block)]
-        s = with_bodies(s, self.block)  # type: ignore[assignment]
+        s = with_bodies(s, self.block)
         assert isinstance(s, (n.Loop, n.While))
         if not any(isinstance(x, (n.Break, n.Continue)) for x in _own(s.body)):
             return [s]
@@ -62,7 +62,9 @@ class _Structuring:
                 return (*block[:position], *self.jump(s, left))
             if isinstance(s, n.If) and any(isinstance(x, (n.Continue, n.Break)) for x in _own((s,))):
                 rest = block[position + 1 :]
-                then, orelse = (self.nested(x, left) if _jumps(x) else self.nested((*x, *rest), left) for x in (s.then, s.orelse))
+                then, orelse = (
+                    self.nested(x, left) if _jumps(x) else self.nested((*x, *rest), left) for x in (s.then, s.orelse)
+                )
                 return (*block[:position], replace(s, then=then, orelse=orelse))
         return block
 
@@ -83,6 +85,3 @@ def _own(block: tuple[n.Stmt, ...]) -> list[n.Stmt]:
             for body in bodies(s):
                 found += _own(body)
     return found
-
-
-__all__ = ["structure_jumps", "walk"]

@@ -13,19 +13,27 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, scalars_used, variables_read, walk
+from transkern.ir.traverse import scalars_used, variables_read, walk
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.interface import Interface
 from transkern.targets.pallas.quote import assign, call, constant, function, name, names, quote
 from transkern.targets.pallas.searches import Search, search_of
-from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.vector import AxisInfo
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.host import Host
 
-_RUNNING = {"sum": "sum", "max": "max", "min": "min", "any": "max", "all": "min", "count": "sum", "first": "min", "last": "max"}
+_RUNNING = {
+    "sum": "sum",
+    "max": "max",
+    "min": "min",
+    "any": "max",
+    "all": "min",
+    "count": "sum",
+    "first": "min",
+    "last": "max",
+}
 
 
 def emit(host: Host, kernel: n.Kernel) -> None:
@@ -46,7 +54,7 @@ class Lanes(Interface):
         self.extent: Expr | None = None
         self.outer: list[ast.stmt] | None = None
         self.elements: dict[Load, Value] = {}
-        self.search: Search | None = None
+        self.searching: Search | None = None
         self.writes_here: set[str] = set()
 
     def rows(self) -> ast.expr:
@@ -124,7 +132,11 @@ class Lanes(Interface):
             if buffer.dtype == "bool":
                 node = quote("jnp.where(_0, 1.0, 0.0)", node)
             self.check_or_list(s.buffer)
-            self.out.append(ast.Expr(call(self.module.helper("_set"), [name(self.table(s.buffer)), self.expr(s.index[0]).node, node])))
+            self.out.append(
+                ast.Expr(
+                    call(self.module.helper("_set"), [name(self.table(s.buffer)), self.expr(s.index[0]).node, node])
+                )
+            )
             return
         if s.index != tuple(Var(a, "index") for a in self.axes):
             raise Inexpressible("a scatter")
@@ -153,12 +165,10 @@ class Lanes(Interface):
         if b.constant(s.start) != 0 or b.constant(s.step) != 1:
             raise Inexpressible("a pass over a part")
         self.check_extent(s.stop)
-        body, window = s.body, None
         running = [x for x in walk(s.body) if isinstance(x, n.Accumulate)]
         if len({x.name for x in running}) != len(running):
             raise Inexpressible("an accumulator with several terms")
-        self.run_pass(s, list(body), running)
-        del window
+        self.run_pass(s, list(s.body), running)
 
     def begin_pass(self, s: n.Loop) -> tuple[list[ast.stmt], dict[str, Value]]:
         saved = self.out, dict(self.env)
@@ -194,7 +204,9 @@ class Lanes(Interface):
             self.out.append(ast.Expr(passed))
             return
         targets = [self.module.fresh("folded") for _ in running]
-        self.out.append(ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], passed, lineno=0))
+        self.out.append(
+            ast.Assign([ast.Tuple([ast.Name(t, ast.Store()) for t in targets], ast.Store())], passed, lineno=0)
+        )
         for x, target in zip(running, targets, strict=True):
             self.finish_reduction(x, target)
 
@@ -227,7 +239,9 @@ class Lanes(Interface):
         elif s.op == "all":
             node = quote("jnp.where(_0 & ~_1, 0.0, 1.0)", mask, value.node)
         else:
-            node = quote("jnp.where(_0, _1, _2)", mask, self.typed(value, dtype), constant(spelling.identity(s.op, dtype)))
+            node = quote(
+                "jnp.where(_0, _1, _2)", mask, self.typed(value, dtype), constant(spelling.identity(s.op, dtype))
+            )
         self.reduced.append((s.name, node))
 
     def inside(self) -> ast.expr:
@@ -243,7 +257,11 @@ class Lanes(Interface):
         if s.op in ("first", "last"):
             found = self.module.fresh("found")
             self.out.append(assign(found, node))
-            node = quote(f"jnp.where(_0 {'< jnp.inf' if s.op == 'first' else '> 0'}, _1, -1)", name(found), call(self.module.helper("_decode"), [name(found)]))
+            node = quote(
+                f"jnp.where(_0 {'< jnp.inf' if s.op == 'first' else '> 0'}, _1, -1)",
+                name(found),
+                call(self.module.helper("_decode"), [name(found)]),
+            )
         elif s.op in ("any", "all"):
             node = quote("_0 > 0", node)
         target = self.module.identifier(s.name)
@@ -261,15 +279,24 @@ class Lanes(Interface):
             super().repeat(s)
             return
         self.check_extent(search.extent)
-        self.search = search
+        self.searching = search
         state = self.module.identifier(search.mask)
         held = self.keep_positions(search.mask)
         best, result = self.module.fresh(f"{search.op}_{state}"), search.result
         axis = n.Loop(search.axis, b.ZERO, search.extent, b.ONE, "parallel", ())
         saved = self.begin_pass(axis)
         where: ast.expr = self.inside_window(search.window)
-        start = quote("jnp.where(_0 & (_1[at, :] != 0), _2, _3)", where, name(held), call(self.module.helper("_encode"), [self.position(self.axes[search.axis]).node]), quote(search.dead))
-        self.out += [assign(f"{state}_here", start), ast.Assign([quote_store(name(state))], name(f"{state}_here"), lineno=0)]
+        start = quote(
+            "jnp.where(_0 & (_1[at, :] != 0), _2, _3)",
+            where,
+            name(held),
+            call(self.module.helper("_encode"), [self.position(self.axes[search.axis]).node]),
+            quote(search.dead),
+        )
+        self.out += [
+            assign(f"{state}_here", start),
+            ast.Assign([quote_store(name(state))], name(f"{state}_here"), lineno=0),
+        ]
         self.out.append(ast.Return(ast.Tuple([name(f"{state}_here")], ast.Load())))
         made = self.end_pass(axis, saved)
         first = self.module.fresh("begin")
@@ -296,25 +323,31 @@ class Lanes(Interface):
         self.block(s.body[:position])
         self.update_pass(search, best, state)
         self.block(s.body[position + 1 :])
-        items = [self.env[c].node if not self.env[c].static else quote("jnp.int32(_0)", self.env[c].node) for c in carried]
+        items = [
+            self.env[c].node if not self.env[c].static else quote("jnp.int32(_0)", self.env[c].node) for c in carried
+        ]
         self.out.append(ast.Return(ast.Tuple([*items, name(best)], ast.Load()) if items else name(best)))
         loop = self.out
         self.out, self.env = before
         self.out.append(function(go_on, ["state"], test))
         self.out.append(function(body, ["state"], loop))
-        self.out.append(ast.Assign([names(everything, store=True)], quote("lax.while_loop(_0, _1, _2)", name(go_on), name(body), names(everything)), lineno=0))
+        self.out.append(
+            ast.Assign(
+                [names(everything, store=True)],
+                quote("lax.while_loop(_0, _1, _2)", name(go_on), name(body), names(everything)),
+                lineno=0,
+            )
+        )
         self.settle(carried)
         self.found(search, best)
-        self.search = None
+        self.searching = None
 
     def without_window(self, s: n.While, search: Search) -> n.While:
         """The loop without what only moves the window of its search: the positions themselves know it."""
         moved = {v for w in search.window for v in variables_read(w)}
         rest = replace(s, head=(), body=tuple(x for x in s.body if not (isinstance(x, n.Assign) and x.name in moved)))
-        needed = scalars_used(rest) | {v for x in self.kernel.body if x is not s for v in scalars_used(x)} | set(self.live_scalars)
+        needed = scalars_used(rest) | {v for x in self.kernel.body if x is not s for v in scalars_used(x)}
         return replace(s, body=tuple(x for x in s.body if not (isinstance(x, n.Assign) and x.name in moved - needed)))
-
-    live_scalars: frozenset[str] = frozenset()
 
     def found(self, search: Search, best: str) -> None:
         """What the result of the search is outside the loop's body, where there may be none."""
@@ -326,7 +359,12 @@ class Lanes(Interface):
     there: Value
 
     def apply(self, e: Apply) -> Value:
-        if self.search is not None and e.op in ("greater_equal", "less") and e.args[0] == Var(self.search.result, "index") and b.constant(e.args[1]) == 0:
+        if (
+            self.searching is not None
+            and e.op in ("greater_equal", "less")
+            and e.args[0] == Var(self.searching.result, "index")
+            and b.constant(e.args[1]) == 0
+        ):
             return self.there if e.op == "greater_equal" else Value(quote("~_0", self.there.node), "bool")
         return super().apply(e)
 
@@ -349,12 +387,18 @@ class Lanes(Interface):
         made = self.end_pass(update, saved)
         of = self.module.fresh("update")
         self.out.append(function(of, ["at"], made))
-        self.out.append(self.best_of(best, search, of, self.module.identifier(search.result) if inside is not None else None))
+        self.out.append(
+            self.best_of(best, search, of, self.module.identifier(search.result) if inside is not None else None)
+        )
 
     def best_of(self, best: str, search: Search, of: str, bound: str | None) -> ast.stmt:
         kind = "max" if search.op == "last" else "min"
         keywords = {} if bound is None else {"stop" if search.op == "last" else "start": name(bound)}
-        passed = call(self.module.helper("_over"), [self.rows(), name(of), quote("((_0, jnp.float32),)", ast.Constant(kind))], **keywords)
+        passed = call(
+            self.module.helper("_over"),
+            [self.rows(), name(of), quote("((_0, jnp.float32),)", ast.Constant(kind))],
+            **keywords,
+        )
         return assign(best, quote(f"jnp.{kind}(_0[0])", passed))
 
     def within(self, search: Search, here: str, best: str) -> ast.expr | None:
@@ -381,6 +425,3 @@ def quote_store(ref: ast.expr) -> ast.expr:
     node = quote("_0[at, :]", ref)
     assert isinstance(node, ast.Subscript)
     return ast.Subscript(node.value, node.slice, ast.Store())
-
-
-__all__ = ["Lanes", "Statements", "buffers_read", "emit", "replace"]

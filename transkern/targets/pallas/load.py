@@ -50,8 +50,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
 
     run.__name__ = program.name
     run.__doc__ = function.__doc__
-    setattr(run, "text", text)
-    setattr(run, "jax_function", function)
+    run.__dict__.update(text=text, jax_function=function)
     return run
 
 
@@ -112,10 +111,10 @@ def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, 
 def _view(program: n.Program, r: n.ViewResult, made: Any, bound: dict[str, Any]) -> Any:
     """NumPy's own view of the argument, where its place is known from shapes and numbers."""
     base = bound[r.buffer]
-    known: dict[str, int] = {k: v for k, v in bound.items() if isinstance(v, (int, np.integer))}
+    known: dict[str, int] = {k: int(v) for k, v in bound.items() if isinstance(v, (int, np.integer))}
     for p in program.params:
         if isinstance(p, n.ArrayParam):
-            known |= {d.name: s for d, s in zip(p.dims, bound[p.name].shape, strict=True) if isinstance(d, Var)}
+            known |= {d.name: int(s) for d, s in zip(p.dims, bound[p.name].shape, strict=True) if isinstance(d, Var)}
     try:
         offset = [_evaluate(o, known) for o in r.offset]
         steps = [[_evaluate(s, known) for s in row] for row in r.steps]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import bodies, own_exprs, walk, walk_expr
+from transkern.ir.traverse import bodies, map_block, own_exprs, walk, walk_expr, with_bodies
 from transkern.targets.pallas.values import scalar_params
 
 _HALF = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
@@ -29,10 +29,7 @@ class _Checking:
         self.counts = _counts(program)
 
     def buffers(self) -> bool:
-        for buffer in self.program.buffers.values():
-            if buffer.dtype in _WIDE:
-                return True
-        return False
+        return any(buffer.dtype in _WIDE for buffer in self.program.buffers.values())
 
     def block(self, block: tuple[n.Stmt, ...]) -> bool:
         for s in block:
@@ -95,7 +92,10 @@ class _Checking:
 
     def _from_arguments(self, e: Expr) -> bool:
         found = [x for x in walk_expr(e) if isinstance(x, (Var, Load, Reduce))]
-        return all(isinstance(x, Var) and (x.name in self.scalars or ("." in x.name and not x.name.endswith(".size"))) for x in found)
+        return all(
+            isinstance(x, Var) and (x.name in self.scalars or ("." in x.name and not x.name.endswith(".size")))
+            for x in found
+        )
 
 
 def _counts(program: n.Program) -> set[str]:
@@ -103,7 +103,12 @@ def _counts(program: n.Program) -> set[str]:
     counts: dict[str, bool] = {}
     for s in walk(program.body):
         if isinstance(s, n.Accumulate):
-            is_count = s.op == "sum" and isinstance(s.value, Apply) and s.value.op == "cast" and s.value.args[0].dtype == "bool"
+            is_count = (
+                s.op == "sum"
+                and isinstance(s.value, Apply)
+                and s.value.op == "cast"
+                and s.value.args[0].dtype == "bool"
+            )
             counts[s.name] = counts.get(s.name, True) and is_count
     return {of for of, only in counts.items() if only}
 
@@ -133,22 +138,18 @@ def narrow_program(program: n.Program) -> n.Program:
             case Reduce():
                 return e
 
-    from transkern.ir.traverse import map_block
-
     buffers = {k: replace(v, dtype=half(v.dtype)) for k, v in program.buffers.items()}
     params = tuple(replace(p, dtype=half(p.dtype)) if isinstance(p, n.ArrayParam) else p for p in program.params)
     variables = {k: half(v) for k, v in program.variables.items()}
-    body = _accumulators(map_block(program.body, change), half)
+    body = _accumulators(map_block(program.body, change))
     return replace(program, buffers=buffers, params=params, variables=variables, body=body)
 
 
-def _accumulators(block: tuple[n.Stmt, ...], half: object) -> tuple[n.Stmt, ...]:
-    from transkern.ir.traverse import with_bodies
-
+def _accumulators(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
     made: list[n.Stmt] = []
     for s in block:
         if isinstance(s, n.Accumulator):
             made.append(replace(s, dtype=_HALF.get(s.dtype, s.dtype)))
         else:
-            made.append(with_bodies(s, lambda body: _accumulators(body, half)))
+            made.append(with_bodies(s, _accumulators))
     return tuple(made)

@@ -12,9 +12,16 @@ from jax.experimental.pallas import tpu as pltpu
 INTERPRET = None
 """
 
-NEEDS: dict[str, tuple[str, ...]] = {"_grid": ("_tile", "_interpret", "_Block"), "_rounded": ("_interpret",), "_quotient": ("_interpret",), "_max": ("_interpret",), "_min": ("_interpret",),
+NEEDS: dict[str, tuple[str, ...]] = {
+    "_grid": ("_tile", "_interpret", "_Block"),
+    "_rounded": ("_interpret",),
+    "_quotient": ("_interpret",),
+    "_max": ("_interpret",),
+    "_min": ("_interpret",),
     "_over": ("_neutral",),
-    "_element": ("_splat",), "_block": ("_rows", "_interpret"), "_whole": ("_interpret",),
+    "_element": ("_splat",),
+    "_block": ("_rows", "_interpret"),
+    "_whole": ("_interpret",),
 }
 """What else a function calls."""
 

@@ -9,20 +9,20 @@ import ast
 import copy
 import re
 import warnings
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 with warnings.catch_warnings():  # astor 0.8.1 looks up node classes that Python is about to drop
     warnings.simplefilter("ignore", DeprecationWarning)
-    import astor  # type: ignore[import-untyped]
-    import astor.string_repr  # type: ignore[import-untyped]
+    import astor
+    import astor.string_repr
 
 _MARK = "#: "
 _HOLE = re.compile(r"_\d+\Z")
 _MARKED = re.compile(r"""^(?P<pad>\s*)(?:\(?(?P<q>\"\"\"|'''|'|\")#: (?P<body>.*?)(?P=q)\)?)$""")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _template(text: str, mode: str) -> ast.AST:
     return ast.parse(text, mode=mode)
 
@@ -90,7 +90,9 @@ def call(function: ast.expr | str, args: list[ast.expr], **keywords: ast.expr) -
     return ast.Call(callee, args, [ast.keyword(k, v) for k, v in keywords.items()])
 
 
-def function(identifier: str, args: list[str], body: list[ast.stmt], decorators: list[ast.expr] | None = None) -> ast.stmt:
+def function(
+    identifier: str, args: list[str], body: list[ast.stmt], decorators: list[ast.expr] | None = None
+) -> ast.stmt:
     """``def identifier(args): body``."""
     arguments = ast.arguments([], [ast.arg(a) for a in args], None, [], [], None, [])
     return ast.FunctionDef(identifier, arguments, body or [ast.Pass()], decorators or [], lineno=0)
@@ -98,7 +100,9 @@ def function(identifier: str, args: list[str], body: list[ast.stmt], decorators:
 
 def comment(line: str) -> ast.stmt:
     """A statement that `text` prints as the comment ``# line``."""
-    return ast.Expr(ast.Constant(_MARK + line.encode("unicode_escape").decode("ascii").replace("'", "\\x27").replace('"', "\\x22")))
+    return ast.Expr(
+        ast.Constant(_MARK + line.encode("unicode_escape").decode("ascii").replace("'", "\\x27").replace('"', "\\x22"))
+    )
 
 
 def text(module: list[ast.stmt]) -> str:
@@ -115,7 +119,9 @@ def text(module: list[ast.stmt]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _plain_string(s: str, embedded: Any, current_line: str, uni_lit: bool = False, min_trip_str: int = 20, max_line: int = 100) -> str:
+def _plain_string(
+    s: str, embedded: Any, current_line: str, uni_lit: bool = False, min_trip_str: int = 20, max_line: int = 100
+) -> str:
     """Docstrings as written, everything else in one piece (astor breaks long strings over lines)."""
     if "\n" in s and not current_line.strip():
         return '"""' + s.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '"""'
@@ -124,6 +130,6 @@ def _plain_string(s: str, embedded: Any, current_line: str, uni_lit: bool = Fals
 
 def _wide_source(source: Any) -> str:
     """The pieces of the text, lines broken where they are wider than this project's own."""
-    from astor.source_repr import split_lines  # type: ignore[import-untyped]
+    from astor.source_repr import split_lines
 
     return "".join(split_lines(source, maxline=110))

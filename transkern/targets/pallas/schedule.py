@@ -108,11 +108,17 @@ def _run(cases: list[Any], topology: str, dump: Path) -> subprocess.CompletedPro
         TPU_ACCELERATOR_TYPE="v5litepod-4", LIBTPU_INIT_ARGS=f"--xla_jf_dump_to={dump} --xla_jf_dump_llo_text=true",
     )  # fmt: skip
     return subprocess.run(
-        [sys.executable, "-c", _CHILD, topology], env=environment, input=json.dumps(cases), capture_output=True, text=True
+        [sys.executable, "-c", _CHILD, topology],
+        env=environment,
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
     )
 
 
-def _outcomes(child: subprocess.CompletedProcess[str], keys: dict[str, str], dump: Path) -> dict[str, list[KernelSchedule]]:
+def _outcomes(
+    child: subprocess.CompletedProcess[str], keys: dict[str, str], dump: Path
+) -> dict[str, list[KernelSchedule]]:
     ended: dict[str, str] = {}
     started: dict[str, int] = {}
     for line in child.stdout.splitlines():
@@ -123,7 +129,7 @@ def _outcomes(child: subprocess.CompletedProcess[str], keys: dict[str, str], dum
         if kind in ("case", "ok"):
             (ended if kind == "ok" else started)[path] = ""  # type: ignore[assignment]
     if child.returncode:
-        if "libtpu" in child.stderr and "ModuleNotFoundError" in child.stderr or not started:
+        if ("libtpu" in child.stderr and "ModuleNotFoundError" in child.stderr) or not started:
             raise TargetUnavailable(f"libtpu did not start: pip install 'jax[tpu]'\n{child.stderr[-1500:]}")
         raise BuildError(f"the TPU compiler crashed in {sorted(set(started) - set(ended))}:\n{child.stderr[-3000:]}")
     files = [f for f in dump.glob("*-final_bundles.txt") if "schedule-analysis" not in f.name]

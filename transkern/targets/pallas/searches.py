@@ -1,10 +1,14 @@
 """A mask that only shrinks and is searched for its first or last element in each iteration of a loop:
 
-    while:                                                  keep, for each position, the position itself as a float where
-        last = the last alive p < high                      the mask holds and less than any position elsewhere:
-        and while last >= 0:                        to      the search is one maximum, "p < last" compares the array with
-        …; parallel p < last: alive[p] = alive[p] and c     its own maximum, and no index arithmetic is left. The
-        high := last                                        maximum is taken where the array is written.
+    while:
+        last = the last alive p < high
+        and while last >= 0:
+        …; parallel p < last: alive[p] = alive[p] and c
+        high := last
+
+The kernel keeps the position itself, as a float, where the mask holds, and less than any position elsewhere. The search
+is then one maximum, taken where the array is written; ``p < last`` compares the array with its own maximum, and no index
+arithmetic is left.
 
 Positions are the floats 2**23 + p: their bits are those of 2**23 plus p, so that both directions of the conversion are
 one integer addition (an integer maximum takes twice as long on a TPU, and float-to-int conversion four bundles).
@@ -14,11 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from transkern.fuse.guards import conjuncts
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, walk
+from transkern.ir.facts import conjuncts
+from transkern.ir.traverse import buffers_written, exprs, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,9 @@ def search_of(loop: n.While, siblings: tuple[n.Stmt, ...]) -> Search | None:
         case _:
             return None
     match body:
-        case (n.Accumulate(_, _, Load(mask, (Var() as at,), "bool"), position),) if at == Var(axis, "index") == position:
+        case (n.Accumulate(_, _, Load(mask, (Var() as at,), "bool"), position),) if (
+            at == Var(axis, "index") == position
+        ):
             pass
         case _:
             return None
@@ -65,7 +71,8 @@ def search_of(loop: n.While, siblings: tuple[n.Stmt, ...]) -> Search | None:
     (update,) = updates
     if not isinstance(update, n.Loop) or b.difference(update.stop, extent) != 0:
         return None
-    inside, bound = update.body, ()
+    inside = update.body
+    bound: tuple[Expr, ...] = ()
     if len(inside) == 1 and isinstance(inside[0], n.If) and not inside[0].orelse:
         bound, inside = tuple(conjuncts(inside[0].condition)), inside[0].then
     here = Load(mask, (Var(update.axis, "index"),), "bool")
@@ -81,6 +88,3 @@ def search_of(loop: n.While, siblings: tuple[n.Stmt, ...]) -> Search | None:
     if later != set(bound):  # what the update leaves alone must be outside the next search's window
         return None
     return Search(result, op, mask, extent, window, axis, update, inside, bound, condition)
-
-
-__all__ = ["Search", "buffers_used", "search_of"]

@@ -15,7 +15,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, map_statement, scalars_set, scalars_used, walk
+from transkern.ir.traverse import buffers_used, buffers_written, exprs, scalars_set, scalars_used, with_bodies
 
 
 def search_next(program: n.Program) -> n.Program:
@@ -35,7 +35,9 @@ def search_next(program: n.Program) -> n.Program:
     return replace(program, body=tuple(out))
 
 
-def _rewrite(program: n.Program, names: Names, kernel: n.Kernel, others: list[n.Stmt]) -> tuple[n.Program, list[n.Stmt]] | None:
+def _rewrite(
+    program: n.Program, names: Names, kernel: n.Kernel, others: list[n.Stmt]
+) -> tuple[n.Program, list[n.Stmt]] | None:
     found = [(k, s) for k, s in enumerate(kernel.body) if isinstance(s, n.Loop) and s.kind == "sequential"]
     if len(found) != 1:
         return None
@@ -46,14 +48,24 @@ def _rewrite(program: n.Program, names: Names, kernel: n.Kernel, others: list[n.
         case _:
             return None
     alive_when = _is_flag(skip, loop.axis)
-    if alive_when is None or loop.step != b.ONE or b.constant(loop.start) != 0 or not all(isinstance(s, n.Let) for s in before):
+    if (
+        alive_when is None
+        or loop.step != b.ONE
+        or b.constant(loop.start) != 0
+        or not all(isinstance(s, n.Let) for s in before)
+    ):
         return None
     flags, set_means_alive = alive_when
-    if any(flags in buffers_used(s) | buffers_written(s) for s in (*others, *kernel.body[:place], *kernel.body[place + 1 :])):
+    if any(
+        flags in buffers_used(s) | buffers_written(s)
+        for s in (*others, *kernel.body[:place], *kernel.body[place + 1 :])
+    ):
         return None
     if b.difference(program.buffers[flags].dims[0], loop.stop) != 0 or program.buffers[flags].role != "temporary":
         return None
-    if loop.axis in {v for s in (*others, *kernel.body[place + 1 :]) for v in scalars_used(s)} | {v for s in rest for v in scalars_set(s)}:
+    if loop.axis in {v for s in (*others, *kernel.body[place + 1 :]) for v in scalars_used(s)} | {
+        v for s in rest for v in scalars_set(s)
+    }:
         return None
     alive = names.fresh("alive")
     changed = _thinned(rest, flags, alive, set_means_alive)
@@ -96,7 +108,6 @@ def _is_flag(skip: Expr, axis: str) -> tuple[str, bool] | None:
 def _thinned(rest: tuple[n.Stmt, ...], flags: str, alive: str, set_means_alive: bool) -> tuple[n.Stmt, ...] | None:
     """The statements with `alive` in place of the flags, where they only ever say "no longer"."""
     good = True
-    kept: set[int] = set()
 
     def store(s: n.Store) -> n.Store:
         nonlocal good
@@ -113,18 +124,14 @@ def _thinned(rest: tuple[n.Stmt, ...], flags: str, alive: str, set_means_alive: 
             case _:
                 good = False
                 return s
-        kept.add(id(s))
         return replace(s, buffer=alive, value=Apply("logical_and", (Load(alive, s.index, "bool"), stays), "bool"))
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        from transkern.ir.traverse import with_bodies
-
-        return tuple(store(s) if isinstance(s, n.Store) and s.buffer == flags else with_bodies(s, block) for s in statements)
+        return tuple(
+            store(s) if isinstance(s, n.Store) and s.buffer == flags else with_bodies(s, block) for s in statements
+        )
 
     made = block(rest)
     if not good or any(isinstance(e, Load) and e.buffer == flags for e in exprs(made)):
         return None
     return made
-
-
-__all__ = ["map_statement", "search_next", "walk"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 MODULES = {"jnp", "np", "jax", "lax", "pl", "pltpu", "functools"}
 """Names that generated code uses for itself."""
 
@@ -109,8 +111,6 @@ COMBINE = {
 
 def identity(op: str, dtype: str) -> bool | int | float:
     """What `op` leaves unchanged."""
-    import numpy as np
-
     match op:
         case "sum" | "count":
             return False if dtype == "bool" else 0.0 if dtype.startswith("float") else 0

@@ -1,4 +1,4 @@
-"""Statements over array values: parallel loops open slots, reductions close them, sequential loops become `lax` loops."""
+"""Statements over array values: parallel loops open slots of the block, sequential loops become loops of `lax`."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import buffers_written, exprs, scalars_used, walk
+from transkern.ir.traverse import buffers_written, map_block, scalars_used, walk
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
+from transkern.targets.pallas.reductions import Reductions
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
-from transkern.targets.pallas.vector import AxisInfo, Vector, constant_tuple
+from transkern.targets.pallas.vector import AxisInfo
 
 
-class Statements(Vector):
-    """A `Vector` that runs statements; `mask` says where in the block they take effect."""
+class Statements(Reductions):
+    """Everything of a function body: statements, loops, branches, and what is carried through them."""
 
     def __init__(self, module: Module, rank: int, slots: dict[str, int]) -> None:
         super().__init__(module, rank, slots)
-        self.mask: Value | None = None
-        self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
-        self.fresh_accumulators: set[str] = set()
         self.last_line = 0
         self.nested = 0  # how many functions deep: JAX cannot return from inside its loops
 
@@ -97,110 +95,6 @@ class Statements(Vector):
         self.out.append(assign(target, value.node))
         self.env[of] = Value(name(target), value.dtype, value.axes, value.static)
 
-    def open_slots(self) -> frozenset[int]:
-        return frozenset(info.slot for info in self.axes.values())
-
-    # --- reductions
-
-    def accumulate(self, s: n.Accumulate) -> None:
-        declaration, kept = self.declared[s.name]
-        closed = sorted(self.open_slots() - kept)
-        value = self.expr(s.value)
-        if product_like(s.value):
-            value = self.rounded(value, s.value)
-        mask = self.mask
-        if s.op in ("argmax", "argmin"):
-            new = self.arg_reduction(s, value, closed, mask)
-        elif s.op in ("first", "last", "count"):
-            new = self.search(s, value, closed, mask)
-        else:
-            new = self.reduction(s, declaration, value, closed, mask)
-        target = self.module.identifier(s.name)
-        old = self.env[s.name]
-        if s.name in self.fresh_accumulators:
-            self.fresh_accumulators.discard(s.name)
-            node, axes = new.node, new.axes
-        elif s.op in ("argmax", "argmin"):
-            raise Inexpressible(f"an {s.op} in several parts")
-        else:
-            template = "_0 | _1" if s.op == "sum" and declaration.dtype == "bool" else spelling.COMBINE[s.op]
-            node, axes = quote(template, old.node, new.node), new.axes | old.axes
-        self.out.append(assign(target, node))
-        self.env[s.name] = Value(name(target), declaration.dtype, axes)
-
-    def axis_arguments(self, closed: list[int]) -> str:
-        if set(closed) == self.open_slots():
-            return ""
-        axis = closed[0] if len(closed) == 1 else tuple(closed)
-        return f", axis={axis}, keepdims=True"
-
-    def reduction(
-        self, s: n.Accumulate, declaration: n.Accumulator, value: Value, closed: list[int], mask: Value | None
-    ) -> Value:  # fmt: skip
-        dtype = declaration.dtype
-        if not closed:
-            node = value.node
-            if mask is not None:
-                node = quote("jnp.where(_0, _1, _2)", mask.node, node, constant(spelling.identity(s.op, dtype)))
-            return Value(node, dtype, value.axes | (mask.axes if mask else frozenset()))
-        if self.mosaic and s.op == "prod":
-            raise Inexpressible("a product over an axis")
-        node = self.masked(value, closed, mask, constant(spelling.identity(s.op, dtype)))
-        extra = self.axis_arguments(closed)
-        if s.op in ("sum", "prod") and dtype != "bool" and not dtype.startswith("float"):
-            extra += f", dtype=jnp.{self.module.dtype(dtype)}"
-        op = "any" if s.op == "sum" and dtype == "bool" else s.op
-        axes = value.axes | (mask.axes if mask else frozenset())
-        template = spelling.REDUCE[op].format(axis=extra)
-        if op in ("max", "min") and dtype.startswith("float"):
-            self.module.helpers.add(f"_{op}")
-            template = template.replace("jnp.", "_")
-        return Value(quote(template, node), dtype, frozenset(axes - set(closed)))
-
-    def masked(self, value: Value, closed: list[int], mask: Value | None, neutral: ast.expr) -> ast.expr:
-        """`value` over the slots to be reduced, and what changes nothing where the mask does not hold."""
-        if mask is None:
-            return self.spread(value, closed)
-        chosen = Value(
-            quote("jnp.where(_0, _1, _2)", mask.node, self.typed(value, value.dtype), neutral), value.dtype, value.axes | mask.axes
-        )
-        return self.spread(chosen, closed)
-
-    def search(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
-        """Positions where something holds: the first, the last, or how many."""
-        if mask is not None:
-            value = Value(quote("_0 & _1", value.node, mask.node), "bool", value.axes | mask.axes)
-        if not closed:
-            raise Inexpressible("a search one element at a time")
-        holds = self.spread(value, closed)
-        axes = frozenset((value.axes | set(closed)) - set(closed))
-        extra = self.axis_arguments(closed)
-        if s.op == "count":
-            return Value(quote(f"jnp.sum(_0{extra}, dtype=jnp.int32)", holds), "index", axes)
-        assert s.position is not None
-        position = self.expr(s.position)
-        target = name(self.module.fresh("found"))
-        if s.op == "last":
-            return Value(quote(f"jnp.max(jnp.where(_0, _1, -1){extra}, initial=-1)" if not self.mosaic else f"jnp.max(jnp.where(_0, _1, -1){extra})", holds, position.node), "index", axes)
-        initial = "" if self.mosaic else ", initial=0x7fffffff"
-        self.out.append(assign(target.id, quote(f"jnp.min(jnp.where(_0, _1, 0x7fffffff){extra}{initial})", holds, position.node)))
-        return Value(quote("jnp.where(_0 == 0x7fffffff, -1, _0)", target), "index", axes)
-
-    def arg_reduction(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
-        """NumPy and JAX agree: the first of equals, and NaN before all else."""
-        if len(closed) != 1 or not isinstance(s.position, Var) or mask is not None:
-            raise Inexpressible(f"an {s.op} over a part of an axis")
-        info = self.axes[s.position.name]
-        if b.constant(info.start) != 0 or info.step != 1:
-            raise Inexpressible(f"an {s.op} over a part of an axis")
-        node = self.spread(value, closed)
-        if value.dtype == "bool":
-            node = quote("_0.astype(jnp.int32)", node)
-        found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.int32)", node)
-        if self.rank == 1:
-            found = quote("_0[0]", found)
-        return Value(found, "index", frozenset(value.axes - set(closed)))
-
     # --- loops
 
     def parallel(self, s: n.Loop) -> None:
@@ -212,14 +106,10 @@ class Statements(Vector):
         if step != 1:  # the axis counts steps; what it stands for is computed from it
             counter = Var(s.axis, "index")
             value = b.add(s.start, b.mul(s.step, counter))
-            from transkern.ir.traverse import map_block
-
             s = replace(s, body=map_block(s.body, lambda e: value if e == counter else None))
         elif b.constant(s.start) != 0:
             shifted = b.add(Var(s.axis, "index"), s.start)
             counter = Var(s.axis, "index")
-            from transkern.ir.traverse import map_block
-
             s = replace(s, body=map_block(s.body, lambda e: shifted if e == counter else None))
         slot = self.slots[s.axis]
         self.axes[s.axis] = AxisInfo(slot, extent, b.ZERO, 1)
@@ -243,13 +133,18 @@ class Statements(Vector):
             index = self.module.fresh(f"{counter}_trip")
             size = b.constant(s.step)
             assert size is not None
-            trips = "lax.div(jnp.maximum(_1 - _0 + _2, 0), _3)" if size > 0 else "lax.div(jnp.maximum(_0 - _1 + _2, 0), _3)"
+            trips = (
+                "lax.div(jnp.maximum(_1 - _0 + _2, 0), _3)" if size > 0 else "lax.div(jnp.maximum(_0 - _1 + _2, 0), _3)"
+            )
             count = quote(trips, *bounds, constant(abs(size) - 1), quote("jnp.int32(_0)", constant(abs(size))))
             first = [assign(counter, quote("_0 + _1 * _2", bounds[0], name(index), constant(size)))]
             bounds = [quote("jnp.int32(0)"), count]
         body = self.inner(s.body, carried, first, {s.axis: Value(name(counter), "index")})
         body_function = function(inner_name, [index, "state"], body)
-        loop = [body_function, self.unpack(carried, call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)]))]
+        loop = [
+            body_function,
+            self.unpack(carried, call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)])),
+        ]
         if start.static and stop.static:  # a body that never runs may not even be traced: its arrays may be empty
             sign = ">" if (b.constant(s.step) or 1) > 0 else "<"
             self.out.append(ast.If(quote(f"_0 {sign} _1", stop.node, start.node), loop, []))
@@ -274,7 +169,7 @@ class Statements(Vector):
         return made
 
     def repeat(self, s: n.While) -> None:
-        """``while``, turned round: the head runs before the loop and at the end of its body, the condition is carried."""
+        """``while``, turned: the head runs before the loop and at the end of its body, for the condition to be carried."""
         carried = self.carried((*s.head, *s.body))
         used = scalars_used(n.While((), s.condition, s.body))
         made = {x.name for x in walk(s.head) if isinstance(x, (n.Let, n.Accumulator))}
@@ -321,7 +216,14 @@ class Statements(Vector):
             value = self.env[of]
             target = self.python(of)
             if value.static or not (isinstance(value.node, ast.Name) and value.node.id == target):
-                self.out.append(assign(target, self.typed(Value(value.node, value.dtype, static=True), value.dtype) if not value.axes else value.node))
+                self.out.append(
+                    assign(
+                        target,
+                        self.typed(Value(value.node, value.dtype, static=True), value.dtype)
+                        if not value.axes
+                        else value.node,
+                    )
+                )
             self.env[of] = Value(name(target), value.dtype, value.axes)
 
     # --- carried state
@@ -377,12 +279,14 @@ class Statements(Vector):
         for of in carried:
             if of not in self.program.buffers:
                 old = self.env.get(of)
-                self.env[of] = Value(name(self.module.identifier(of)), self.dtype_of(of), old.axes if old else frozenset())
+                self.env[of] = Value(
+                    name(self.module.identifier(of)), self.dtype_of(of), old.axes if old else frozenset()
+                )
             self.fresh_accumulators.discard(of)
 
     def state(self, carried: list[str]) -> ast.expr:
         """The carried state as an expression; each scalar as its own type."""
-        items = []
+        items: list[ast.expr] = []
         for of in carried:
             if of in self.program.buffers:
                 items.append(name(self.python(of)))
@@ -502,7 +406,11 @@ class Statements(Vector):
                 raise Inexpressible("a compaction of inner axes")
             if not s.inner and self.rank > 1:
                 node = quote("_0.reshape(-1)", node)
-            self.out.append(assign(self.python(out), quote("_0.at[_1].set(_2, mode='drop')", name(self.python(out)), name(to), node)))
+            self.out.append(
+                assign(
+                    self.python(out), quote("_0.at[_1].set(_2, mode='drop')", name(self.python(out)), name(to), node)
+                )
+            )
         target = self.module.identifier(s.count)
         self.out.append(assign(target, quote("_0 + jnp.sum(_1, dtype=jnp.int32)", base, name(keep))))
         self.env[s.count] = Value(name(target), "index")
@@ -528,7 +436,9 @@ class Statements(Vector):
             self.env[of] = Value(name(target), "index")
         error = self.module.identifier("error.")
         old = self.env.get("error.", Value(quote("jnp.int32(0)"), "index"))
-        self.out.append(assign(error, quote("jnp.where((_0 == 0) & ~_1, _2, _0)", old.node, condition.node, ast.Constant(number))))
+        self.out.append(
+            assign(error, quote("jnp.where((_0 == 0) & ~_1, _2, _0)", old.node, condition.node, ast.Constant(number)))
+        )
         self.env["error."] = Value(name(error), "index")
 
     def details(self, s: n.Guard) -> dict[str, Expr]:
@@ -544,12 +454,9 @@ class Statements(Vector):
         """Memory comes with the first store; a loop or a partial store asks `ensure` for it."""
 
 
-def raise_unless(vector: Vector, s: n.Guard, condition: ast.expr) -> ast.stmt:
+def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:
     message: ast.expr = ast.Constant(s.message)
     if s.args:
         message = quote("_0.format", message)
         message = call(message, [vector.expr(a).node for a in s.args])
     return ast.If(quote("not _0", condition), [ast.Raise(call(s.error, [message]), None)], [])
-
-
-__all__ = ["Statements", "constant_tuple", "exprs", "raise_unless"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Var
-from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.vector import Vector
@@ -95,6 +94,3 @@ def reversed_slice(vector: Vector, s: Span_) -> ast.expr:
     start = b.add(b.sub(s.offset, s.extent), b.ONE)
     stop = b.add(s.offset, b.ONE)
     return ast.Slice(None if b.constant(start) == 0 else vector.size(start), vector.size(stop))
-
-
-__all__ = ["Gather", "Place", "Span_", "Subscript", "buffers_read", "reversed_slice", "slice_of", "sort", "variables_read"]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
-from transkern.ir.traverse import exprs, walk, walk_expr
+from transkern.ir.expr import Apply, Expr, Load, Span, Var
+from transkern.ir.traverse import exprs, walk
 from transkern.targets.pallas.quote import name
 from transkern.targets.pallas.spelling import MODULES
 
@@ -57,7 +56,8 @@ class Module:
         module.taken = set(MODULES) | {"xp", "INTERPRET", program.name} | set(keyword.kwlist)
         module.summands = _summands(program)
         module.roots = frozenset(
-            s.name for s in walk(program.body)
+            s.name
+            for s in walk(program.body)
             if isinstance(s, (n.Let, n.Assign)) and isinstance(s.value, Apply) and s.value.op == "sqrt"
         )
         for p in program.params:
@@ -141,7 +141,9 @@ def _summands(program: n.Program) -> frozenset[str]:
         before = len(found)
         for s in walk(program.body):
             match s:
-                case n.Store(buffer=of, value=value) | n.Let(name=of, value=value) | n.Assign(name=of, value=value) if of in found:
+                case n.Store(buffer=of, value=value) | n.Let(name=of, value=value) | n.Assign(name=of, value=value) if (
+                    of in found
+                ):
                     note(value)
                 case _:
                     pass
@@ -151,11 +153,3 @@ def _summands(program: n.Program) -> frozenset[str]:
 def scalar_params(program: n.Program) -> set[str]:
     """The scalar arguments that keep their value throughout."""
     return {p.name for p in program.params if isinstance(p, n.ScalarParam)} - set(program.variables)
-
-
-def mentions(expr: Expr) -> Iterable[Expr]:
-    return walk_expr(expr)
-
-
-def is_constant(expr: Expr) -> bool:
-    return isinstance(expr, Const)

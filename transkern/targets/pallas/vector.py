@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from transkern.ir import build as b
-from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.ir.traverse import walk_expr
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.quote import assign, call, constant, name, quote
-from transkern.targets.pallas.subscripts import Gather, Place, Span_, reversed_slice, slice_of, sort
+from transkern.targets.pallas.subscripts import Gather, Place, Span_, Subscript, reversed_slice, slice_of, sort
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like, scalar_params
 
 
@@ -61,7 +60,11 @@ class Vector:
         for e in walk_expr(expr):
             if isinstance(e, (Load, Reduce)):
                 return False
-            if isinstance(e, Var) and not (e.name in self.env and self.env[e.name].static) and not self._is_size(e.name):
+            if (
+                isinstance(e, Var)
+                and not (e.name in self.env and self.env[e.name].static)
+                and not self._is_size(e.name)
+            ):
                 return False
         return True
 
@@ -161,7 +164,11 @@ class Vector:
     def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
         """Whether XLA would multiply by a reciprocal instead: the divisor is the same along an axis, or a square root."""
         divisor = e.args[1]
-        root = isinstance(divisor, Apply) and divisor.op == "sqrt" or (isinstance(divisor, Var) and divisor.name in self.module.roots)
+        root = (
+            (isinstance(divisor, Apply)
+            and divisor.op == "sqrt")
+            or (isinstance(divisor, Var) and divisor.name in self.module.roots)
+        )
         return root or args[0].axes != args[1].axes or not args[0].axes
 
     def index_division(self, e: Apply, args: list[Value]) -> ast.expr:
@@ -174,7 +181,11 @@ class Vector:
         if b.is_nonnegative(x) and b.is_nonnegative(y):
             both = [quote("jnp.int32(_0)", a.node) if a.static else a.node for a in args]
             return quote("lax.div(_0, _1)" if e.op == "floor_divide" else "lax.rem(_0, _1)", *both)
-        return quote("jnp.floor_divide(_0, _1)" if e.op == "floor_divide" else "jnp.remainder(_0, _1)", args[0].node, args[1].node)
+        return quote(
+            "jnp.floor_divide(_0, _1)" if e.op == "floor_divide" else "jnp.remainder(_0, _1)",
+            args[0].node,
+            args[1].node,
+        )
 
     def rounded(self, value: Value, expr: Expr) -> Value:
         if not product_like(expr) or value.static:
@@ -230,13 +241,15 @@ class Vector:
             node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)  # type: ignore[assignment]
         subscripts = sort(self, e.index, dims)
         slots = [s.slot for s in subscripts if isinstance(s, Span_)]
-        if any(isinstance(s, Gather) for s in subscripts) or len(set(slots)) != len(slots) or any(
-            isinstance(s, Span_) and s.stride < -1 for s in subscripts
+        if (
+            any(isinstance(s, Gather) for s in subscripts)
+            or len(set(slots)) != len(slots)
+            or any(isinstance(s, Span_) and s.stride < -1 for s in subscripts)
         ):
             return self.gather(e, node, dims)
         return self.slices(e, node, subscripts)
 
-    def slices(self, e: Load, node: ast.expr, subscripts: list[Place | Span_ | Gather]) -> Value:
+    def slices(self, e: Load, node: ast.expr, subscripts: list[Subscript]) -> Value:
         items: list[ast.expr] = []
         slots: list[int] = []
         flips: list[int] = []
@@ -251,7 +264,9 @@ class Vector:
         if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
             node = subscript(node, items)
         if flips:
-            node = subscript(node, [quote("slice(None, None, -1)") if k in flips else ast.Slice() for k in range(len(slots))])
+            node = subscript(
+                node, [quote("slice(None, None, -1)") if k in flips else ast.Slice() for k in range(len(slots))]
+            )
         return Value(self.align(node, slots), e.dtype, frozenset(slots))
 
     def align(self, node: ast.expr, slots: list[int]) -> ast.expr:
@@ -290,100 +305,6 @@ class Vector:
             node = subscript(node, items)
         return Value(node, e.dtype, frozenset(axes))
 
-    def store(self, s: n.Store, mask: Value | None) -> None:
-        buffer = self.program.buffers[s.buffer]
-        array = self.array(s.buffer)
-        value = self.expr(s.value)
-        if product_like(s.value) and s.buffer in self.module.summands:
-            value = self.rounded(value, s.value)
-        value = self.cast(value, buffer.dtype)
-        if not s.index:
-            new = self.typed(value, buffer.dtype)
-            if mask is not None:
-                new = quote("jnp.where(_0, _1, _2)", mask.node, new, name(array.name))
-            self.out.append(assign(array.name, new))
-            return
-        if array.slots is not None:
-            self.store_aligned(s, array, value, mask)
-            return
-        dims = buffer.dims
-        if len(s.index) != len(dims):
-            raise self.module.error("a store by linear index", s.span)
-        subscripts = sort(self, s.index, dims)
-        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
-        if all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == list(range(self.rank)):
-            node = self.filled(value, buffer.dtype, dims, slots)
-            if mask is not None:
-                self.ensure(s.buffer)
-                node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
-            self.out.append(assign(array.name, node))
-            return
-        if mask is None and all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == sorted(set(slots)) and value.axes <= set(slots):
-            shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
-            node = self.spread(value, slots) if value.axes else self.filled(value, buffer.dtype, dims, slots)
-            self.out.append(assign(array.name, quote("_0.reshape(_1)", node, shape)))
-            return
-        self.ensure(s.buffer)
-        if self.mosaic:
-            raise Inexpressible("a scatter")
-        self.scatter(s, array, value, mask, subscripts)
-
-    def scatter(self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Place | Span_ | Gather]) -> None:
-        """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place."""
-        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
-        plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
-        if mask is None and plain and slots == list(range(self.rank)) or (not slots and not value.axes and plain and mask is None):
-            items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
-            self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
-            return
-        index = [self.expr(i) for i in s.index]
-        if mask is not None:  # what is masked out is stored nowhere
-            limit = self.size(self.program.buffers[s.buffer].dims[0])
-            index[0] = Value(quote("jnp.where(_0, _1, _2)", mask.node, index[0].node, limit), "index", index[0].axes | mask.axes)
-        items = [i.node for i in index]
-        self.out.append(
-            assign(array.name, quote("_0.at[_1].set(_2, mode='drop')", name(array.name), pack(items), value.node))
-        )
-
-    def store_aligned(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
-        """A store into a block that has the slots' dimensions: as a value, a part is replaced by joining the rest to it."""
-        assert array.slots is not None
-        buffer = self.program.buffers[s.buffer]
-        subscripts = sort(self, s.index, buffer.dims)
-        parts = []
-        for x, slot in zip(subscripts, array.slots, strict=True):
-            if not isinstance(x, Span_) or x.slot != slot or x.stride != 1:
-                raise Inexpressible("a store that is not a slice")
-            if not x.whole:
-                parts.append(x)
-        extra = value.axes - set(array.slots)
-        if extra:
-            raise Inexpressible("a store that repeats")
-        node = self.typed(value, buffer.dtype)
-        if mask is not None:
-            if parts:
-                raise Inexpressible("a masked store to a part")
-            node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
-        elif value.axes != set(array.slots) or parts:
-            node = call(self.module.helper("_fill"), [node, self.block_shape(array, buffer, subscripts)])
-        if len(parts) > 1:
-            raise Inexpressible("a store to a part in several dimensions")
-        for x in parts:
-            start, stop = self.size(x.offset), self.size(b.add(x.offset, x.extent))
-            node = call(self.module.helper("_put"), [name(array.name), ast.Constant(x.slot), start, stop, node])
-        self.out.append(assign(array.name, node))
-
-    def block_shape(self, array: Array, buffer: n.Buffer, subscripts: list[Place | Span_ | Gather]) -> ast.expr:
-        """The shape of the part of a block that a store fills: a whole dimension may be cut to a tile."""
-        items: list[ast.expr] = [ast.Constant(1)] * self.rank
-        for x in subscripts:
-            assert isinstance(x, Span_)
-            items[x.slot] = self.extent_of(x)
-        return ast.Tuple(items, ast.Load())
-
-    def extent_of(self, s: Span_) -> ast.expr:
-        return self.size(s.extent)
-
     # --- shapes
 
     def typed(self, value: Value, dtype: str) -> ast.expr:
@@ -408,7 +329,9 @@ class Vector:
         if not missing:
             return node
         extents = {info.slot: info.extent for info in self.axes.values()}
-        shape = [self.slot_size(s, extents) if s in set(slots) | value.axes else ast.Constant(1) for s in range(self.rank)]
+        shape = [
+            self.slot_size(s, extents) if s in set(slots) | value.axes else ast.Constant(1) for s in range(self.rank)
+        ]
         return quote("jnp.broadcast_to(_0, _1)", node, ast.Tuple(shape, ast.Load()))
 
     def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
@@ -425,6 +348,3 @@ def pack(items: list[ast.expr]) -> ast.expr:
 
 def constant_tuple(values: Iterable[int]) -> ast.expr:
     return ast.Tuple([ast.Constant(v) for v in values], ast.Load())
-
-
-__all__ = ["Array", "AxisInfo", "Vector", "buffers_read", "constant_tuple", "pack", "subscript", "variables_read"]

@@ -31,7 +31,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if depth > 2:
         raise Inexpressible("more than two axes")
     if depth == 1:  # vectors lie along the lanes
-        slots = {axis: 1 for axis in slots}
+        slots = dict.fromkeys(slots, 1)
     whole = Whole(host, kernel, 2, slots)
     start = len(host.out)
     whole.run()
@@ -94,7 +94,11 @@ class Whole(Interface):
             return Value(self.as_mask(node, e.dtype), e.dtype)
         subscripts = sort(self, e.index, dims)
         node, slots = self.region(e.buffer, subscripts)
-        if slots == [1, 0] or (slots == [0] and not self.is_column(subscripts)) or (slots == [1] and self.is_column(subscripts)):
+        if (
+            slots == [1, 0]
+            or (slots == [0] and not self.is_column(subscripts))
+            or (slots == [1] and self.is_column(subscripts))
+        ):
             node = quote("_0.T", node)
         return Value(self.as_mask(node, e.dtype), e.dtype, frozenset(slots))
 
@@ -165,7 +169,14 @@ class Whole(Interface):
         if s.buffer in self.scalar_only:
             if value.axes or mask is not None:
                 raise Inexpressible("a store of one element inside a pass")
-            self.out.append(ast.Expr(call(self.module.helper("_set"), [name(self.table(s.buffer)), self.linear(s.index, buffer.dims), node])))
+            self.out.append(
+                ast.Expr(
+                    call(
+                        self.module.helper("_set"),
+                        [name(self.table(s.buffer)), self.linear(s.index, buffer.dims), node],
+                    )
+                )
+            )
             return
         subscripts = sort(self, s.index, buffer.dims)
         if any(isinstance(x, Gather) for x in subscripts):
@@ -173,7 +184,11 @@ class Whole(Interface):
         items, slots, lane = self.items(s.buffer, subscripts)
         if value.axes - set(slots) or (mask is not None and mask.axes - set(slots)):
             raise Inexpressible("a store that repeats")
-        turned = slots == [1, 0] or (slots == [0] and not self.is_column(subscripts)) or (slots == [1] and self.is_column(subscripts))
+        turned = (
+            slots == [1, 0]
+            or (slots == [0] and not self.is_column(subscripts))
+            or (slots == [1] and self.is_column(subscripts))
+        )
         target = ast.Subscript(name(self.vector(s.buffer)), ast.Tuple(items, ast.Load()), ast.Load())
         keep = mask.node if mask is not None else None
         if turned:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import exprs, map_block, map_statement, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, exprs, map_block, variables_read, walk, with_bodies
 from transkern.targets.pallas.values import Module
 
 
@@ -20,10 +20,15 @@ def mask_windows(program: n.Program) -> n.Program:
     """The program with static bounds in all parallel loops, scans and compactions, and in all buffers' dims."""
 
     def bounded(e: Expr) -> Expr | None:
-        return b.substitute(program.bounds[e.name], program.bounds) if isinstance(e, Var) and e.name in program.bounds else None
+        return (
+            b.substitute(program.bounds[e.name], program.bounds)
+            if isinstance(e, Var) and e.name in program.bounds
+            else None
+        )
 
     buffers = {
-        name: replace(buffer, dims=tuple(b.map_expr(d, bounded) for d in buffer.dims)) for name, buffer in program.buffers.items()
+        name: replace(buffer, dims=tuple(b.map_expr(d, bounded) for d in buffer.dims))
+        for name, buffer in program.buffers.items()
     }
     program = replace(program, buffers=buffers)
     return replace(program, body=_block(program, program.body))
@@ -65,7 +70,9 @@ def _domain(program: n.Program, s: n.Loop) -> tuple[Expr, Expr]:
                 terms, total = b.affine(at)
                 if terms.get(Var(s.axis, "index")) != 1:
                     continue
-                shift = b.from_affine({t: c for t, c in terms.items() if t != Var(s.axis, "index") and not is_size(t)}, 0)
+                shift = b.from_affine(
+                    {t: c for t, c in terms.items() if t != Var(s.axis, "index") and not is_size(t)}, 0
+                )
                 if total == 0 and all(t == Var(s.axis, "index") or not is_size(t) for t in terms):
                     extents.insert(0, (shift, dim))
                 else:
@@ -89,9 +96,4 @@ def _is_zero(expr: Expr) -> bool:
 
 def is_size(expr: Expr) -> bool:
     """Whether an index expression is made of shapes alone, so that it is a Python integer when JAX traces."""
-    from transkern.ir.traverse import buffers_read
-
     return not buffers_read(expr) and all(b.is_size_name(v) and not v.endswith(".size") for v in variables_read(expr))
-
-
-__all__ = ["is_size", "map_statement", "mask_windows"]

@@ -1,0 +1,139 @@
+"""Reductions over the slots that are open at an `Accumulate` and were not at its `Accumulator`."""
+
+from __future__ import annotations
+
+import ast
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Var
+from transkern.targets.pallas import spelling
+from transkern.targets.pallas.quote import assign, constant, name, quote
+from transkern.targets.pallas.stores import Stores
+from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
+
+
+class Reductions(Stores):
+    """A `Vector` that reduces; `mask` says where in the block statements take effect."""
+
+    def __init__(self, module: Module, rank: int, slots: dict[str, int]) -> None:
+        super().__init__(module, rank, slots)
+        self.mask: Value | None = None
+        self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
+        self.fresh_accumulators: set[str] = set()
+
+    def open_slots(self) -> frozenset[int]:
+        return frozenset(info.slot for info in self.axes.values())
+
+    def accumulate(self, s: n.Accumulate) -> None:
+        declaration, kept = self.declared[s.name]
+        closed = sorted(self.open_slots() - kept)
+        value = self.expr(s.value)
+        if product_like(s.value):
+            value = self.rounded(value, s.value)
+        mask = self.mask
+        if s.op in ("argmax", "argmin"):
+            new = self.arg_reduction(s, value, closed, mask)
+        elif s.op in ("first", "last", "count"):
+            new = self.positions(s, value, closed, mask)
+        else:
+            new = self.reduction(s, declaration, value, closed, mask)
+        target = self.module.identifier(s.name)
+        old = self.env[s.name]
+        if s.name in self.fresh_accumulators:
+            self.fresh_accumulators.discard(s.name)
+            node, axes = new.node, new.axes
+        elif s.op in ("argmax", "argmin"):
+            raise Inexpressible(f"an {s.op} in several parts")
+        else:
+            template = "_0 | _1" if s.op == "sum" and declaration.dtype == "bool" else spelling.COMBINE[s.op]
+            node, axes = quote(template, old.node, new.node), new.axes | old.axes
+        self.out.append(assign(target, node))
+        self.env[s.name] = Value(name(target), declaration.dtype, axes)
+
+    def axis_arguments(self, closed: list[int]) -> str:
+        if set(closed) == self.open_slots():
+            return ""
+        axis = closed[0] if len(closed) == 1 else tuple(closed)
+        return f", axis={axis}, keepdims=True"
+
+    def reduction(
+        self, s: n.Accumulate, declaration: n.Accumulator, value: Value, closed: list[int], mask: Value | None
+    ) -> Value:  # fmt: skip
+        dtype = declaration.dtype
+        if not closed:
+            node = value.node
+            if mask is not None:
+                node = quote("jnp.where(_0, _1, _2)", mask.node, node, constant(spelling.identity(s.op, dtype)))
+            return Value(node, dtype, value.axes | (mask.axes if mask else frozenset()))
+        if self.mosaic and s.op == "prod":
+            raise Inexpressible("a product over an axis")
+        node = self.masked(value, closed, mask, constant(spelling.identity(s.op, dtype)))
+        extra = self.axis_arguments(closed)
+        if s.op in ("sum", "prod") and dtype != "bool" and not dtype.startswith("float"):
+            extra += f", dtype=jnp.{self.module.dtype(dtype)}"
+        op = "any" if s.op == "sum" and dtype == "bool" else s.op
+        axes = value.axes | (mask.axes if mask else frozenset())
+        template = spelling.REDUCE[op].format(axis=extra)
+        if op in ("max", "min") and dtype.startswith("float"):
+            self.module.helpers.add(f"_{op}")
+            template = template.replace("jnp.", "_")
+        return Value(quote(template, node), dtype, frozenset(axes - set(closed)))
+
+    def masked(self, value: Value, closed: list[int], mask: Value | None, neutral: ast.expr) -> ast.expr:
+        """`value` over the slots to be reduced, and what changes nothing where the mask does not hold."""
+        if mask is None:
+            return self.spread(value, closed)
+        chosen = Value(
+            quote("jnp.where(_0, _1, _2)", mask.node, self.typed(value, value.dtype), neutral),
+            value.dtype,
+            value.axes | mask.axes,
+        )
+        return self.spread(chosen, closed)
+
+    def positions(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
+        """Positions where something holds: the first, the last, or how many."""
+        if mask is not None:
+            value = Value(quote("_0 & _1", value.node, mask.node), "bool", value.axes | mask.axes)
+        if not closed:
+            raise Inexpressible("a search one element at a time")
+        holds = self.spread(value, closed)
+        axes = frozenset((value.axes | set(closed)) - set(closed))
+        extra = self.axis_arguments(closed)
+        if s.op == "count":
+            return Value(quote(f"jnp.sum(_0{extra}, dtype=jnp.int32)", holds), "index", axes)
+        assert s.position is not None
+        position = self.expr(s.position)
+        target = name(self.module.fresh("found"))
+        if s.op == "last":
+            return Value(
+                quote(
+                    f"jnp.max(jnp.where(_0, _1, -1){extra}, initial=-1)"
+                    if not self.mosaic
+                    else f"jnp.max(jnp.where(_0, _1, -1){extra})",
+                    holds,
+                    position.node,
+                ),
+                "index",
+                axes,
+            )
+        initial = "" if self.mosaic else ", initial=0x7fffffff"
+        self.out.append(
+            assign(target.id, quote(f"jnp.min(jnp.where(_0, _1, 0x7fffffff){extra}{initial})", holds, position.node))
+        )
+        return Value(quote("jnp.where(_0 == 0x7fffffff, -1, _0)", target), "index", axes)
+
+    def arg_reduction(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
+        """NumPy and JAX agree: the first of equals, and NaN before all else."""
+        if len(closed) != 1 or not isinstance(s.position, Var) or mask is not None:
+            raise Inexpressible(f"an {s.op} over a part of an axis")
+        info = self.axes[s.position.name]
+        if b.constant(info.start) != 0 or info.step != 1:
+            raise Inexpressible(f"an {s.op} over a part of an axis")
+        node = self.spread(value, closed)
+        if value.dtype == "bool":
+            node = quote("_0.astype(jnp.int32)", node)
+        found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.int32)", node)
+        if self.rank == 1:
+            found = quote("_0[0]", found)
+        return Value(found, "index", frozenset(value.axes - set(closed)))

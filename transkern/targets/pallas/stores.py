@@ -1,0 +1,122 @@
+"""Stores into buffers that are values: each makes a new value under the buffer's name."""
+
+from __future__ import annotations
+
+import ast
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.targets.pallas.quote import assign, call, name, quote
+from transkern.targets.pallas.subscripts import Place, Span_, Subscript, slice_of, sort
+from transkern.targets.pallas.values import Inexpressible, Value, product_like
+from transkern.targets.pallas.vector import Array, Vector, pack
+
+
+class Stores(Vector):
+    """A `Vector` that stores."""
+
+    def store(self, s: n.Store, mask: Value | None) -> None:
+        buffer = self.program.buffers[s.buffer]
+        array = self.array(s.buffer)
+        value = self.expr(s.value)
+        if product_like(s.value) and s.buffer in self.module.summands:
+            value = self.rounded(value, s.value)
+        value = self.cast(value, buffer.dtype)
+        if not s.index:
+            new = self.typed(value, buffer.dtype)
+            if mask is not None:
+                new = quote("jnp.where(_0, _1, _2)", mask.node, new, name(array.name))
+            self.out.append(assign(array.name, new))
+            return
+        if array.slots is not None:
+            self.store_aligned(s, array, value, mask)
+            return
+        dims = buffer.dims
+        if len(s.index) != len(dims):
+            raise self.module.error("a store by linear index", s.span)
+        subscripts = sort(self, s.index, dims)
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        if all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == list(range(self.rank)):
+            node = self.filled(value, buffer.dtype, dims, slots)
+            if mask is not None:
+                self.ensure(s.buffer)
+                node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
+            self.out.append(assign(array.name, node))
+            return
+        if (
+            mask is None
+            and all(isinstance(x, Span_) and x.whole for x in subscripts)
+            and slots == sorted(set(slots))
+            and value.axes <= set(slots)
+        ):
+            shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
+            node = self.spread(value, slots) if value.axes else self.filled(value, buffer.dtype, dims, slots)
+            self.out.append(assign(array.name, quote("_0.reshape(_1)", node, shape)))
+            return
+        self.ensure(s.buffer)
+        if self.mosaic:
+            raise Inexpressible("a scatter")
+        self.scatter(s, array, value, mask, subscripts)
+
+    def scatter(self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Subscript]) -> None:
+        """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place."""
+        slots = [x.slot for x in subscripts if isinstance(x, Span_)]
+        plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
+        if (
+            (mask is None
+            and plain
+            and slots == list(range(self.rank)))
+            or (not slots and not value.axes and plain and mask is None)
+        ):
+            items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
+            self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
+            return
+        index = [self.expr(i) for i in s.index]
+        if mask is not None:  # what is masked out is stored nowhere
+            limit = self.size(self.program.buffers[s.buffer].dims[0])
+            index[0] = Value(
+                quote("jnp.where(_0, _1, _2)", mask.node, index[0].node, limit), "index", index[0].axes | mask.axes
+            )
+        items = [i.node for i in index]
+        self.out.append(
+            assign(array.name, quote("_0.at[_1].set(_2, mode='drop')", name(array.name), pack(items), value.node))
+        )
+
+    def store_aligned(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
+        """A store into a block that has the slots' dimensions: as a value, a part is replaced by joining the rest to it."""
+        assert array.slots is not None
+        buffer = self.program.buffers[s.buffer]
+        subscripts = sort(self, s.index, buffer.dims)
+        parts = []
+        for x, slot in zip(subscripts, array.slots, strict=True):
+            if not isinstance(x, Span_) or x.slot != slot or x.stride != 1:
+                raise Inexpressible("a store that is not a slice")
+            if not x.whole:
+                parts.append(x)
+        extra = value.axes - set(array.slots)
+        if extra:
+            raise Inexpressible("a store that repeats")
+        node = self.typed(value, buffer.dtype)
+        if mask is not None:
+            if parts:
+                raise Inexpressible("a masked store to a part")
+            node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
+        elif value.axes != set(array.slots) or parts:
+            node = call(self.module.helper("_fill"), [node, self.block_shape(array, buffer, subscripts)])
+        if len(parts) > 1:
+            raise Inexpressible("a store to a part in several dimensions")
+        for x in parts:
+            start, stop = self.size(x.offset), self.size(b.add(x.offset, x.extent))
+            node = call(self.module.helper("_put"), [name(array.name), ast.Constant(x.slot), start, stop, node])
+        self.out.append(assign(array.name, node))
+
+    def block_shape(self, array: Array, buffer: n.Buffer, subscripts: list[Subscript]) -> ast.expr:
+        """The shape of the part of a block that a store fills: a whole dimension may be cut to a tile."""
+        items: list[ast.expr] = [ast.Constant(1)] * self.rank
+        for x in subscripts:
+            assert isinstance(x, Span_)
+            items[x.slot] = self.extent_of(x)
+        return ast.Tuple(items, ast.Load())
+
+    def extent_of(self, s: Span_) -> ast.expr:
+        return self.size(s.extent)
