@@ -14,6 +14,7 @@ from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
+from transkern.fuse.naming import name_axes
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.share import share_values
@@ -38,7 +39,7 @@ COMMON_PASSES: tuple[Pass, ...] = (
     predicate_stores,
 )
 
-PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, place_kernels)
+PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, name_axes, place_kernels)
 """For the CPU, where moving elements together is cheap."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (*COMMON_PASSES, place_kernels, spill_scalars, guard_assumptions)

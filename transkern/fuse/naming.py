@@ -1,0 +1,63 @@
+"""Give loop variables the names a person would:   ii_7, jj_3   to   i, j
+
+Every axis has a name of its own while passes move loops about. In the end a loop only has to differ from what it is
+nested in and from the names its body reads.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.names import printed
+from transkern.ir.traverse import (
+    buffers_used, buffers_written, map_statement, scalars_set, scalars_used, variables_read, walk, with_bodies,
+)  # fmt: skip
+
+_LETTERS = "ijklmpqrst"
+_MADE_UP = re.compile(r"(ii|jj|kk|ll|mm|pp|qq|rr|ss|oo|[ikopqr])(_\d+)?")
+
+
+def name_axes(program: n.Program) -> n.Program:
+    """The program with short names for the axes that the compiler made up."""
+    return replace(program, body=_block(program.body, program, frozenset()))
+
+
+def _block(statements: tuple[n.Stmt, ...], program: n.Program, outer: frozenset[str]) -> tuple[n.Stmt, ...]:
+    out = []
+    for s in statements:
+        here = outer
+        if isinstance(s, (n.Loop, n.Compact, n.Scanning)):
+            if _MADE_UP.fullmatch(s.axis):
+                s = _renamed(s, program, outer)
+            here = outer | {s.axis}
+        out.append(with_bodies(s, lambda body, here=here: _block(body, program, here)))  # type: ignore[misc]
+    return tuple(out)
+
+
+def _renamed(s: n.Loop | n.Compact | n.Scanning, program: n.Program, outer: frozenset[str]) -> n.Stmt:
+    inner = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+    used = scalars_used(s) | scalars_set(s) | buffers_used(s) | buffers_written(s) | outer
+    for name in buffers_used(s) | buffers_written(s):
+        if name in program.buffers:
+            used |= {v for d in program.buffers[name].dims for v in variables_read(d)}
+    used |= {a.name for x in walk((s,)) if isinstance(x, n.Compact) for a in x.inner}
+    taken = {printed(u) for u in used - {s.axis} - inner} | outer
+    wished = s.axis[0] if not s.axis.startswith(("rr", "oo", "r", "o")) else "j"
+    for letter in (wished, *_LETTERS):
+        if letter not in taken and (letter not in inner or letter == s.axis):
+            return _rename(s, letter)
+    return s
+
+
+def _rename(s: n.Loop | n.Compact | n.Scanning, name: str) -> n.Stmt:
+    old = s.axis
+
+    def change(e: Expr) -> Expr | None:
+        return Var(name, "index") if isinstance(e, Var) and e.name == old else None
+
+    changed = map_statement(s, change)
+    assert isinstance(changed, (n.Loop, n.Compact, n.Scanning))
+    return replace(changed, axis=name)
