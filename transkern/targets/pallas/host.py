@@ -1,4 +1,4 @@
-"""The jitted function: host statements in order; kernels as a `pallas_call` or, where Mosaic lacks words, as XLA ops."""
+"""The jitted function: host statements in order; kernels as a `pallas_call`, or as XLA ops."""
 
 from __future__ import annotations
 

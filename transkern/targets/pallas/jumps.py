@@ -1,7 +1,8 @@
 """`continue` and `break` as conditions: JAX's loops have neither.
 
-for i: if a: continue          for i: if not a: rest            for i: if a: break        while i < n and not left:
-       rest               to                                           rest          to         if a: left = 1 else: rest
+    for i:                            for i:                        for i:                 while i < n and not left:
+        if a: continue       to           if not a: rest                if a: break   to       if a: left = 1
+        rest                                                            rest                   else: rest
 """
 
 from __future__ import annotations

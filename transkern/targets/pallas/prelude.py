@@ -59,7 +59,8 @@ def _min(x, **over):
 def _array(of, value, dtype, dims):
     """`value` as a JAX array; TypeError where it is not what this module was made for."""
     if np.ndim(value) != dims or jnp.result_type(value) != jax.dtypes.canonicalize_dtype(dtype):
-        raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, got {jnp.result_type(value)} with {np.ndim(value)}')
+        raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, '
+                        f'got {jnp.result_type(value)} with {np.ndim(value)}')
     return jnp.asarray(value)
 ''',
     "_index_array": '''
@@ -192,7 +193,7 @@ def _positions(at):
 ''',
     "_over": '''
 def _over(rows, body, kinds, start=None, stop=None):
-    """`body` over all rows, or the chunks from the one with `start` to the one with `stop`; folds what it returns (`kinds`)."""
+    """`body` over all rows, or the chunks from that with `start` to that with `stop`; folds the values by `kinds`."""
     if rows <= 64:
         return body(pl.ds(0, rows))
     first = 0 if start is None else lax.shift_right_logical(start, 12)
@@ -210,7 +211,8 @@ def _over(rows, body, kinds, start=None, stop=None):
     "_neutral": '''
 def _neutral(kind, dtype):
     """What folding changes nothing of."""
-    least, most = (-jnp.inf, jnp.inf) if jnp.issubdtype(dtype, jnp.floating) else (jnp.iinfo(dtype).min, jnp.iinfo(dtype).max)
+    floating = jnp.issubdtype(dtype, jnp.floating)
+    least, most = (-jnp.inf, jnp.inf) if floating else (jnp.iinfo(dtype).min, jnp.iinfo(dtype).max)
     return jnp.full((8, 128), {'max': least, 'min': most, 'sum': 0}[kind], dtype)
 ''',
     "_element": '''
@@ -258,13 +260,14 @@ def _copy(source, target):
 ''',
     "_block": '''
 def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
-    """One kernel, its arrays in VMEM as rows of 128; `tables` and `lists`, of single elements, in SMEM while they fit."""
+    """One kernel: arrays in VMEM as rows of 128; `tables` and `lists`, of single elements, in SMEM while they fit."""
     sizes = [x.shape[0] for x in arrays] + [s[0] for s, _ in [*results, *scratch]]
     elements = [x.shape[0] for x in tables] + [s[0] for s, _ in lists]
     fits = sum(-(-e // 1024) * 1024 for e in elements) <= 2 ** 18 - 4096
     vmem = 4 * 128 * sum(map(_rows, sizes + ([] if fits else elements)))
     if vmem > 100 << 20:
-        raise ValueError(f'{kernel.__name__}: needs {vmem >> 20} MiB of VMEM, the limit is 100 MiB: use target="cpu" for this size')
+        raise ValueError(f'{kernel.__name__}: needs {vmem >> 20} MiB of VMEM, the limit is 100 MiB: '
+                         'use target="cpu" for this size')
     smem, block = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pltpu.VMEM)
 
     def in_rows(x):
@@ -286,11 +289,13 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         body, name=kernel.__name__,
         in_specs=[smem] * len(numbers) + [smem if fits else block] * len(tables) + [block] * len(arrays),
         out_specs=[smem if fits else block] * len(lists) + [block] * len(results) + [smem] * len(scalars),
-        out_shape=[listed(*x) for x in lists] + [laid_out(*x) for x in results] + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
+        out_shape=[listed(*x) for x in lists] + [laid_out(*x) for x in results]
+        + [jax.ShapeDtypeStruct((1,), t) for t in scalars],
         scratch_shapes=[pltpu.VMEM((_rows(s[0]), 128), t) for s, t in scratch],
         compiler_params=pltpu.CompilerParams(vmem_limit_bytes=max(vmem + (8 << 20), 16 << 20)),
         interpret=_interpret())(
-            *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables), *map(in_rows, arrays))
+            *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables),
+            *map(in_rows, arrays))
     whole = [m.reshape(-1)[:s[0]] for m, (s, _) in zip(made, [*lists, *results])]
     return [*whole, *(m[0] for m in made[len(whole):])]
 ''',
@@ -304,7 +309,10 @@ def _column(block, j):
     "_fits": '''
 def _fits(arrays, elements, work):
     """Whether a kernel can hold its arrays in VMEM and SMEM, and each of its passes is short enough to be unrolled."""
-    vmem = sum(4 * int(np.prod(s[:-2])) * -(-int(s[-2] if len(s) > 1 else 1) // 8) * 8 * -(-int(s[-1]) // 128) * 128 for s in arrays)
+    def words(*shape):
+        return int(np.prod(shape[:-2])) * (-(-shape[-2] // 8) * 8) * (-(-shape[-1] // 128) * 128)
+
+    vmem = sum(4 * words(1, *s) for s in arrays)
     smem = sum(-(-int(np.prod(s)) // 1024) * 1024 for s in elements)
     return (vmem <= 48 << 20 and smem <= 2 ** 18 - 4096 and all(np.prod(w) <= 2 ** 18 for w in work)
             and all(min(s) > 0 for s in [*arrays, *elements, *work]))

@@ -1,4 +1,4 @@
-"""Python syntax trees from templates, and their text: ``quote("jnp.exp(_0)", x)`` is the tree with `x` put in for ``_0``.
+"""Python syntax trees from templates, and their text: ``quote("jnp.exp(_0)", x)`` is a tree with `x` for ``_0``.
 
 Comments do not exist in a tree: `comment` makes a marker statement, and `text` prints it as a comment.
 """

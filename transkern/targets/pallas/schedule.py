@@ -73,7 +73,7 @@ class KernelSchedule:
 def check_tpu(
     of: str | n.Program, shapes: Sequence[tuple[Sequence[int], str]], topology: str = "v5e:2x2", name: str = ""
 ) -> list[KernelSchedule]:
-    """Compile an emitted module (or a program) for arguments of `shapes`, ``((1024, 4), "float32")`` each; scalars are ``()``.
+    """Compile an emitted module, or a program, for `shapes`: ``((1024, 4), "float32")`` each, scalars ``((), …)``.
 
     Returns the schedule of each kernel. Raises BuildError with the compiler's words where it refuses, and
     TargetUnavailable where libtpu is missing or its schedule dump is not what this reads.

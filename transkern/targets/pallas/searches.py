@@ -6,9 +6,9 @@
         …; parallel p < last: alive[p] = alive[p] and c
         high := last
 
-The kernel keeps the position itself, as a float, where the mask holds, and less than any position elsewhere. The search
-is then one maximum, taken where the array is written; ``p < last`` compares the array with its own maximum, and no index
-arithmetic is left.
+The kernel keeps the position itself, as a float, where the mask holds, and less than any position elsewhere. The
+search is then one maximum, taken where the array is written; ``p < last`` compares the array with its own maximum, and
+no index arithmetic is left.
 
 Positions are the floats 2**23 + p: their bits are those of 2**23 plus p, so that both directions of the conversion are
 one integer addition (an integer maximum takes twice as long on a TPU, and float-to-int conversion four bundles).

@@ -79,7 +79,9 @@ def _rewrite(
     if not set_means_alive:
         initial = b.logical_not(initial)
     start = n.Kernel(names.fresh(f"{program.name}_{alive}"), (
-        n.Loop(p.name, b.ZERO, loop.stop, b.ONE, "parallel", (n.Store(alive, (p,), initial, span=loop.span),), span=loop.span),
+        n.Loop(p.name, b.ZERO, loop.stop, b.ONE, "parallel", (
+            n.Store(alive, (p,), initial, span=loop.span),
+        ), span=loop.span),
     ), "grid", span=loop.span)  # fmt: skip
     head = (
         n.Accumulator(first, "first", "index", span=loop.span),

@@ -1,4 +1,4 @@
-"""How each operation of `ir.ops` is spelled with jax.numpy, and what Mosaic (the TPU's kernel compiler) has no words for."""
+"""How each operation of `ir.ops` is spelled with jax.numpy, and what Mosaic, the TPU's kernel compiler, lacks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ FLOAT: dict[str, str] = {
     **{
         op: f"jnp.{op}(_0)"
         for op in (
-            "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos",
-            "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "rint", "isnan",
-            "isinf", "isfinite", "signbit",
+            "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin",
+            "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc",
+            "rint", "isnan", "isinf", "isfinite", "signbit",
         )
     },
     **{
         op: f"jnp.{op}(_0, _1)"
-        for op in ("fmod", "remainder", "power", "arctan2", "hypot", "copysign", "maximum", "minimum", "fmax", "fmin", "floor_divide")
+        for op in (
+            "fmod", "remainder", "power", "arctan2", "hypot", "copysign", "maximum", "minimum", "fmax", "fmin",
+            "floor_divide",
+        )
     },
     "negative": "-_0",
     "positive": "_0",
@@ -68,17 +71,19 @@ BOOLEAN: dict[str, str] = {
 
 STATIC: dict[str, str] = {
     **{op: f"_0 {sign} _1" for op, sign in _INFIX.items()},
-    "floor_divide": "_0 // _1", "remainder": "_0 % _1", "maximum": "max(_0, _1)", "minimum": "min(_0, _1)", "negative": "-_0",
-    "positive": "_0", "absolute": "abs(_0)", "where": "_1 if _0 else _2", "logical_not": "not _0", "logical_and": "_0 and _1",
-    "and_then": "_0 and _1", "logical_or": "_0 or _1", "or_else": "_0 or _1", "power": "_0 ** _1", "square": "_0 * _0",
+    "floor_divide": "_0 // _1", "remainder": "_0 % _1", "maximum": "max(_0, _1)", "minimum": "min(_0, _1)",
+    "negative": "-_0", "positive": "_0", "absolute": "abs(_0)", "where": "_1 if _0 else _2", "logical_not": "not _0",
+    "logical_and": "_0 and _1", "and_then": "_0 and _1", "logical_or": "_0 or _1", "or_else": "_0 or _1",
+    "power": "_0 ** _1", "square": "_0 * _0",
 }  # fmt: skip
 """Over Python's integers: sizes, known when the function is traced."""
 
 HOST: dict[str, str] = {
     **FLOAT,
     **{op: s.replace("jnp.", "xp.") for op, s in FLOAT.items()},
-    "logical_and": "_0 and _1", "logical_or": "_0 or _1", "logical_not": "not _0", "and_then": "_0 and _1", "or_else": "_0 or _1",
-    "where": "_1 if _0 else _2", "maximum": "xp.maximum(_0, _1)", "floor_divide": "_0 // _1", "remainder": "_0 % _1",
+    "logical_and": "_0 and _1", "logical_or": "_0 or _1", "logical_not": "not _0", "and_then": "_0 and _1",
+    "or_else": "_0 or _1", "where": "_1 if _0 else _2", "maximum": "xp.maximum(_0, _1)", "floor_divide": "_0 // _1",
+    "remainder": "_0 % _1",
     "invert": "~_0", "left_shift": "_0 << _1", "right_shift": "_0 >> _1", "sign": "xp.sign(_0)",
 }  # fmt: skip
 """Over scalar arguments before the call, with NumPy (``xp`` is jax.numpy while JAX traces)."""

@@ -169,7 +169,7 @@ class Statements(Reductions):
         return made
 
     def repeat(self, s: n.While) -> None:
-        """``while``, turned: the head runs before the loop and at the end of its body, for the condition to be carried."""
+        """``while``, turned: the head runs before the loop and at the end of its body, its condition carried."""
         carried = self.carried((*s.head, *s.body))
         used = scalars_used(n.While((), s.condition, s.body))
         made = {x.name for x in walk(s.head) if isinstance(x, (n.Let, n.Accumulator))}

@@ -83,7 +83,7 @@ class Stores(Vector):
         )
 
     def store_aligned(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
-        """A store into a block that has the slots' dimensions: as a value, a part is replaced by joining the rest to it."""
+        """A store into a block that has the slots' dimensions; a part is replaced by joining the rest to it."""
         assert array.slots is not None
         buffer = self.program.buffers[s.buffer]
         subscripts = sort(self, s.index, buffer.dims)

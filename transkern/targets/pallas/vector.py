@@ -162,7 +162,7 @@ class Vector:
         return Value(self.spell(spelling.table(kind)[e.op], args), e.dtype, axes)
 
     def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
-        """Whether XLA would multiply by a reciprocal instead: the divisor is the same along an axis, or a square root."""
+        """Whether XLA would multiply by a reciprocal: the divisor is the same along an axis, or a square root."""
         divisor = e.args[1]
         root = (
             (isinstance(divisor, Apply)
