@@ -6,8 +6,8 @@
                                                      every few times, if a quarter is not alive:
                                                          move what is alive together; low, high = 0, count
 
-A masked pass also computes where nothing is alive any more. Moving the living elements of all arrays that the loop reads
-by position together costs one pass and shortens all that follow. For targets where moving is cheap (the CPU).
+A masked pass also computes where nothing is alive any more. Moving the living elements of all arrays that the loop
+reads by position together costs one pass and shortens all that follow. For targets where moving is cheap (the CPU).
 """
 
 from __future__ import annotations
