@@ -13,8 +13,15 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import printed
 from transkern.ir.traverse import (
-    buffers_used, buffers_written, map_statement, scalars_set, scalars_used, variables_read, walk, with_bodies,
-)  # fmt: skip
+    buffers_used,
+    buffers_written,
+    map_statement,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    with_bodies,
+)
 
 _LETTERS = "ijklmpqrst"
 _MADE_UP = re.compile(r"(ii|jj|kk|ll|mm|pp|qq|rr|ss|oo|[ikopqr])(_\d+)?")
