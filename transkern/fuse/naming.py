@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
@@ -22,6 +24,8 @@ from transkern.ir.traverse import (
     walk,
     with_bodies,
 )
+
+_Looping: TypeAlias = n.Loop | n.Compact | n.Scanning
 
 _LETTERS = "ijklmpqrst"
 _MADE_UP = re.compile(r"(ii|jj|kk|ll|mm|pp|qq|rr|ss|oo|[ikopqr])(_\d+)?")
@@ -40,11 +44,11 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program, outer: frozenset[
             if _MADE_UP.fullmatch(s.axis):
                 s = _renamed(s, program, outer)
             here = outer | {s.axis}
-        out.append(with_bodies(s, lambda body, here=here: _block(body, program, here)))  # type: ignore[misc]
+        out.append(with_bodies(s, partial(_block, program=program, outer=here)))
     return tuple(out)
 
 
-def _renamed(s: n.Loop | n.Compact | n.Scanning, program: n.Program, outer: frozenset[str]) -> n.Stmt:
+def _renamed(s: _Looping, program: n.Program, outer: frozenset[str]) -> _Looping:
     inner = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
     used = scalars_used(s) | scalars_set(s) | buffers_used(s) | buffers_written(s) | outer
     for name in buffers_used(s) | buffers_written(s):
@@ -59,7 +63,7 @@ def _renamed(s: n.Loop | n.Compact | n.Scanning, program: n.Program, outer: froz
     return s
 
 
-def _rename(s: n.Loop | n.Compact | n.Scanning, name: str) -> n.Stmt:
+def _rename(s: _Looping, name: str) -> _Looping:
     old = s.axis
 
     def change(e: Expr) -> Expr | None:
