@@ -60,9 +60,13 @@ class Context:
         self.taken.add(f"{base}_{count}")
         return f"{base}_{count}"
 
+    def axis(self, letter: str, extent: Expr) -> Axis:
+        """A fresh axis; its doubled letter leaves the single one to the user's own variables."""
+        return Axis(self.fresh(letter * 2), extent)
+
     def axes(self, dims: Sequence[Expr]) -> tuple[Axis, ...]:
-        letters = "ijklmpqrs"
-        return tuple(Axis(self.fresh(letters[d % 9]), extent) for d, extent in enumerate(dims))
+        """Fresh axes for the dims of an array."""
+        return tuple(self.axis("ijklmpqrs"[d % 9], extent) for d, extent in enumerate(dims))
 
     # --- errors
 

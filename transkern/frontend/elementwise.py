@@ -113,7 +113,7 @@ def as_array(ctx: Context, value: Value) -> Array:
 def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
     if not owner.dtype:
-        return Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0.0, "float64"))
+        return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     count = b.size(owner.count)
     axes = ctx.axes((count, *owner.dims))
     body: Expr = Load(owner.buffer, tuple(a.var for a in axes), owner.dtype)
@@ -133,14 +133,14 @@ def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
 def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     """``np.array`` of a display: a select over the position."""
     if not items:
-        return Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0.0, "float64"))
+        return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     parts = [as_array(ctx, item) for item in items]
     parts = [ctx.compact(p, "part") if p.mask is not None else p for p in parts]
     dtype = result_type(ctx, [item if is_python_number(item) else p for item, p in zip(items, parts, strict=True)])
     ndim = parts[0].ndim
     if any(p.ndim != ndim for p in parts):
         ctx.fail("np.array of a ragged sequence", "all its elements must have the same shape")
-    axis = Axis(ctx.fresh("i"), b.index(len(items)))
+    axis = ctx.axis("i", b.index(len(items)))
     inner = ctx.axes(parts[0].dims)
     index = tuple(a.var for a in inner)
     for p in parts[1:]:

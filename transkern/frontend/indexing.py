@@ -184,7 +184,7 @@ def as_item(ctx: Context, item: Item) -> Item:
                 else replace(array, empty_dtype=None)
             )
         case Seq(elements, "list"):
-            return as_array(ctx, item) if elements else Array((Axis(ctx.fresh("i"), b.ZERO),), Const(0, "int64"))
+            return as_array(ctx, item) if elements else Array((ctx.axis("i", b.ZERO),), Const(0, "int64"))
         case Static(np.ndarray()) | Concatenation():
             return as_array(ctx, item)
         case Scalar(expr) if expr.dtype == "bool":
@@ -270,7 +270,7 @@ def _masks_to_positions(ctx: Context, base: Array, items: list[Item]) -> list[It
 
 def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
     """``np.nonzero``: one filter a dimension, over the flattened domain."""
-    domain = Axis(ctx.fresh("k"), b.product(mask.dims))
+    domain = ctx.axis("k", b.product(mask.dims))
     index = unravel(domain.var, mask.dims)
     condition = mask.at(index)
     return [Array((domain,), b.cast(i, "int64"), condition) for i in index]
@@ -304,7 +304,7 @@ def _basic_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     index: list[Expr] = []
     for item in items:
         if isinstance(item, Static) and item.value is None:
-            axes.append(Axis(ctx.fresh("o"), b.ONE))
+            axes.append(ctx.axis("o", b.ONE))
             continue
         axis, position = _basic_item(ctx, item, base.dims[len(index)], len(index))
         index.append(position)
@@ -317,7 +317,7 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
     match item:
         case SliceValue():
             span = settle_slice(ctx, item, extent)
-            axis = Axis(ctx.fresh("ijklm"[min(axis_number, 4)]), span.length)
+            axis = ctx.axis("ijklm"[min(axis_number, 4)], span.length)
             if b.constant(span.length) == 1:
                 return axis, span.start
             return axis, b.add(span.start, b.mul(span.step, axis.var))
@@ -390,7 +390,7 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
             value = _checked(ctx, value, extent, len(index), adv_axes, mask)
             index.append(value)
         elif isinstance(item, Static) and item.value is None:
-            (axes_after if passed else axes_before).append(Axis(ctx.fresh("o"), b.ONE))
+            (axes_after if passed else axes_before).append(ctx.axis("o", b.ONE))
         else:
             axis, at = _basic_item(ctx, item, extent, len(index))
             index.append(at)
@@ -434,7 +434,7 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
     if not axes:
         ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
     else:
-        domain = Axis(ctx.fresh("k"), b.product(tuple(a.extent for a in axes)))
+        domain = ctx.axis("k", b.product(tuple(a.extent for a in axes)))
         point = {a.name: i for a, i in zip(axes, unravel(domain.var, tuple(a.extent for a in axes)), strict=True)}
         first = ctx.let(Reduce("first", (domain,), b.substitute(bad, point), "index"), "outside")
         at = unravel(first, tuple(a.extent for a in axes))

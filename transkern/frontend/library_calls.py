@@ -23,7 +23,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Load, Reduce
+from transkern.ir.expr import Apply, Load, Reduce
 
 
 def matmul(ctx: Context, left: Value, right: Value) -> Value:
@@ -41,7 +41,7 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
         "(size {} is different from {})", (inner_y, inner_x),
     )  # fmt: skip
     if x.ndim == 1 and y.ndim == 1:
-        axis = Axis(ctx.fresh("r"), inner_x)
+        axis = ctx.axis("r", inner_x)
         product = Apply("multiply", (x.at((axis.var,)), y.at((axis.var,))), dtype)
         return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.span), "dot"))
     if x.ndim <= 2 and y.ndim <= 2 and not (b.constant(inner_x) is not None and (b.constant(inner_x) or 0) <= 4):
@@ -59,7 +59,7 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
     )
     rows = ctx.axes((x.dims[-2],)) if x.ndim > 1 else ()
     columns = ctx.axes((y.dims[-1],)) if y.ndim > 1 else ()
-    axis = Axis(ctx.fresh("r"), inner_x)
+    axis = ctx.axis("r", inner_x)
     at_x = (*stretched(ctx, x.dims[:-2], batch), *(a.var for a in rows), axis.var) if x.ndim > 1 else (axis.var,)
     at_y = (*stretched(ctx, y.dims[:-2], batch), axis.var, *(a.var for a in columns)) if y.ndim > 1 else (axis.var,)
     product = Apply("multiply", (x.at(at_x), y.at(at_y)), dtype)

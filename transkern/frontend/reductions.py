@@ -12,7 +12,7 @@ from transkern.frontend.elementwise import apply, as_array, convert, nonzero, sc
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
+from transkern.ir.expr import Apply, Const, Expr, Reduce
 
 _EMPTY = {
     "max": "zero-size array to reduction operation maximum which has no identity",
@@ -67,7 +67,7 @@ def reduce(
         if value.mask is not None:
             size = Reduce("count", value.axes[:1], value.mask, "index")
         ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _EMPTY[op])
-    inner = tuple(Axis(ctx.fresh("r"), value.dims[a]) for a in axes)
+    inner = tuple(ctx.axis("r", value.dims[a]) for a in axes)
     outer = ctx.axes(tuple(d for p, d in enumerate(value.dims) if p not in axes))
     position = dict(zip(axes, inner, strict=True))
     rest = iter(outer)
@@ -90,7 +90,7 @@ def reduce(
         facts = {"low": b.ZERO, "high": inner[0].extent if inner else b.ONE}
     if keepdims:
         kept = iter(outer)
-        full = tuple(Axis(ctx.fresh("o"), b.ONE) if p in axes else next(kept) for p in range(value.ndim))
+        full = tuple(ctx.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
         return ctx.define(Array(full, total), name or op, **facts)
     return ctx.define(Array(outer, total), name or op, **facts)
 

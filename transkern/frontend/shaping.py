@@ -25,7 +25,7 @@ from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, GrowingList, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -352,7 +352,7 @@ def expand(ctx: Context, value: Array, axis: int) -> Array:
     """``np.expand_dims`` at a normalised axis."""
     if value.mask is not None and axis == 0:
         value = ctx.compact(value, "kept")
-    new = Axis(ctx.fresh("o"), b.ONE)
+    new = ctx.axis("o", b.ONE)
     return replace(value, axes=(*value.axes[:axis], new, *value.axes[axis:]), identity="")
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
 
@@ -88,6 +88,8 @@ class _Lowering:
         return b.map_expr(expr, change)
 
     def reduction(self, r: Reduce, before: list[n.Stmt]) -> Expr:
+        if any(b.constant(a.extent) == 0 for a in r.axes):
+            return _of_nothing(r)
         name = self.names.fresh(r.op if r.op not in ("sum", "any", "all") else {"sum": "total"}.get(r.op, f"is_{r.op}"))
         before.append(n.Accumulator(name, r.op, r.dtype))
         inner: list[n.Stmt] = []
@@ -215,6 +217,14 @@ def _loops(axes: Sequence[Axis], inner: Sequence[n.Stmt], kind: str = "parallel"
     for axis in reversed(axes):
         body = [n.Loop(axis.name, b.ZERO, axis.extent, b.ONE, kind, tuple(body))]
     return body
+
+
+def _of_nothing(r: Reduce) -> Const:
+    """What a reduction over no elements is (those without an answer are guarded)."""
+    value = {"prod": 1, "all": True, "first": -1, "last": -1}.get(r.op, 0)
+    if r.dtype.startswith("float"):
+        return Const(float(value), r.dtype)
+    return Const(bool(value) if r.dtype == "bool" else int(value), r.dtype)
 
 
 def _without_ones(axes: Sequence[Axis]) -> tuple[list[Axis], dict[str, Expr]]:
