@@ -146,8 +146,14 @@ class Launcher:
     # --- statements
 
     def statements(self, statements: Iterable[n.Stmt]) -> None:
-        for s in statements:
-            self.statement(s)
+        found = list(statements)
+        for s in found:
+            if isinstance(s, n.Accumulator):  # its loop has gone: nothing was combined
+                self.line(f"{host.name(s.name)} = {_nothing(s)}")
+                self.defined.add(s.name)
+        for s in found:
+            if not isinstance(s, n.Accumulator):
+                self.statement(s)
 
     def nested(self, statements: Sequence[n.Stmt]) -> None:
         self.depth += 1
@@ -404,6 +410,12 @@ def _objects(result: n.Result) -> set[str]:
             return {name for item in items for name in _objects(item)}
         case _:
             return set()
+
+
+def _nothing(s: n.Accumulator) -> str:
+    """What a reduction of nothing is."""
+    value = {"prod": 1, "all": 1, "first": -1, "last": -1, "argmax": -1, "argmin": -1}.get(s.op, 0)
+    return host.constant(bool(value) if s.dtype == "bool" else value, s.dtype)
 
 
 def _tuple(texts: Iterable[str]) -> str:

@@ -43,6 +43,11 @@ class ndarray(np.ndarray[Any, Any]):
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return np.asarray(array).view(ndarray)
 
+    @property
+    def device(self) -> Any:
+        """The device that holds the array; it is a context, as CuPy's is."""
+        return _Device()
+
     def __repr__(self) -> str:
         return repr(asnumpy(self))
 

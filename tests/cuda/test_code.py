@@ -1,0 +1,113 @@
+"""The text: NVRTC takes it for each architecture, the machine code spills nothing, and it reads as it should."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.cuda.support import FUSED, NMS, example_program, program_from
+from tests.tools import require
+from transkern.errors import CompileError
+from transkern.targets.cuda.emit import emit
+from transkern.targets.cuda.sass import KernelCode, compile_cubin, inspect
+
+require("nvrtc", "nvdisasm", "cuobjdump")
+
+ADAM = "adam({t}[n], {t}[n], {t}[n], {t}[n], float, float, float, float, int)"
+LSTM = "lstm({t}[n, m], {t}[n, k])"
+EXAMPLES = {**{k: v for k, v in FUSED.items() if k != "lstm"}, "adam": ADAM, "lstm": LSTM, **NMS}
+
+
+@cache
+def texts(name: str, dtype: str = "float32") -> tuple[str, str]:
+    return emit(example_program(name, EXAMPLES[name].format(t=dtype)))
+
+
+@cache
+def code(name: str, arch: str, dtype: str = "float32") -> list[KernelCode]:
+    return inspect(texts(name, dtype)[0], arch)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_compile_without_spills(name: str, dtype: str, arch: str) -> None:
+    kernels = code(name, arch, dtype)
+    assert kernels
+    assert not [k for k in kernels if k.spills]
+    assert all(k.registers <= 64 for k in kernels)
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "adam", "lstm", "residual"])
+def test_elementwise_examples_move_words_of_16_bytes(name: str) -> None:
+    (kernel,) = code(name, "sm_90")
+    assert kernel.counts["load_128"] >= 2 and kernel.counts["store_128"] >= 1
+    assert "barrier" not in kernel.counts and not kernel.shared
+
+
+@pytest.mark.parametrize("name", ["softmax", "layernorm"])
+def test_rows_take_one_barrier_a_reduction(name: str) -> None:
+    (kernel,) = code(name, "sm_90")
+    assert kernel.counts["barrier"] == 2
+
+
+@pytest.mark.parametrize("name", NMS)
+def test_an_nms_loop_is_one_launch_with_one_barrier_a_step(name: str) -> None:
+    text, launcher = texts(name)
+    kernels = re.findall(r"__launch_bounds__\(\d+\) (\w+)\(", text)
+    assert kernels.count(f"{name}_loop") == 1
+    assert not re.search(r"^ *(while|for) ", launcher.partition(f"def {name}(")[2].partition("\ndef ")[0], re.MULTILINE)
+    (loop,) = [k for k in code(name, "sm_90") if k.name == f"{name}_loop"]
+    assert loop.counts["barrier"] <= 2
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_launchers_import_only_cupy_and_numpy(name: str) -> None:
+    tree = ast.parse(texts(name)[1])
+    found = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
+    found |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert found <= {"cupy", "numpy", "functools", "pathlib"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_text_is_the_same_each_time_and_fits_a_screen(name: str) -> None:
+    program = example_program(name, EXAMPLES[name].format(t="float32"))
+    assert emit(program) == emit(program)
+    for text in emit(program):
+        assert all(line == line.rstrip() and "\t" not in line for line in text.splitlines())
+
+
+def test_the_users_lines_stand_above_their_code() -> None:
+    text, _ = texts("nms")
+    assert re.search(r"// \d+: keep\.append\(i\)\n.*keep\[keep_size\] = i", text)
+    assert re.search(r"// \d+: order = rest\[iou <= iou_threshold\]\n +for \(", text)
+    assert "const float iou = inter / " in text
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not needed by anything")
+@pytest.mark.parametrize("name", ["nms", "layernorm"])
+def test_nvcc_takes_the_same_text(name: str, tmp_path: Path) -> None:
+    (tmp_path / "kernel.cu").write_text(texts(name)[0])
+    command = ["nvcc", "-std=c++17", "--fmad=false", "-arch=sm_80", "-ptx", "kernel.cu", "-o", "kernel.ptx"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_of_cuda_and_of_the_launcher_may_be_the_users() -> None:
+    source = "def f(block, grid, threads):\n    cp = block * grid\n    error = cp + threads\n    return error.sum(), cp\n"
+    text, launcher = emit(program_from(source, "f(float32[n], float32[n], float32[n])"))
+    compile_cubin(text)
+    compile(launcher, "f.py", "exec")
+
+
+def test_half_and_complex_are_refused_at_their_line() -> None:
+    for dtype, advice in (("float16", "float32"), ("complex64", "cpu")):
+        with pytest.raises(CompileError) as refused:
+            emit(program_from("def f(x):\n    return x * x\n", f"f({dtype}[n])"))
+        assert dtype in str(refused.value) and advice in refused.value.help
