@@ -189,7 +189,9 @@ def test_jax_arrays_come_back_as_jax_arrays() -> None:
     x = jnp.ones(5, "float32")
     result = transkern.compile(chain, target="cpu")(x, x, x)
     assert type(result).__module__.startswith("jax")
-    np.testing.assert_allclose(np.asarray(result), chain(np.ones(5, "f4"), np.ones(5, "f4"), np.ones(5, "f4")), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.asarray(result), chain(np.ones(5, "f4"), np.ones(5, "f4"), np.ones(5, "f4")), rtol=1e-6
+    )
 
 
 def test_emitted_c_runs_without_transkern(tmp_path: Path) -> None:
@@ -206,3 +208,24 @@ def test_emitted_c_runs_without_transkern(tmp_path: Path) -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run.stdout.strip() == "True", run.stderr
+
+
+@transkern.compile(target="cpu")
+def decorated(x: Any) -> Any:
+    return x + 1
+
+
+def test_a_decorated_function_pickles_by_name() -> None:
+    assert pickle.loads(pickle.dumps(decorated)) is decorated
+    np.testing.assert_array_equal(decorated(np.arange(3)), np.arange(3) + 1)
+
+
+def test_constants_in_tuples_are_told_apart() -> None:
+    weights = (np.array([0.1, 0.2]),)
+
+    def weighted(x: Any) -> Any:
+        return x * weights[0]
+
+    first = cache.function_fingerprint(weighted)
+    weights = (np.array([0.1, 0.2 + 1e-12]),)
+    assert cache.function_fingerprint(weighted) != first

@@ -141,13 +141,18 @@ class Translator(Expressions):
 
     def _local_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
-            path = alias.name if isinstance(node, ast.Import) else f"{node.module}.{alias.name}"
-            self.env[alias.asname or alias.name.split(".")[0]] = known_object(path)
+            head = alias.name.split(".")[0]
+            if isinstance(node, ast.ImportFrom):
+                self.env[alias.asname or alias.name] = known_object(f"{node.module}.{alias.name}")
+            else:  # `import a.b` binds `a`
+                self.env[alias.asname or head] = known_object(alias.name if alias.asname else head)
 
     def raise_(self, exc: ast.expr | None) -> None:
         name, text, args = "RuntimeError", "No active exception to reraise", ()
         match exc:
             case ast.Call(func=ast.Name(id=name), args=arguments):
+                if len(arguments) > 1:
+                    self.ctx.fail("an exception with several arguments", "raise it with one message", exc)
                 text, args = self.message(arguments[0] if arguments else None)  # type: ignore[assignment]
             case ast.Name(id=name):
                 text = ""

@@ -63,7 +63,8 @@ def digest(*parts: str) -> str:
 
 def code_fingerprint(function: types.FunctionType) -> str:
     """A fingerprint of what a function does: its code, constants and defaults, not where it stands."""
-    return digest(*_code_parts(function.__code__), repr(function.__defaults__), repr(function.__kwdefaults__))
+    defaults = value_fingerprint((function.__defaults__, function.__kwdefaults__))
+    return digest(*_code_parts(function.__code__), defaults)
 
 
 def _code_parts(code: types.CodeType) -> Iterator[str]:
@@ -92,6 +93,10 @@ def value_fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> str:
         return digest(str(value.dtype), str(value.shape), value.tobytes().hex())
     if isinstance(value, types.ModuleType):
         return value.__name__
+    if isinstance(value, (tuple, list)):
+        return digest(type(value).__name__, *(value_fingerprint(v, seen) for v in value))
+    if isinstance(value, dict):
+        return digest("dict", *(value_fingerprint(part, seen) for item in value.items() for part in item))
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType):
         return value_fingerprint(wrapped, seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +51,7 @@ class Compiled:
 
     def __init__(
         self, function: Callable[..., Any], target: str = "auto", types: str | None = None, fallback: str | None = None,
-        allow_float32: bool = False, verify: bool = False,
+        allow_float32: bool = False,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
@@ -59,7 +60,7 @@ class Compiled:
         functools.update_wrapper(self, function)
         self.function = inspect.unwrap(function)
         self.target, self.types, self.fallback = target, types, fallback
-        self.allow_float32, self.verify = allow_float32, verify
+        self.allow_float32 = allow_float32
         self._fast: Callable[..., Any] = _nothing
         self._specialisations: dict[tuple[Any, ...], Specialisation] = {}
         self._demands: set[str] = set()
@@ -83,7 +84,10 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __reduce__(self) -> Any:
-        return (_rebuild, (self.function, self.target, self.types, self.fallback))
+        module = sys.modules.get(self.function.__module__)
+        if getattr(module, self.function.__qualname__, None) is self:
+            return self.function.__qualname__  # a decorated function: pickled by name, as functions are
+        return (_rebuild, (self.function, self.target, self.types, self.fallback, self.allow_float32))
 
     def __repr__(self) -> str:
         return f"<transkern function {getattr(self, '__name__', '?')} for target {self.target}>"
@@ -288,5 +292,7 @@ def _nothing(*args: Any) -> Any:
     return NotImplemented
 
 
-def _rebuild(function: types.FunctionType, target: str, types: str | None, fallback: str | None) -> Compiled:
-    return Compiled(function, target, types, fallback)
+def _rebuild(
+    function: types.FunctionType, target: str, types: str | None, fallback: str | None, allow_float32: bool
+) -> Compiled:
+    return Compiled(function, target, types, fallback, allow_float32)
