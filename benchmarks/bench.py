@@ -24,6 +24,7 @@ from cases import Case, cases
 from measure import Others, Timing, copy_bandwidth, difference, interleaved
 from peers import ORDER, Runner, runner, versions
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from startup import overhead, waits
 
@@ -49,7 +50,7 @@ def main() -> int:
             rows.append(measure(case, peers))
             bandwidth.append(copy_bandwidth(threads))
             rows[-1]["copy_bandwidth"] = bandwidth[-1]
-        console.print(line(rows[-1]))
+        console.print(line(rows[-1]), markup=False)
     others = busy.share()
     console.print(f"other processes took {others:.0%} of the machine" + (": not a quiet run" if others > 0.05 else ""))
     with console.status("imports, first calls, the call"):
@@ -136,7 +137,7 @@ def table(rows: list[dict[str, Any]], peers: tuple[str, ...]) -> Table:
         for peer in others:
             times = ratio(row, peer)
             wrong = row["peers"].get(peer, {}).get("wrong", "")
-            cells.append(f"{times:.1f}×" if times is not None else f"[yellow]{wrong[:24]}" if wrong else "")
+            cells.append(f"{times:.1f}×" if times is not None else f"[yellow]{escape(wrong[:24])}" if wrong else "")
         made.add_row(
             f"{row['case']} {row['dtype']}", readable(mine["median"]) if "median" in mine else "[red]failed",
             f"{rate:.0%}" if rate else "", *cells,

@@ -72,7 +72,7 @@ def main():
 
     console.rule("Every example on every target")
     for line in left_out:
-        console.print(f"not here: {line}")
+        console.print(f"not here: {line}", markup=False)
     failures = 0
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     for target, mode in targets:

@@ -141,6 +141,15 @@ def test_doctor_works_where_there_is_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert run("doctor").exit_code == 0
 
 
+def test_doctor_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    from transkern.cli import doctor
+
+    missing = Finding("CuPy", "cuda", "", "pip install 'transkern[cuda]'")
+    others = [Finding(what, "", "") for what in doctor._NAMES.values() if what != "CuPy"]
+    monkeypatch.setattr(doctor, "examine", lambda: [missing, *others])
+    assert "pip install 'transkern[cuda]'" in run("doctor").stdout
+
+
 def test_doctor_survives_a_question_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     from transkern.cli import doctor
 

@@ -35,6 +35,7 @@ class Finding:
 def report() -> None:
     """Prints the table, then a line a target."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     console = Console()
@@ -45,7 +46,7 @@ def report() -> None:
         table.add_column(heading, overflow="fold")
     for one in findings:
         mark, text = ("[green]yes", one.found) if one.found else ("[yellow]no", one.advice)
-        table.add_row(mark, one.what, one.serves, text)
+        table.add_row(mark, one.what, one.serves, escape(text))  # 'transkern[cuda]' is no markup
     console.print(table)
     for line in verdicts({one.what: bool(one.found) for one in findings}):
         console.print(line, highlight=False)
