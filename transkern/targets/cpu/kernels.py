@@ -38,8 +38,8 @@ TYPES = {
 
 _LANES = 64  # elements of the narrowest type in the widest vector
 _SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
-_PARALLEL_WORK = 150_000  # operations below which a second thread costs more than it gains
-_REPEATED = 10  # inside a sequential loop threads are woken each time: they must gain more
+_PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
+_REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
 
