@@ -70,7 +70,11 @@ def small_grid(text: str) -> str:
     """A launcher whose cooperative kernels run whatever the sizes are, on 4 blocks of 64 threads."""
     assert "_GRID_FROM = " in text, "no kernel has a cooperative form"
     blocks = next(line for line in text.splitlines() if line.startswith("    blocks = 1 <<"))
-    return text.replace("_GRID_FROM = ", "_GRID_FROM = 0 * ").replace(blocks, "    blocks = 4").replace("(1024,), (", "(64,), (")
+    return (
+        text.replace("_GRID_FROM = ", "_GRID_FROM = 0 * ")
+        .replace(blocks, "    blocks = 4")
+        .replace("(1024,), (", "(64,), (")
+    )
 
 
 @dataclass

@@ -100,7 +100,9 @@ def test_nvcc_takes_the_same_text(name: str, tmp_path: Path) -> None:
 
 
 def test_names_of_cuda_and_of_the_launcher_may_be_the_users() -> None:
-    source = "def f(block, grid, threads):\n    cp = block * grid\n    error = cp + threads\n    return error.sum(), cp\n"
+    source = (
+        "def f(block, grid, threads):\n    cp = block * grid\n    error = cp + threads\n    return error.sum(), cp\n"
+    )
     text, launcher = emit(program_from(source, "f(float32[n], float32[n], float32[n])"))
     compile_cubin(text)
     compile(launcher, "f.py", "exec")

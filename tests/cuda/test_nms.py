@@ -51,7 +51,9 @@ def test_random_boxes(name: str, dtype: str) -> None:
     for count in (0, 2, 3, 31, 32, 33, 64, 100, 257, 1000):
         for spread, threshold in ((100.0, 0.5), (8.0, 0.3), (30.0, 0.0)):
             limit = int(rng.integers(0, count + 2))
-            check_call(numpy, compiled(name, dtype), arguments(name, *boxes(rng, count, spread, dtype), threshold, limit))
+            check_call(
+                numpy, compiled(name, dtype), arguments(name, *boxes(rng, count, spread, dtype), threshold, limit)
+            )
 
 
 @pytest.mark.parametrize("name", NMS)

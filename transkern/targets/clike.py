@@ -123,6 +123,7 @@ _RESERVED = frozenset(
         "Block",
         "Warp",
         "Grid",
+        "Threads",
         "Pack",
         "Exact",
         "Best",

@@ -71,7 +71,9 @@ def reads(exprs: Iterable[Expr], written: set[str], owner: Owner) -> set[Access]
     }  # fmt: skip
 
 
-def within(statements: Sequence[n.Stmt], buffers: dict[str, n.Buffer], written: set[str], spread: Spread) -> set[Access]:
+def within(
+    statements: Sequence[n.Stmt], buffers: dict[str, n.Buffer], written: set[str], spread: Spread
+) -> set[Access]:
     """The accesses of the iterations of a nest."""
     found: set[Access] = set()
     for s in walk(statements):

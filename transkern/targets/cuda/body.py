@@ -63,7 +63,9 @@ class Body:
         self.held: dict[str, Held] = {}
         self.scopes: list[set[str]] = [set()]  # the accumulators of the open blocks, innermost last
         self.undeclared: dict[str, str] = {}  # variables whose first assignment is their declaration, with their dtypes
-        self.slice_number: tuple[str, str] | None = None  # which slice of shared memory is this iteration's, and of whom
+        self.slice_number: tuple[str, str] | None = (
+            None  # which slice of shared memory is this iteration's, and of whom
+        )
         self.order: Expr | None = None  # the number of the iteration, where a check may fail in one of many
         self.loops = 0  # thread-level loops around the statement, from the one that a failed check leaves
 
@@ -216,7 +218,8 @@ class Body:
         first = start or c.expr(s.start)
         if step is None:
             by = c.expr(s.step)
-            return f"for (long long {i} = {first}; {by} > 0 ? {i} < {c.expr(s.stop)} : {i} > {c.expr(s.stop)}; {i} += {by})"
+            goes = f"{by} > 0 ? {i} < {c.expr(s.stop)} : {i} > {c.expr(s.stop)}"
+            return f"for (long long {i} = {first}; {goes}; {i} += {by})"
         sign = "<" if step > 0 else ">"
         advance = {1: f"++{i}", -1: f"--{i}"}.get(step, f"{i} += {step}" if step > 0 else f"{i} -= {-step}")
         return f"for (long long {i} = {first}; {i} {sign} {c.expr(s.stop)}; {advance})"
@@ -305,7 +308,6 @@ class Body:
 
     def scanning(self, s: n.Scanning) -> None:
         c, i = self.c, ident(s.axis)
-        dtype = self.program.buffers[s.buffer].dtype
         how = self.scan_operator(s)
         total = f"{ident(s.buffer)}_running"
         self.line(f"{how.type} {total} = {how.functor}::start();")
@@ -376,7 +378,9 @@ def _first_use(body: Iterable[n.Stmt], name: str) -> str:
                 return "read"
             case n.If(condition, then, orelse):
                 one, two = _first_use(then, name), _first_use(orelse, name)
-                found = "read" if "read" in (one, two) or name in variables_read(condition) else one if one == two else ""
+                found = (
+                    "read" if "read" in (one, two) or name in variables_read(condition) else one if one == two else ""
+                )
             case n.While(head, condition, inner):
                 found = _first_use(head, name)
                 if not found and (name in variables_read(condition) or _first_use(inner, name) == "read"):

@@ -16,8 +16,8 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit
-from transkern.targets.cuda.group import nest
 from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch, wrapped
+from transkern.targets.cuda.nests import nest
 from transkern.targets.cuda.parameters import parameters
 from transkern.targets.cuda.spelling import PREFIX, TYPES, itemsize
 
@@ -92,7 +92,14 @@ class _Printing:
     def __init__(
         self, unit: Unit, name: str, nest: _Nest, accesses: list[_Access], given: list[Var], width: int
     ) -> None:
-        self.unit, self.name, self.nest, self.accesses, self.given, self.width = unit, name, nest, accesses, given, width
+        self.unit, self.name, self.nest, self.accesses, self.given, self.width = (
+            unit,
+            name,
+            nest,
+            accesses,
+            given,
+            width,
+        )
         self.along = [a for a in accesses if a.along]
 
     def element_function(self) -> str:
@@ -227,7 +234,11 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
         if (buffer, index) in found:
             return found[buffer, index]
         info = program.buffers[buffer]
-        if info.layout != "C" or len(index) != len(info.dims) or any(isinstance(e, Load) for i in index for e in _parts(i)):
+        if (
+            info.layout != "C"
+            or len(index) != len(info.dims)
+            or any(isinstance(e, Load) for i in index for e in _parts(i))
+        ):
             return None
         within = [last.name in variables_read(e) for e in index]
         if any(within):
@@ -264,9 +275,9 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
 def _inside(access: _Access, nest: _Nest) -> bool:
     """Whether the place is in the array whatever the iteration, so that it may be read where it is not needed."""
     extents = dict(zip(nest.axes, nest.extents, strict=True))
-    return all(extents.get(e) == d for e, d in zip(access.index, access.buffer.dims, strict=True) if isinstance(e, Var)) and all(
-        isinstance(e, Var) and e in extents for e in access.index
-    )
+    return all(
+        extents.get(e) == d for e, d in zip(access.index, access.buffer.dims, strict=True) if isinstance(e, Var)
+    ) and all(isinstance(e, Var) and e in extents for e in access.index)
 
 
 def _loads(s: n.Stmt) -> Iterator[tuple[Load, bool]]:
@@ -309,4 +320,3 @@ def _elements_only(inner: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
 
 def _factor(text: str) -> str:
     return text if text.isidentifier() or text.isdigit() else f"({text})"
-

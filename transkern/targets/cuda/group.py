@@ -8,19 +8,18 @@ spread over the threads, or over the group's warps where an iteration has enough
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import exprs, own_exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import exprs, own_exprs, scalars_set, walk
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, conflict, reads, within
 from transkern.targets.cuda.body import Body, Unit, has_guards
+from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
-
-_SMALL = 32  # an inner loop with a constant extent up to this is a thread's own
 
 
 class GroupBody(Body):
@@ -33,6 +32,7 @@ class GroupBody(Body):
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
+        self.meets = False  # whether the threads wait for each other anywhere
 
     # --- barriers
 
@@ -40,8 +40,12 @@ class GroupBody(Body):
         """A barrier where `accesses` conflict with what came before."""
         if any(conflict(old, new) for old in self.pending for new in accesses):
             self.line(f"{self.group}.sync();")
-            self.pending = set()
+            self.met()
         self.pending = self.pending | accesses
+
+    def met(self, since: Iterable[Access] = ()) -> None:
+        """The threads have waited for each other; what was touched `since` is known to no other."""
+        self.pending, self.meets = set(since), True
 
     def repeated(self, body: Callable[[], None]) -> None:
         """Prints what is run again and again: its end comes before its start, too."""
@@ -66,7 +70,9 @@ class GroupBody(Body):
             self.touch(self.reads(*own_exprs(s)))
         if isinstance(s, n.If):
             self.if_(s)
-        elif isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,))):
+        elif (
+            isinstance(s, (n.Loop, n.While)) and not has_parallel(s) and any(isinstance(x, n.Store) for x in walk((s,)))
+        ):
             self.alone(s)
         else:
             super().statement(s)
@@ -135,14 +141,14 @@ class GroupBody(Body):
         self.close("} while (false);" if guarded else "}")
         if guarded:
             self.line(f"if (has_failed({self.group}, failure, error)) return;")
-            self.pending = set()
+            self.met()
         bound = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Accumulator))}
         for name in sorted(scalars_set(s) - (bound - set(self.program.variables))):
             self.unit.pieces.add("reduce")
             held = self.held.get(name)
             variable = ident(name) if held is None else held.name
             self.line(f"{variable} = {self.group}.from({variable}, 0);")
-            self.pending = set()
+            self.met()
 
     # --- loops
 
@@ -205,7 +211,7 @@ class GroupBody(Body):
             self.take(inner)
             self.line(f"return {c.expr(found.value)};")
             self.close("});")
-        self.pending = set()
+        self.met()
 
     def spread(self, s: n.Loop) -> None:
         """The iterations of a nest, over the threads."""
@@ -224,7 +230,9 @@ class GroupBody(Body):
         self.source(s)
         order: Expr
         if aligned:
-            start = f"{self.group}.start({self.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{self.group}.rank()"
+            start = (
+                f"{self.group}.start({self.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{self.group}.rank()"
+            )
             i = ident(s.axis)
             self.open(f"for (long long {i} = {start}; {i} < {self.c.expr(s.stop)}; {i} += {self.group}.size())")
             order = Var(s.axis, "index")
@@ -237,7 +245,7 @@ class GroupBody(Body):
         self.close()
         if guarded:
             self.line(f"if (has_failed({self.group}, failure, error)) return;")
-            self.pending = set()
+            self.met()
         self.end_parts(parts)
 
     def rows(self, s: n.Loop) -> None:
@@ -294,7 +302,7 @@ class GroupBody(Body):
                 combined = f"{self.group}.{held.node.op}({part})"
             self.line(f"{whole} = {combined if direct else f'{held.how.functor}()({whole}, {combined})'};")
             held.name = whole
-            self.pending = set()
+            self.met()
 
     # --- bodies of one thread
 
@@ -360,7 +368,7 @@ class GroupBody(Body):
         self.line(f"{base} += {g}.size();")
         self.close(f"}} while ({base} < {stop});")
         self.line(f"{count} = {kept};")
-        self.pending = stores | {a for a in inside if a.buffer not in s.outputs}
+        self.met(stores | {a for a in inside if a.buffer not in s.outputs})
 
     def inner_stores(self, s: n.Compact, place: Expr, keep: str, in_place: bool) -> None:
         """Stores what is kept of one chunk; in place, all threads read a column before any of them writes it."""
@@ -406,66 +414,4 @@ class GroupBody(Body):
         self.line(f"{running} = {op}()({running}, {value}_total);")
         self.line(f"{i}_base += {g}.size();")
         self.close(f"}} while ({i}_base < {c.expr(s.stop)});")
-        self.pending = {a for a in inside if a.stores}
-
-
-def has_parallel(s: n.Stmt) -> bool:
-    """Whether there is something in the statement that threads can share."""
-    return any(
-        isinstance(x, (n.Compact, n.Scanning)) or (isinstance(x, n.Loop) and x.kind == "parallel") for x in walk((s,))
-    )
-
-
-def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:
-    """The perfect nest of parallel loops that `s` opens, and what is inside."""
-    axes, body = [s], s.body
-    while len(body) == 1 and isinstance(body[0], n.Loop) and body[0].kind == "parallel":
-        inner = body[0]
-        names = {a.axis for a in axes}
-        if (variables_read(inner.start) | variables_read(inner.stop) | variables_read(inner.step)) & names:
-            break
-        axes.append(inner)
-        body = inner.body
-    return axes, body
-
-
-def search(s: n.Loop) -> n.Accumulate | None:
-    """The search, where all a loop does is look for the first or last position."""
-    found = [x for x in s.body if isinstance(x, n.Accumulate)]
-    rest = [x for x in s.body if not isinstance(x, (n.Accumulate, n.Let))]
-    if len(found) == 1 and not rest and found[0].op in ("first", "last") and s.step == b.ONE:
-        if found[0].position == Var(s.axis, "index"):
-            return found[0]
-    return None
-
-
-def rows_for_warps(s: n.Loop) -> bool:
-    """Whether an iteration holds a loop that is worth sharing: long, and along the last dimension of what it reads."""
-    _, body = nest(s)
-    if any(isinstance(x, (n.Guard, n.Compact, n.Break, n.Continue, n.Alloc)) for x in walk(body)):
-        return False
-    shared = [x for x in body if isinstance(x, n.Scanning) or (isinstance(x, n.Loop) and x.kind == "parallel")]
-    return any(is_long(x) and runs_along_rows(x) for x in shared) and not any(
-        isinstance(x, n.Loop) and x.kind == "sequential" for x in body
-    )
-
-
-def is_long(s: n.Loop | n.Scanning) -> bool:
-    extent = b.constant(s.stop if isinstance(s, n.Scanning) else b.sub(s.stop, s.start))
-    return extent is None or extent > _SMALL
-
-
-def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
-    """Whether neighbours in the loop touch neighbours in memory, more often than not."""
-    along, across = 0, 0
-    stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
-    loaded = [(e.buffer, e.index) for e in exprs((s,)) if isinstance(e, Load)]
-    for _, index in stored + loaded:
-        names = [variables_read(e) for e in index]
-        if not any(s.axis in x for x in names):
-            continue
-        if s.axis in names[-1]:
-            along += 1
-        else:
-            across += 1
-    return along >= across
+        self.met(a for a in inside if a.stores)

@@ -61,7 +61,7 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
             return fetched if kind in ("index", "bool", "float64") else f"{dtype(kind)}({fetched})", _ATOM
         case Apply("cast", (x,), kind):
             if kind == "index":
-                return (_print(x, look) if x.dtype == "index" else (f"int({_print(x, look)[0]})", _ATOM))
+                return _print(x, look) if x.dtype == "index" else (f"int({_print(x, look)[0]})", _ATOM)
             return f"{dtype(kind) if kind != 'bool' else 'bool'}({_print(x, look)[0]})", _ATOM
         case Apply("where", (c, x, y), _):
             return f"{at(x, _TERNARY + 1)} if {at(c, _TERNARY + 1)} else {at(y, _TERNARY)}", _TERNARY

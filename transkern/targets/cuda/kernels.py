@@ -1,9 +1,9 @@
 """Kernels as `__global__` functions: which form each takes, its parameters, and how it is launched.
 
-    elements   a thread for each point of a nest; contiguous arrays in words of 16 bytes where all accesses agree (`flat`)
-    rows       a block for each row: the loops inside are shared by its threads
-    reduction  either of these, each block's part put down, the last block combines them
-    block      one block for all, with the sequential loop inside; the same text for a cooperative grid
+elements   a thread for each point of a nest; contiguous arrays in words of 16 bytes where all accesses agree (`flat`)
+rows       a block for each row: the loops inside are shared by its threads
+reduction  either of these, each block's part put down, the last block combines them
+block      one block for all, with the sequential loop inside; the same text for a cooperative grid
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transkern.ir.traverse import buffers_written, scalars_set, scalars_used, wa
 from transkern.targets.clike import ident
 from transkern.targets.cuda import flat
 from transkern.targets.cuda.body import Unit, extent_of, has_guards
-from transkern.targets.cuda.group import GroupBody, has_parallel, is_long, nest, runs_along_rows
+from transkern.targets.cuda.group import GroupBody
 from transkern.targets.cuda.launches import (
     BLOCK_THREADS,
     FIRST,
@@ -29,6 +29,7 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
+from transkern.targets.cuda.nests import has_parallel, is_long, nest, runs_along_rows
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
 
@@ -129,12 +130,24 @@ class KernelPrinter:
         bound = BLOCK_THREADS if rows else THREADS
         text = f'extern "C" __global__ void __launch_bounds__({bound}) {name}({wrapped(params)}) {{\n'
         text += "\n".join(group.lines) + "\n}\n"
-        return KernelText(name, text, buffers, scalars, launch, {}, tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators), "", slices)
+        return KernelText(
+            name,
+            text,
+            buffers,
+            scalars,
+            launch,
+            {},
+            tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators),
+            "",
+            slices,
+        )
 
     def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:
         """Whether the iterations of a nest are shared by the threads of a block, not a thread's own."""
         shared = [x for x in inner if isinstance(x, n.Scanning) or (isinstance(x, n.Loop) and x.kind == "parallel")]
-        if any(isinstance(x, (n.Compact, n.While)) or (isinstance(x, n.Loop) and x.kind == "sequential") for x in inner):
+        if any(
+            isinstance(x, (n.Compact, n.While)) or (isinstance(x, n.Loop) and x.kind == "sequential") for x in inner
+        ):
             return False
         return any(is_long(x) and runs_along_rows(x) for x in shared)
 
@@ -149,7 +162,7 @@ class KernelPrinter:
         return found
 
     def finish(self, group: GroupBody, names: Sequence[str]) -> None:
-        """The parts of the threads to one for the block; the parts of the blocks to one, by the block that ends last."""
+        """The threads' parts to one for the block; the blocks' parts to one, by the block that ends last."""
         self.unit.pieces |= {"reduce", "last_block"}
         for name in names:
             held = group.held[name]
@@ -172,7 +185,6 @@ class KernelPrinter:
     def together(self, kernel: n.Kernel) -> KernelText:
         """All statements by one group: a block, or a cooperative grid where there is much to do."""
         first_guard = len(self.unit.guards)
-        self.unit.pieces.add("block")
         buffers, scalars, params = parameters(self.program, kernel, shared=True)
         group = GroupBody(self.unit, "group", buffers_written(kernel))
         self.variables(group, kernel, scalars)
@@ -182,8 +194,15 @@ class KernelPrinter:
         if guards:
             params.append("long long *error")
         name = ident(kernel.name)
-        text = "\n".join(group.lines) + "\n}\n"
         counts = work(self.program, kernel)
+        if counts and not group.meets:
+            # No thread waits for another: as many blocks as there is work for.
+            self.unit.pieces.add("threads")
+            text = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(params)}) {{\n'
+            text += "    Threads group;\n" + "\n".join(group.lines) + "\n}\n"
+            return KernelText(name, text, buffers, scalars, Launch("spread", counts), guards, (), "", slices)
+        self.unit.pieces.add("block")
+        text = "\n".join(group.lines) + "\n}\n"
         given = [p.replace("*", " ").split()[-1] for p in params]
         signature = f"template <class Group>\n{PREFIX} void {name}_by({wrapped(['Group &group', *params])}) {{\n"
         text = signature + text

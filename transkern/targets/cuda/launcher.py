@@ -98,7 +98,7 @@ class Launcher:
         needed = {p.name for p in self.arrays if p.written}
         for s in walk(self.program.body):
             if isinstance(s, n.Return):
-                needed |= {name for name in _objects(s.result)}
+                needed |= _objects(s.result)
         return {p.name: f"given_{host.name(p.name)}" for p in self.arrays if p.name in needed}
 
     def arguments(self) -> None:
@@ -217,7 +217,10 @@ class Launcher:
                 self.line(f"return {self.result(result)}")
             case _:
                 raise CompileError(
-                    f"cannot compile for CUDA: a {type(s).__name__} outside the kernels", "", s.span, self.program.source
+                    f"cannot compile for CUDA: a {type(s).__name__} outside the kernels",
+                    "",
+                    s.span,
+                    self.program.source,
                 )
 
     def value(self, e: Expr) -> str:
@@ -275,6 +278,9 @@ class Launcher:
             attributes = tuple((k, None if k == "kind" and v != "stable" else v) for k, v in attributes)
             assert kind is None or isinstance(kind, str)
         text = spell(s.name, "cp", tuple(ins), attributes).replace(", kind=None", "")
+        if s.name in ("argsort", "sort") and len(self.program.buffers[s.ins[0]].dims) > 1:
+            dtype = host.dtype(storage(self.program.buffers[s.outs[0]].dtype))
+            text = f"{text} if {ins[0]}.size else cp.empty({ins[0]}.shape, {dtype})"  # CuPy divides by the size
         (out,) = s.outs
         if self.program.buffers[out].role == "argument":
             self.line(f"{host.name(out)}[...] = {text}")
@@ -293,13 +299,17 @@ class Launcher:
         arguments = [host.name(x.name) for x in kernel.buffers]
         for x in kernel.buffers:
             if x.layout != "C":
-                arguments += [f"{host.name(x.name)}.strides[{d}] // {host.name(x.name)}.itemsize" for d in range(len(x.dims))]
+                arguments += [
+                    f"{host.name(x.name)}.strides[{d}] // {host.name(x.name)}.itemsize" for d in range(len(x.dims))
+                ]
         arguments += [self.argument(v) for v in kernel.scalars]
         match kernel.launch.form:
             case "elements" if not kernel.partials:
                 self.line(f"blocks, threads = {self.use('_elements')}({counts[0]}, {kernel.launch.each})")
             case "elements":
                 self.line(f"blocks, threads = {self.use('_reduced')}({counts[0]}, {kernel.launch.each})")
+            case "spread":
+                self.line(f"blocks, threads = {self.use('_spread')}({', '.join(counts)})")
             case "rows":
                 self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)})")
             case _:
@@ -307,12 +317,16 @@ class Launcher:
         if kernel.partials:
             self.line("arrived = cp.zeros(1, np.uint32)")
             for dtype in kernel.partials:
-                arguments.append(f"cp.empty(blocks, {host.dtype(dtype)})" if dtype else "cp.empty(16 * blocks, np.uint8)")
+                arguments.append(
+                    f"cp.empty(blocks, {host.dtype(dtype)})" if dtype else "cp.empty(16 * blocks, np.uint8)"
+                )
             arguments.append("arrived")
         grid_arguments = list(arguments)
         for buffer, of in kernel.slices.items():
             size = self.value(b.product(self.program.buffers[buffer].dims))
-            number = {"thread": "threads" if kernel.launch.form == "block" else "blocks * threads", "block": "blocks"}[of]
+            number = {"thread": "threads" if kernel.launch.form == "block" else "blocks * threads", "block": "blocks"}[
+                of
+            ]
             dtype = host.dtype(storage(self.program.buffers[buffer].dtype))
             arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
             grid_arguments += [f"cp.empty({pieces.BLOCK} * blocks * ({size}), {dtype})", size]
@@ -331,7 +345,9 @@ class Launcher:
             self.line("else:")
             self.depth += 1
             self.line("blocks, grid_memory = _grid()")
-            self.call(f'_kernel("{kernel.grid_name}", True)((blocks,), ({pieces.BLOCK},), ', [*grid_arguments, "grid_memory"])
+            self.call(
+                f'_kernel("{kernel.grid_name}", True)((blocks,), ({pieces.BLOCK},), ', [*grid_arguments, "grid_memory"]
+            )
             self.depth -= 1
         else:
             self.call(launch, arguments)

@@ -20,7 +20,7 @@ NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How many blocks and threads: `form` is ``elements``, ``rows`` or ``block``, `counts` what that depends on."""
+    """How many blocks and threads: `form` is ``elements``, ``rows``, ``spread`` or ``block``; `counts` are its sizes."""
 
     form: str
     counts: tuple[Expr, ...]
@@ -37,7 +37,8 @@ class KernelText:
     scalars: list[Var]
     launch: Launch
     guards: dict[int, n.Guard] = field(default_factory=dict)
-    partials: tuple[str, ...] = ()  # NumPy dtypes of what passes through memory between blocks; empty: 16 bytes
+    # NumPy dtypes of what passes through memory between blocks; where empty, it takes 16 bytes
+    partials: tuple[str, ...] = ()
     grid_name: str = ""  # the cooperative form, where there is one
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
 

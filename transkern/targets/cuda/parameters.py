@@ -14,9 +14,7 @@ from transkern.targets.cuda.body import reads_before_set
 from transkern.targets.cuda.spelling import TYPES
 
 
-def parameters(
-    program: n.Program, kernel: n.Kernel, shared: bool
-) -> tuple[list[n.Buffer], list[Var], list[str]]:
+def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list[n.Buffer], list[Var], list[str]]:
     """The buffers and scalars of a launch, and the parameters as text. `shared`: threads see each other's stores."""
     buffers, scalars = interface(program, kernel)
     known = {v.name for v in scalars}

@@ -22,7 +22,7 @@ MODULE = (
 )
 
 _HELPERS = {
-    "_check_array": '''
+    "_check_array": """
 def _check_array(name, x, dtype, ndim):
     if not isinstance(x, (np.ndarray, cp.ndarray)):
         raise TypeError(f"{name} is a {type(x).__name__}; an array is needed")
@@ -30,32 +30,32 @@ def _check_array(name, x, dtype, ndim):
         raise TypeError(
             f"{name} is an array of {x.dtype} with {x.ndim} dimensions; this code is for {np.dtype(dtype)} with {ndim}"
         )
-''',
-    "_check_number": '''
+""",
+    "_check_number": """
 def _check_number(name, x, kind):
     if type(x) is not kind:
         raise TypeError(f"{name} is of type {type(x).__name__}; this code is for {kind.__name__}")
     if kind is int and not -(2**63) <= x < 2**63:
         raise OverflowError(f"{name} = {x} does not fit 64 bits")
-''',
-    "_check_constant": '''
+""",
+    "_check_constant": """
 def _check_constant(name, x, value):
     if type(x) is not type(value) or x != value:
         raise TypeError(f"{name} is {x!r}; this code is for {value!r}")
-''',
-    "_check_size": '''
+""",
+    "_check_size": """
 def _check_size(name, x, axis, size):
     if x.shape[axis] != size:
         raise TypeError(f"axis {axis} of {name} has size {x.shape[axis]}; this code is for {size} here")
-''',
-    "_check_written": '''
+""",
+    "_check_written": """
 def _check_written(name, x, *others):
     if isinstance(x, np.ndarray) and not x.flags.writeable:
         raise ValueError("assignment destination is read-only")
     for other in others:
         if isinstance(other, type(x)) and (np if isinstance(x, np.ndarray) else cp).may_share_memory(x, other):
             raise ValueError(f"{name} is written and shares memory with another argument: pass a copy of one")
-''',
+""",
     "_device_of": '''
 def _device_of(*arrays):
     """The device of the arguments, as a context."""
@@ -70,12 +70,12 @@ def _give_back(given, x):
     if x is not given:
         given[...] = x.get() if isinstance(given, np.ndarray) and not isinstance(given, cp.ndarray) else x
 ''',
-    "_result": '''
+    "_result": """
 def _result(x, on_host, empty_dtype=None):
     if empty_dtype is not None and x.size == 0:
         x = x.astype(empty_dtype)
     return x.get() if on_host else x
-''',
+""",
     "_view": '''
 def _view(x, offset, shape, steps):
     """The view of `x` from element `offset`; along its axis k it goes by `steps[k]` in `x`."""
@@ -84,11 +84,11 @@ def _view(x, offset, shape, steps):
     start = x[tuple(slice(o, None) for o in offset)]
     return module.lib.stride_tricks.as_strided(start, shape, strides)
 ''',
-    "_multiprocessors": '''
+    "_multiprocessors": """
 @functools.cache
 def _multiprocessors():
     return cp.cuda.Device().attributes["MultiProcessorCount"]
-''',
+""",
     "_elements": '''
 def _elements(count, each):
     """Blocks and threads for `count` elements, `each` for a thread at a time; large arrays are walked in strides."""
@@ -98,6 +98,12 @@ def _elements(count, each):
 def _reduced(count, each):
     """As for elements, with few blocks: each leaves a part that the last one combines."""
     return max(1, min(-(-count // (256 * each)), 4 * _multiprocessors())), 256
+''',
+    "_spread": '''
+def _spread(*counts):
+    """Blocks and threads for loops of up to so many iterations: a power of two of blocks."""
+    wanted = min(-(-max(counts) // 256), 32 * _multiprocessors())
+    return 1 << (max(1, wanted) - 1).bit_length(), 256
 ''',
     "_rows": '''
 def _rows(rows, width):
@@ -130,7 +136,7 @@ def _raise_failed(error):
 
 _NEEDS = {
     "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
-    "_grid": ("_multiprocessors",),
+    "_grid": ("_multiprocessors",), "_spread": ("_multiprocessors",),
 }  # fmt: skip
 
 

@@ -1,21 +1,10 @@
-"""The pieces of CUDA C++ that generated kernels stand on; a file gets those that it uses.
-
-`Block`, `Warp` and `Grid` are groups of threads with the same members, so that a loop body is written once:
-
-    rank() size()          this thread's number, and how many there are (a power of two)
-    start(low)             the first position at or above `low` that is this thread's: position % size() == rank()
-    sync()                 waits for all, and makes what they stored visible
-    reduce(value, op)      the values of all threads combined; every thread gets the result
-    first, last(low, high, holds)   a search that stops at the first group of positions with a hit
-    scan(value, op, total) the values of the threads before this one combined
-
-Each collective member holds one barrier. Between two uses of one scratch slot there is another collective's barrier, as
-the slots alternate (`turn`), so none needs a second barrier.
-"""
+"""The pieces of CUDA C++ that generated kernels stand on; a file gets those that it uses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+from transkern.targets.cuda import groups
 
 COMMON = r"""
 #ifndef INFINITY
@@ -98,246 +87,12 @@ template <class T>
 struct Best { T value; long long position; };
 """
 
-BLOCK = r"""
-// The threads of one block working together.
-struct Block {
-    unsigned turn = 0;  // which half of a scratch array comes next
-    __device__ int rank() const { return threadIdx.x; }
-    __device__ int size() const { return blockDim.x; }
-    __device__ int warp() const { return threadIdx.x / 32; }
-    __device__ int warps() const { return blockDim.x / 32; }
-    __device__ long long start(const long long low) const { return low + ((rank() - low) & (size() - 1)); }
-    __device__ void sync() { __syncthreads(); }
-"""
-
-BLOCK_PARTS = {
-    "reduce": r"""
-    template <class T, class Op>
-    __device__ T reduce(T value, const Op op) {
-        __shared__ T slots[2][32];
-        const int lane = threadIdx.x & 31;
-        turn ^= 1;
-        value = warp_reduce(value, op);
-        if (lane == 0) slots[turn][warp()] = value;
-        __syncthreads();
-        value = Op::start();
-        if (lane < warps()) value = slots[turn][lane];
-        return warp_reduce(value, op);
-    }
-    __device__ bool any(const bool value) { return __syncthreads_or(value); }
-    __device__ bool all(const bool value) { return __syncthreads_and(value); }
-    // The value that the thread `rank` has.
-    template <class T>
-    __device__ T from(const T value, const int rank) {
-        __shared__ T slots[2];
-        turn ^= 1;
-        if ((int)threadIdx.x == rank) slots[turn] = value;
-        __syncthreads();
-        return slots[turn];
-    }
-""",
-    "search": r"""
-    // The highest (lowest) rank where `here` holds; -1 (the size of an unsigned) where none does.
-    __device__ int highest(const bool here) {
-        __shared__ int slots[2][32];
-        const int lane = threadIdx.x & 31;
-        const unsigned votes = __ballot_sync(0xffffffffu, here);
-        turn ^= 1;
-        if (lane == 0) slots[turn][warp()] = votes ? warp() * 32 + 31 - __clz(votes) : -1;
-        __syncthreads();
-        return __reduce_max_sync(0xffffffffu, lane < warps() ? slots[turn][lane] : -1);
-    }
-    __device__ int lowest(const bool here) {
-        __shared__ unsigned slots[2][32];
-        const int lane = threadIdx.x & 31;
-        const unsigned votes = __ballot_sync(0xffffffffu, here);
-        turn ^= 1;
-        if (lane == 0) slots[turn][warp()] = votes ? warp() * 32 + __ffs(votes) - 1 : 0xffffffffu;
-        __syncthreads();
-        return (int)__reduce_min_sync(0xffffffffu, lane < warps() ? slots[turn][lane] : 0xffffffffu);
-    }
-""",
-    "scan": r"""
-    template <class T, class Op>
-    __device__ T scan(const T value, const Op op, T &total) {
-        __shared__ T slots[2][32];
-        const int lane = threadIdx.x & 31;
-        turn ^= 1;
-        const T upto = warp_scan(value, op);
-        if (lane == 31) slots[turn][warp()] = upto;
-        __syncthreads();
-        T sums = Op::start();
-        if (lane < warps()) sums = slots[turn][lane];
-        sums = warp_scan(sums, op);
-        total = from_lane(sums, 31);
-        T before = from_lane(sums, (warp() - 1) & 31);
-        T own = from_lane(upto, (lane - 1) & 31);
-        if (lane == 0) own = Op::start();
-        return warp() == 0 ? own : op(before, own);
-    }
-""",
-    "place": r"""
-    // How many threads before this one keep something; `total`: how many do.
-    __device__ int place(const bool keep, int &total) {
-        __shared__ int slots[2][32];
-        const int lane = threadIdx.x & 31;
-        const unsigned votes = __ballot_sync(0xffffffffu, keep);
-        turn ^= 1;
-        if (lane == 0) slots[turn][warp()] = __popc(votes);
-        __syncthreads();
-        const int count = lane < warps() ? slots[turn][lane] : 0;
-        total = __reduce_add_sync(0xffffffffu, count);
-        const int before = __reduce_add_sync(0xffffffffu, lane < warp() ? count : 0);
-        return before + __popc(votes & ((1u << lane) - 1));
-    }
-""",
-}
-
-WARP = r"""
-// The 32 threads of one warp working together.
-struct Warp {
-    __device__ int rank() const { return threadIdx.x & 31; }
-    __device__ int size() const { return 32; }
-    __device__ long long start(const long long low) const { return low + ((rank() - low) & 31); }
-    __device__ void sync() { __syncwarp(); }
-"""
-
-WARP_PARTS = {
-    "reduce": r"""
-    template <class T, class Op>
-    __device__ T reduce(const T value, const Op op) {
-        const T result = warp_reduce(value, op);
-        __syncwarp();
-        return result;
-    }
-    __device__ bool any(const bool value) { __syncwarp(); return __any_sync(0xffffffffu, value); }
-    __device__ bool all(const bool value) { __syncwarp(); return __all_sync(0xffffffffu, value); }
-    template <class T>
-    __device__ T from(const T value, const int rank) { __syncwarp(); return from_lane(value, rank); }
-""",
-    "search": r"""
-    __device__ int highest(const bool here) {
-        const unsigned votes = __ballot_sync(0xffffffffu, here);
-        __syncwarp();
-        return votes ? 31 - __clz(votes) : -1;
-    }
-    __device__ int lowest(const bool here) {
-        const unsigned votes = __ballot_sync(0xffffffffu, here);
-        __syncwarp();
-        return votes ? __ffs(votes) - 1 : -1;
-    }
-""",
-    "scan": r"""
-    template <class T, class Op>
-    __device__ T scan(const T value, const Op op, T &total) {
-        const T upto = warp_scan(value, op);
-        total = from_lane(upto, 31);
-        const T own = from_lane(upto, (rank() - 1) & 31);
-        __syncwarp();
-        return rank() == 0 ? Op::start() : own;
-    }
-""",
-    "place": r"""
-    __device__ int place(const bool keep, int &total) {
-        const unsigned votes = __ballot_sync(0xffffffffu, keep);
-        total = __popc(votes);
-        __syncwarp();
-        return __popc(votes & ((1u << rank()) - 1));
-    }
-""",
-}
-
-GRID = r"""
-// All blocks of a cooperative launch working together. `memory`: 16 bytes for the barrier, zero at first, then two rows
-// of 16 bytes a block.
-struct Grid {
-    Block block;
-    unsigned *arrived, passed = 0, turn = 0;
-    unsigned char *rows;
-    __device__ explicit Grid(unsigned char *memory) : arrived((unsigned *)memory), rows(memory + 16) {}
-    __device__ int rank() const { return blockIdx.x * blockDim.x + threadIdx.x; }
-    __device__ int size() const { return gridDim.x * blockDim.x; }
-    __device__ int warp() const { return rank() / 32; }
-    __device__ int warps() const { return size() / 32; }
-    __device__ long long start(const long long low) const { return low + ((rank() - low) & (size() - 1)); }
-    __device__ void sync() {
-        __syncthreads();
-        passed += gridDim.x;
-        if (threadIdx.x == 0) {
-            __threadfence();
-            atomicAdd(arrived, 1u);
-            while ((int)(*(volatile unsigned *)arrived - passed) < 0) __nanosleep(40);
-            __threadfence();
-        }
-        __syncthreads();
-    }
-    // The row of one value a block that is not in use by a slower block.
-    template <class T>
-    __device__ T *next_row() {
-        turn ^= 1;
-        return (T *)(rows + turn * 16 * gridDim.x);
-    }
-"""
-
-GRID_PARTS = {
-    "reduce": r"""
-    template <class T, class Op>
-    __device__ T reduce(T value, const Op op) {
-        T *row = next_row<T>();
-        value = block.reduce(value, op);
-        if (threadIdx.x == 0) row[blockIdx.x] = value;
-        sync();
-        value = Op::start();
-        if (threadIdx.x < gridDim.x) value = row[threadIdx.x];
-        return block.reduce(value, op);
-    }
-    __device__ bool any(const bool value) { return reduce(value, Or()); }
-    __device__ bool all(const bool value) { return !reduce(!value, Or()); }
-    template <class T>
-    __device__ T from(const T value, const int rank_of) {
-        T *row = next_row<T>();
-        if (rank() == rank_of) row[0] = value;
-        sync();
-        return row[0];
-    }
-""",
-    "search": r"""
-    __device__ int highest(const bool here) { return reduce(here ? rank() : -1, Larger()); }
-    __device__ int lowest(const bool here) { return (int)reduce(here ? (unsigned)rank() : 0xffffffffu, Smaller()); }
-""",
-    "scan": r"""
-    template <class T, class Op>
-    __device__ T scan(const T value, const Op op, T &total) {
-        T *row = next_row<T>();
-        T own_total;
-        const T own = block.scan(value, op, own_total);
-        if (threadIdx.x == 0) row[blockIdx.x] = own_total;
-        sync();
-        T others = Op::start();
-        if (threadIdx.x < gridDim.x) others = row[threadIdx.x];
-        const T before = block.scan(others, op, total);
-        return op(block.from(before, blockIdx.x), own);
-    }
-""",
-    "place": r"""
-    __device__ int place(const bool keep, int &total) {
-        int *row = next_row<int>();
-        int kept;
-        const int own = block.place(keep, kept);
-        if (threadIdx.x == 0) row[blockIdx.x] = kept;
-        sync();
-        const int count = threadIdx.x < gridDim.x ? row[threadIdx.x] : 0;
-        total = block.reduce(count, Plus());
-        return own + block.reduce(threadIdx.x < blockIdx.x ? count : 0, Plus());
-    }
-""",
-}
-
 SEARCH = r"""
 // The last (first) position in [low, high) where `holds`, or -1. Stops at the group of positions with a hit; a position
 // is looked at by the thread that owns it.
 template <class Group, class Holds>
-static __device__ __forceinline__ long long last_of(Group &group, const long long low, const long long high, const Holds holds) {
+static __device__ __forceinline__ long long last_of(
+        Group &group, const long long low, const long long high, const Holds holds) {
     const long long size = group.size();
     long long base = (high - 1) & -size;
     for (;;) {
@@ -349,7 +104,8 @@ static __device__ __forceinline__ long long last_of(Group &group, const long lon
     }
 }
 template <class Group, class Holds>
-static __device__ __forceinline__ long long first_of(Group &group, const long long low, const long long high, const Holds holds) {
+static __device__ __forceinline__ long long first_of(
+        Group &group, const long long low, const long long high, const Holds holds) {
     const long long size = group.size();
     long long base = low & -size;
     for (;;) {
@@ -412,25 +168,6 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 }
 """
 
-_GRID_OPS = r"""
-struct Larger {
-    static __device__ int start() { return -1; }
-    __device__ int operator()(const int a, const int b) const { return a > b ? a : b; }
-};
-struct Smaller {
-    static __device__ unsigned start() { return 0xffffffffu; }
-    __device__ unsigned operator()(const unsigned a, const unsigned b) const { return a < b ? a : b; }
-};
-struct Plus {
-    static __device__ int start() { return 0; }
-    __device__ int operator()(const int a, const int b) const { return a + b; }
-};
-struct Or {
-    static __device__ bool start() { return false; }
-    __device__ bool operator()(const bool a, const bool b) const { return a | b; }
-};
-"""
-
 
 def compose(used: Iterable[str]) -> str:
     """The text of the pieces in `used`: ``block warp grid`` and their members ``reduce search scan place``, ``exact``,
@@ -442,16 +179,22 @@ def compose(used: Iterable[str]) -> str:
         pieces.add("reduce")
     if ("place" in pieces and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
         pieces.add("reduce")
-    groups = pieces & {"block", "warp", "grid"}
+    used_groups = pieces & {"block", "warp", "grid"}
     parts = [COMMON]
-    if groups:
+    if used_groups:
         parts.append(LANES)
     parts += [text for name, text in (("exact", EXACT), ("best", BEST)) if name in pieces]
+    if "threads" in pieces:
+        parts.append(groups.THREADS)
     members = [name for name in ("reduce", "search", "scan", "place") if name in pieces]
-    for name, head, table in (("block", BLOCK, BLOCK_PARTS), ("warp", WARP, WARP_PARTS), ("grid", GRID, GRID_PARTS)):
-        if name in groups or (name == "block" and "grid" in groups):
+    for name, head, table in (
+        ("block", groups.BLOCK, groups.BLOCK_PARTS),
+        ("warp", groups.WARP, groups.WARP_PARTS),
+        ("grid", groups.GRID, groups.GRID_PARTS),
+    ):
+        if name in used_groups or (name == "block" and "grid" in used_groups):
             if name == "grid":
-                parts.append(_GRID_OPS)
+                parts.append(groups.GRID_OPS)
             parts.append(head.rstrip("\n") + "".join(table[m].rstrip("\n") for m in members) + "\n};\n")
     parts += [
         text for name, text in (("search", SEARCH), ("failure", FAILURE), ("pack", PACK), ("last_block", LAST_BLOCK))

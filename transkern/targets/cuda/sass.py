@@ -5,7 +5,8 @@
 says of each kernel how many registers it takes, whether registers are spilled, how wide its loads and stores are, how
 many barriers and atomics it has. What the compiler made of the text, not how fast it is.
 
-Needs the packages cupy-cuda13x and nvidia-cuda-nvrtc to compile, nvidia-cuda-nvdisasm and nvidia-cuda-cuobjdump to look.
+Needs the packages cupy-cuda13x and nvidia-cuda-nvrtc to compile, and nvidia-cuda-nvdisasm and nvidia-cuda-cuobjdump
+to look.
 """
 
 from __future__ import annotations

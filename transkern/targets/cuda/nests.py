@@ -1,0 +1,73 @@
+"""What loops look like: nests, searches, and whether an iteration is worth sharing."""
+
+from __future__ import annotations
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Load, Var
+from transkern.ir.traverse import exprs, variables_read, walk
+
+SMALL = 32
+"""An inner loop with a constant extent up to this is a thread's own."""
+
+
+def has_parallel(s: n.Stmt) -> bool:
+    """Whether there is something in the statement that threads can share."""
+    return any(
+        isinstance(x, (n.Compact, n.Scanning)) or (isinstance(x, n.Loop) and x.kind == "parallel") for x in walk((s,))
+    )
+
+
+def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:
+    """The perfect nest of parallel loops that `s` opens, and what is inside."""
+    axes, body = [s], s.body
+    while len(body) == 1 and isinstance(body[0], n.Loop) and body[0].kind == "parallel":
+        inner = body[0]
+        names = {a.axis for a in axes}
+        if (variables_read(inner.start) | variables_read(inner.stop) | variables_read(inner.step)) & names:
+            break
+        axes.append(inner)
+        body = inner.body
+    return axes, body
+
+
+def search(s: n.Loop) -> n.Accumulate | None:
+    """The search, where all a loop does is look for the first or last position."""
+    found = [x for x in s.body if isinstance(x, n.Accumulate)]
+    rest = [x for x in s.body if not isinstance(x, (n.Accumulate, n.Let))]
+    if len(found) == 1 and not rest and found[0].op in ("first", "last") and s.step == b.ONE:
+        if found[0].position == Var(s.axis, "index"):
+            return found[0]
+    return None
+
+
+def rows_for_warps(s: n.Loop) -> bool:
+    """Whether an iteration holds a loop that is worth sharing: long, and along the last dimension of what it reads."""
+    _, body = nest(s)
+    if any(isinstance(x, (n.Guard, n.Compact, n.Break, n.Continue, n.Alloc)) for x in walk(body)):
+        return False
+    shared = [x for x in body if isinstance(x, n.Scanning) or (isinstance(x, n.Loop) and x.kind == "parallel")]
+    return any(is_long(x) and runs_along_rows(x) for x in shared) and not any(
+        isinstance(x, n.Loop) and x.kind == "sequential" for x in body
+    )
+
+
+def is_long(s: n.Loop | n.Scanning) -> bool:
+    extent = b.constant(s.stop if isinstance(s, n.Scanning) else b.sub(s.stop, s.start))
+    return extent is None or extent > SMALL
+
+
+def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
+    """Whether neighbours in the loop touch neighbours in memory, more often than not."""
+    along, across = 0, 0
+    stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
+    loaded = [(e.buffer, e.index) for e in exprs((s,)) if isinstance(e, Load)]
+    for _, index in stored + loaded:
+        names = [variables_read(e) for e in index]
+        if not any(s.axis in x for x in names):
+            continue
+        if s.axis in names[-1]:
+            along += 1
+        else:
+            across += 1
+    return along >= across
