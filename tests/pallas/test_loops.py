@@ -146,3 +146,27 @@ def test_sort_and_products():
         rtol=1e-5,
         atol=1e-5,
     )
+
+
+def test_break_from_a_loop_that_counts_down():
+    source = "def f(y, s):\n    for i in range(len(y) - 1, 0, -1):\n        if y[i] > s:\n            break\n        y[i] += 1"
+    check(source, "f(float32[n],float)", np.arange(5, dtype=np.float32)[::-1].copy(), 2.5)
+
+
+def test_an_index_that_leaves_its_array_in_a_loop():
+    source = "def f(y, k, s):\n    for i in range(k):\n        if y[i] > s:\n            break\n        y[i] += 1"
+    for k in (0, 3, 5, 7):
+        check(source, "f(float32[n],int,float)", random(5), k, 9.0)
+
+
+def test_an_update_that_reads_what_it_overwrites():
+    source = "def f(y):\n    y[1:] -= y[:-1]\n    for i in range(1, len(y) - 1):\n        y[1:] -= y[:-1]"
+    check(source, "f(float32[n])", np.array([1, 2.5, -3, 4, 0.5], np.float32))
+
+
+def test_names_of_builtins():
+    check(
+        "def f(x):\n    max = x.max(axis=1)\n    for i in range(2, len(x) - 1):\n        max[1:] += 1\n    return max",
+        "f(float32[n,m])",
+        random(9, 5),
+    )

@@ -65,7 +65,7 @@ def test_accepted(topology):
 
 def test_large_nms_is_accepted():
     source, types, _ = MODULES["nms"]
-    check_tpu(program_of(source, "nms", types), [((9000, 4), F), ((9000,), F), ((), INT), ((), F)])
+    check_tpu(program_of(source, "nms", types), [((8200, 4), F), ((8200,), F), ((), INT), ((), F)])
 
 
 def test_a_refusal_by_the_compiler_is_an_error():

@@ -1,8 +1,8 @@
 """`continue` and `break` as conditions: JAX's loops have neither.
 
-    for i:                            for i:                        for i:                 while i < n and not left:
-        if a: continue       to           if not a: rest                if a: break   to       if a: left = 1
-        rest                                                            rest                   else: rest
+for i:                            for i:                        for i:                 while i < n and not left:
+    if a: continue       to           if not a: rest                if a: break   to       if a: left = 1
+    rest                                                            rest                   else: rest
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class _Structuring:
             return [start, replace(s, condition=b.both(s.condition, goes_on), body=body)]
         counter = Var(s.axis, "index")
         self.variables[s.axis] = "index"
-        condition: Expr = b.both(Apply("less", (counter, s.stop), "bool"), goes_on)
+        condition: Expr = b.both(
+            Apply("less" if (b.constant(s.step) or 1) > 0 else "greater", (counter, s.stop), "bool"), goes_on
+        )
         step = n.Assign(s.axis, b.add(counter, s.step), span=s.span)
         return [start, n.Assign(s.axis, s.start, span=s.span), n.While((), condition, (*body, step), span=s.span)]
 

@@ -196,8 +196,8 @@ def _over(rows, body, kinds, start=None, stop=None):
     """`body` over all rows, or the chunks from that with `start` to that with `stop`; folds the values by `kinds`."""
     if rows <= 64:
         return body(pl.ds(0, rows))
-    first = 0 if start is None else lax.shift_right_logical(start, 12)
-    last = rows // 32 if stop is None else lax.shift_right_logical(stop, 12) + 1
+    first = 0 if start is None else start >> 12
+    last = rows // 32 if stop is None else (stop >> 12) + 1
     fold = {'max': jnp.maximum, 'min': jnp.minimum, 'sum': jnp.add}
     kinds, types = zip(*kinds) if kinds else ((), ())
 
@@ -226,7 +226,7 @@ def _splat(ref, i):
     if len(ref.shape) == 1:
         return ref[i]
     lane = lax.broadcasted_iota(jnp.int32, (1, 128), 1)
-    row = ref[pl.ds(lax.shift_right_logical(i, 7), 1), :]
+    row = ref[pl.ds(i >> 7, 1), :]
     least = -jnp.inf if jnp.issubdtype(row.dtype, jnp.floating) else jnp.iinfo(row.dtype).min
     return jnp.max(jnp.where(lane == (i & 127), row, least), axis=1, keepdims=True)
 ''',
@@ -237,7 +237,7 @@ def _set(ref, i, value):
         ref[i] = value
     else:
         lane = lax.broadcasted_iota(jnp.int32, (1, 128), 1)
-        row = pl.ds(lax.shift_right_logical(i, 7), 1)
+        row = pl.ds(i >> 7, 1)
         ref[row, :] = jnp.where(lane == (i & 127), value, ref[row, :])
 ''',
     "_copy": '''

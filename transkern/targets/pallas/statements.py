@@ -9,12 +9,13 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import buffers_written, map_block, scalars_used, walk
+from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
 from transkern.targets.pallas.vector import AxisInfo
+from transkern.targets.pallas.windows import is_size
 
 
 class Statements(Reductions):
@@ -233,11 +234,12 @@ class Statements(Reductions):
         local = {s.name for s in walk(block) if isinstance(s, (n.Let, n.Accumulator))}
         local |= {s.buffer for s in walk(block) if isinstance(s, n.Alloc)}
         changed = {name for s in block for name in buffers_written(s)}
+        moving = {name for s in block for name in scalars_set(s)}
         for s in walk(block):
             match s:
                 case n.Assign(name=of) | n.Accumulate(name=of) | n.Compact(count=of):
                     changed.add(of)
-                case n.Guard() if not self.is_static(s.condition):
+                case n.Guard() if not self.is_static(s.condition) or variables_read(s.condition) & moving:
                     if s not in self.module.guards:
                         self.module.guards.append(s)
                     changed.add("error.")
@@ -447,7 +449,7 @@ class Statements(Reductions):
             return {}
         number = self.module.guards.index(s) + 1
         return {
-            f"detail{number}_{k}.": a for k, a in enumerate(s.args) if not (self.is_static(a) or self._is_hoistable(a))
+            f"detail{number}_{k}.": a for k, a in enumerate(s.args) if not (is_size(a) or self._is_hoistable(a))
         }
 
     def allocate(self, buffer: str) -> None:

@@ -53,7 +53,11 @@ class Module:
     @staticmethod
     def of(program: n.Program, wide: bool) -> Module:
         module = Module(program, wide)
-        module.taken = set(MODULES) | {"xp", "INTERPRET", program.name} | set(keyword.kwlist)
+        module.taken = (
+            set(MODULES)
+            | {"xp", "INTERPRET", "max", "min", "abs", "int", "isinstance", "complex", program.name}
+            | set(keyword.kwlist)
+        )
         module.summands = _summands(program)
         module.roots = frozenset(
             s.name
