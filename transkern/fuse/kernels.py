@@ -63,7 +63,8 @@ class _Placing:
     def _name(self, s: n.Stmt) -> str:
         if isinstance(s, (n.While, n.If)) or (isinstance(s, n.Loop) and s.kind == "sequential"):
             return self.names.fresh(f"{self.program.name}_loop")
-        written = sorted(buffers_written(s), key=lambda b: self.program.buffers[b].role != "result")
+        order = list(self.program.buffers)  # names must not depend on the order of a set
+        written = sorted(buffers_written(s), key=lambda x: (self.program.buffers[x].role != "result", order.index(x)))
         base = written[0] if written else next(iter(sorted(scalars_set(s))), "scalar")
         return self.names.fresh(f"{self.program.name}_{base.replace('.', '_')}")
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
 
@@ -34,7 +34,7 @@ class _Lowering:
         out: list[n.Stmt] = []
         for s in statements:
             made = self.statement(s)
-            out.extend(replace(m, span=s.span) if m.span.line == 0 else m for m in made)
+            out.extend(_placed(m, s.span) for m in made)
         return tuple(out)
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
@@ -217,6 +217,12 @@ def _loops(axes: Sequence[Axis], inner: Sequence[n.Stmt], kind: str = "parallel"
     for axis in reversed(axes):
         body = [n.Loop(axis.name, b.ZERO, axis.extent, b.ONE, kind, tuple(body))]
     return body
+
+
+def _placed(s: n.Stmt, span: Span) -> n.Stmt:
+    """The statement, and those inside it, at a place in the user's source where they have none yet."""
+    s = with_bodies(s, lambda body: tuple(_placed(x, span) for x in body))
+    return replace(s, span=span) if s.span.line == 0 else s
 
 
 def _of_nothing(r: Reduce) -> Const:

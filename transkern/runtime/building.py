@@ -29,7 +29,7 @@ def build(
     else:
         from transkern.targets.pallas.load import load as load_pallas
 
-        call = load_pallas(program)
+        call = load_pallas(program, narrow=allow_float32)
     return _specialisation(program, arg_types, target, call)
 
 
@@ -126,7 +126,7 @@ def program_texts(program: Any, target: str, allow_float32: bool = False) -> dic
         case _:
             from transkern.targets.pallas.emit import emit as emit_pallas
 
-            return {f"{program.name}.py": emit_pallas(program)}
+            return {f"{program.name}.py": emit_pallas(program, narrow=allow_float32)}
 
 
 def explain(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> str:
