@@ -9,13 +9,13 @@ belongs to thread ``p % size``, wherever the loop starts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import own_exprs, walk, walk_expr
+from transkern.ir.traverse import own_exprs, variables_read, walk, walk_expr
 
 Owner: TypeAlias = tuple[object, ...]
 
@@ -26,16 +26,39 @@ ANY: Owner = ("any",)  # nothing is known
 
 @dataclass(frozen=True, slots=True)
 class Access:
+    """`at`: the element, where it is one of a vector; `low`: no element before it. Both hold until a scalar changes."""
+
     buffer: str
     stores: bool
     owner: Owner
+    at: Expr | None = None
+    low: Expr | None = None
 
 
 def conflict(one: Access, two: Access) -> bool:
     """Whether different threads may touch one element, and not both only to read."""
     if one.buffer != two.buffer or not (one.stores or two.stores):
         return False
-    return one.owner != two.owner or one.owner in (ALL, ANY)
+    if one.owner == two.owner and one.owner not in (ALL, ANY):
+        return False
+    return not (_before(one, two) or _before(two, one))
+
+
+def _before(one: Access, two: Access) -> bool:
+    """Whether all elements of `two` come after the one of `one`."""
+    if one.at is None or two.low is None:
+        return False
+    gap = b.difference(two.low, one.at)
+    return gap is not None and gap > 0
+
+
+def anywhere(accesses: Iterable[Access], changed: set[str] | None = None) -> set[Access]:
+    """The accesses after the scalars `changed` (any, by default) got new values: subscripts of them say nothing."""
+
+    def holds(e: Expr | None) -> bool:
+        return e is not None and changed is not None and not variables_read(e) & changed
+
+    return {replace(a, at=a.at if holds(a.at) else None, low=a.low if holds(a.low) else None) for a in accesses}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +69,7 @@ class Spread:
     extents: tuple[Expr, ...]
     level: str = "thread"
     aligned: bool = True  # one axis, its position p is handled by p % size
+    start: Expr | None = None  # where it begins
 
     def owner(self, buffer: n.Buffer, index: tuple[Expr, ...]) -> Owner:
         """Who touches the element at `index`."""
@@ -65,10 +89,10 @@ class Spread:
 
 def reads(exprs: Iterable[Expr], written: set[str], owner: Owner) -> set[Access]:
     """The accesses of expressions that `owner` evaluates."""
+    loads = (e for top in exprs for e in walk_expr(top) if isinstance(e, Load) and e.buffer in written)
     return {
-        Access(e.buffer, False, owner) for top in exprs for e in walk_expr(top)
-        if isinstance(e, Load) and e.buffer in written
-    }  # fmt: skip
+        Access(e.buffer, False, owner, at=e.index[0] if len(e.index) == 1 and owner == ALL else None) for e in loads
+    }
 
 
 def within(
@@ -83,7 +107,11 @@ def within(
                     found.add(Access(e.buffer, False, spread.owner(buffers[e.buffer], e.index)))
         match s:
             case n.Store(buffer=buffer, index=index) | n.Scanning(buffer=buffer, index=index):
-                found.add(Access(buffer, True, spread.owner(buffers[buffer], index)))
+                owner = spread.owner(buffers[buffer], index)
+                low = None
+                if spread.start is not None and len(index) == 1 and owner not in (ANY, FIRST, ALL):
+                    low = b.add(index[0], b.sub(spread.start, Var(spread.axes[0], "index")))
+                found.add(Access(buffer, True, owner, low=low))
             case n.Compact(outputs=outputs):
                 found |= {Access(out, True, ANY) for out in outputs}
             case _:

@@ -123,11 +123,11 @@ class _Printing:
         params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in self.given]
         return f"{PREFIX} void {self.name}_at({wrapped(params)}) {{\n" + "\n".join(at.lines) + "\n}\n"
 
-    def call(self, element: str, at: str) -> str:
+    def call(self, body: Body, element: str, at: str) -> str:
         """The call for one element: `element` spells an array's, `at` the position on the last axis."""
         texts = [element.format(a.name) if a.along else f"{a.name}_row" for a in self.accesses]
         texts += [at if v == self.nest.axes[-1] else ident(v.name) for v in self.given]
-        return f"{self.name}_at({', '.join(texts)});"
+        return f"{self.name}_at({wrapped(texts, 100, 4 * body.depth + 12)});"
 
     def pack(self, body: Body, pointer: str) -> None:
         """Loads, computes and stores one word of each array; `pointer` spells an array's address."""
@@ -137,7 +137,7 @@ class _Printing:
             start = f" = {kind}::load({self._pointer(a, pointer)})" if a.loaded else ""
             body.line(f"{'' if a.stored else 'const '}{kind} {a.name}_pack{start};")
         body.lines.append("#pragma unroll")
-        call = self.call(f"{{0}}_pack.at[{k}]", f"{i} + {k}")
+        call = self.call(body, f"{{0}}_pack.at[{k}]", f"{i} + {k}")
         body.line(f"for (int {k} = 0; {k} < {w}; ++{k})")
         body.line(f"    {call}")
         for a in self.along:
@@ -147,23 +147,28 @@ class _Printing:
     def _pointer(self, a: _Access, pointer: str) -> str:
         return pointer.format(ident(a.buffer.name) if pointer.startswith("{0} +") else a.name)
 
+    def numbers(self, body: Body) -> tuple[str, str]:
+        """Names for the number of the thread in the grid and how many there are, with their declaration."""
+        thread, threads = self.unit.local("thread"), self.unit.local("threads")
+        body.line(f"const long long {thread} = {FIRST}, {threads} = {STEP};")
+        return thread, threads
+
     def whole(self, body: Body) -> None:
         """One loop over memory."""
         w = self.width
         count = self.unit.c.expr(b.product(self.nest.extents))
         i = "_".join(ident(v.name) for v in self.nest.axes)
         element = f"{{0}}[{i}]"
+        thread, threads = self.numbers(body)
         if w == 1:
             body.lines.append("#pragma unroll 1")
-            body.line(f"for (long long {i} = {FIRST}; {i} < {count}; {i} += {STEP})")
-            body.line(f"    {self.call(element, i)}")
+            body.line(f"for (long long {i} = {thread}; {i} < {count}; {i} += {threads})")
+            body.line(f"    {self.call(body, element, i)}")
             return
         self.unit.pieces.add("pack")
         many = count if count.isidentifier() else f"({count})"
-        thread, threads, packed = (self.unit.local(name) for name in ("thread", "threads", "packed"))
+        packed = self.unit.local("packed")
         aligned = ", ".join(a.name for a in self.along)
-        body.line(f"const long long {thread} = blockIdx.x * (long long)blockDim.x + threadIdx.x;")
-        body.line(f"const long long {threads} = (long long)gridDim.x * blockDim.x;")
         body.line(f"// elements that go {w} at a time")
         body.line(f"const long long {packed} = in_words<{w}>({aligned}) ? {many} & -{w}ll : 0;")
         body.lines.append("#pragma unroll 1")  # one word of each array holds enough in flight
@@ -172,7 +177,7 @@ class _Printing:
         body.close()
         body.lines.append("#pragma unroll 1")
         body.line(f"for (long long {i} = {packed} + {thread}; {i} < {count}; {i} += {threads})")
-        body.line(f"    {self.call(element, i)}")
+        body.line(f"    {self.call(body, element, i)}")
 
     def rows(self, body: Body) -> None:
         """A loop over the words of all rows; the end of a row, and rows that begin amid a word, go one by one."""
@@ -184,8 +189,9 @@ class _Printing:
         row, words = f"{j}_word", f"{j}_words"
         body.line(f"const long long {words} = ({c.expr(length)} + {w - 1}) / {w};  // of {w} elements, in a row")
         total = " * ".join([*(_factor(c.expr(e)) for e in counts), words])
+        thread, threads = self.numbers(body)
         body.lines.append("#pragma unroll 1")
-        body.open(f"for (long long {row} = {FIRST}; {row} < {total}; {row} += {STEP})")
+        body.open(f"for (long long {row} = {thread}; {row} < {total}; {row} += {threads})")
         body.line(f"const long long {j} = {row} % {words} * {w};")
         rest: Expr = b.floordiv(b.size(f"{j}.word"), b.size(f"{j}.words"))
         for d in range(len(outer) - 1, -1, -1):
@@ -205,7 +211,7 @@ class _Printing:
         body.close("} else {")
         body.depth += 1
         body.line(f"for (int {k} = 0; {k} < {w} && {j} + {k} < {c.expr(length)}; ++{k})")
-        call = self.call(f"{{0}}_here[{k}]", f"{j} + {k}")
+        call = self.call(body, f"{{0}}_here[{k}]", f"{j} + {k}")
         body.line(f"    {call}")
         body.close()
         body.close()

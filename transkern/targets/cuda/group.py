@@ -16,7 +16,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import exprs, own_exprs, scalars_set, walk
 from transkern.targets.clike import ident
-from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, conflict, reads, within
+from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import Body, Unit, has_guards
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
@@ -32,6 +32,8 @@ class GroupBody(Body):
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
         self.pending: set[Access] = set()  # what has been touched since the last barrier
+        self.left: list[set[Access]] = []  # what was pending at each `break` of the open loops
+        self.continued: list[set[Access]] = []  # and at each `continue`
         self.meets = False  # whether the threads wait for each other anywhere
 
     # --- barriers
@@ -48,17 +50,21 @@ class GroupBody(Body):
         self.pending, self.meets = set(since), True
 
     def repeated(self, body: Callable[[], None]) -> None:
-        """Prints what is run again and again: its end comes before its start, too."""
-        mark, last, guards, before = len(self.lines), self.last_line, len(self.unit.guards), set(self.pending)
+        """Prints what is run again and again: its end, and each `continue`, comes before its start, too."""
+        mark, last, guards, before = len(self.lines), self.last_line, len(self.unit.guards), anywhere(self.pending)
+        self.pending = before
+        self.left.append(set())
         while True:
             entry = set(self.pending)
+            self.continued.append(set())
             body()
-            if self.pending <= entry:
+            again = anywhere(self.pending) | self.continued.pop()
+            if again <= entry:
                 break
-            self.pending = entry | self.pending
+            self.pending = entry | again
             del self.lines[mark:], self.unit.guards[guards:]
             self.last_line, self.stored_until = last, -1
-        self.pending |= before  # the body may not run at all
+        self.pending |= before | self.left.pop()  # the body may not run at all
 
     def reads(self, *values: Expr) -> set[Access]:
         return reads(values, self.written, ALL)
@@ -68,6 +74,10 @@ class GroupBody(Body):
     def statement(self, s: n.Stmt) -> None:
         if isinstance(s, (n.Let, n.Assign, n.Accumulate, n.Guard)):
             self.touch(self.reads(*own_exprs(s)))
+        if isinstance(s, n.Break):
+            self.left[-1] |= anywhere(self.pending)
+        if isinstance(s, n.Continue):
+            self.continued[-1] |= anywhere(self.pending)
         if isinstance(s, n.If):
             self.if_(s)
         elif (
@@ -76,6 +86,8 @@ class GroupBody(Body):
             self.alone(s)
         else:
             super().statement(s)
+        if isinstance(s, (n.Assign, n.Loop, n.While, n.Compact)):
+            self.pending = anywhere(self.pending, scalars_set(s))
 
     def store(self, s: n.Store) -> None:
         self.touch(reads((*s.index, s.value), self.written, FIRST) | {Access(s.buffer, True, FIRST)})
@@ -176,6 +188,7 @@ class GroupBody(Body):
             self.block((*s.head,))
             self.source(s)
             self.touch(self.reads(s.condition))
+            self.left[-1] |= anywhere(self.pending)
             self.line(f"if (!({self.c.expr(s.condition)})) break;")
             self.block(s.body)
             self.scopes.pop()
@@ -221,7 +234,12 @@ class GroupBody(Body):
         guarded = has_guards(s)
         single = len(axes) == 1
         aligned = single and s.step == b.ONE
-        spread = Spread(tuple(a.axis for a in axes), tuple(b.sub(a.stop, a.start) for a in axes), aligned=aligned)
+        spread = Spread(
+            tuple(a.axis for a in axes),
+            tuple(b.sub(a.stop, a.start) for a in axes),
+            aligned=aligned,
+            start=s.start if aligned else None,
+        )
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         if guarded:

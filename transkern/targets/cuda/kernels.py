@@ -97,8 +97,8 @@ class KernelPrinter:
                 group.declare(s, kernel.body[k + 1 :])
             else:
                 group.statement(s)
-        group.source(loop)
         if rows:
+            group.source(loop)
             group.open_nest(axes, "blockIdx.x", "gridDim.x")
             body = GroupBody(self.unit, "block", group.written, group.depth)
             body.held, body.last_line = group.held, group.last_line
@@ -108,8 +108,11 @@ class KernelPrinter:
             if any(a.buffer in self.unit.slices for a in body.pending):
                 group.line("block.sync();")  # the next row takes the same memory
         else:
-            group.open_nest(axes, FIRST, STEP)
-            group.thread_number = FIRST
+            first, step = self.unit.local("thread"), self.unit.local("threads")
+            group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
+            group.source(loop)
+            group.open_nest(axes, first, step)
+            group.thread_number = first
             thread = group.thread_body()
             thread.nested(inner)
             group.take(thread)

@@ -20,7 +20,7 @@ NUMPY = {spelled: storage(dtype) for dtype, spelled in TYPES.items()}
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How many blocks and threads: `form` is ``elements``, ``rows``, ``spread`` or ``block``; `counts` are its sizes."""
+    """How many blocks and threads: `form` is ``elements``, ``rows``, ``spread`` or ``block``, `counts` its sizes."""
 
     form: str
     counts: tuple[Expr, ...]
@@ -43,7 +43,7 @@ class KernelText:
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
 
 
-def wrapped(params: Sequence[str], width: int = 110) -> str:
+def wrapped(params: Sequence[str], width: int = 110, indent: int = 8) -> str:
     """Parameters, broken over lines where they are long."""
     one = ", ".join(params)
     if len(one) <= width - 50:
@@ -55,4 +55,5 @@ def wrapped(params: Sequence[str], width: int = 110) -> str:
             current = ""
         current += p + ", "
     lines.append(current.rstrip().rstrip(","))
-    return "\n        " + "\n        ".join(lines)
+    pad = "\n" + " " * indent
+    return pad + pad.join(lines)
