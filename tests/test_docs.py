@@ -17,6 +17,7 @@ from tests.tools import require
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.functions import _MATH, _UFUNCS
 from transkern.frontend.methods import METHODS
+from transkern.pipeline import DEVICE_PASSES, PASSES
 
 DOCS = Path(__file__).parents[1] / "docs"
 LANGUAGE = (DOCS / "language.md").read_text(encoding="utf-8")
@@ -112,6 +113,11 @@ def test_lists_of_functions_are_complete() -> None:
         "bitwise_right_shift", "print", "product",
     }  # fmt: skip
     assert not tables - aliases - listed
+
+
+def test_every_pass_is_explained() -> None:
+    design = (DOCS / "design.md").read_text(encoding="utf-8")
+    assert [p.__name__ for p in (*PASSES, *DEVICE_PASSES) if f"`{p.__name__}`" not in design] == []
 
 
 def test_every_document_is_linked_and_every_link_leads_somewhere() -> None:
