@@ -111,6 +111,7 @@ class KernelPrinter:
             first, step = self.unit.local("thread"), self.unit.local("threads")
             group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
             group.source(loop)
+            group.lines.append("#pragma unroll 1")  # the loop is there for large arrays; unrolled, it takes registers
             group.open_nest(axes, first, step)
             group.thread_number = first
             thread = group.thread_body()
