@@ -415,7 +415,7 @@ def _append(ctx: Context, a: Arguments) -> Value:
 def _count_nonzero(ctx: Context, a: Arguments) -> Value:
     value = _as_bool(a.array("a"))
     result = reduce(ctx, "sum", convert(value, "int64"), a.get("axis"), a.flag("keepdims"), "int64", "count")
-    if isinstance(result, Scalar) and type(np.count_nonzero(np.zeros(1))) is int:  # before NumPy 2.4
+    if isinstance(result, Scalar) and not isinstance(np.count_nonzero(np.zeros(1)), np.generic):  # before NumPy 2.4
         return Scalar(b.as_index(result.expr), True)
     return result
 

@@ -105,6 +105,7 @@ def _last_function(text: str) -> str:
 def _run(cases: list[Any], topology: str, dump: Path) -> subprocess.CompletedProcess[str]:
     environment = dict(
         os.environ, JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost",
+        ALLOW_MULTIPLE_LIBTPU_LOAD="1",  # no device is used: several compilers may run side by side
         TPU_ACCELERATOR_TYPE="v5litepod-4", LIBTPU_INIT_ARGS=f"--xla_jf_dump_to={dump} --xla_jf_dump_llo_text=true",
     )  # fmt: skip
     return subprocess.run(
