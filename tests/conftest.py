@@ -26,6 +26,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")
 os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
 os.environ.setdefault("TPU_ACCELERATOR_TYPE", "v5litepod-4")
+# Compilers in several processes at once: otherwise the second finds libtpu's lock file and gives up.
+os.environ.setdefault("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")
 # XLA reads this once, when JAX is imported; flags that the Pallas tests need go into the list.
 _XLA_FLAGS: tuple[str, ...] = ()
 os.environ["XLA_FLAGS"] = " ".join((*os.environ.get("XLA_FLAGS", "").split(), *_XLA_FLAGS))

@@ -49,6 +49,28 @@ def test_emit_writes_files_that_run_without_transkern(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_emitted_pallas_runs_without_transkern(tmp_path: Path) -> None:
+    require("jax", "astor")
+    result = run("emit", SIGMOID, "--types", TYPES, "--target", "pallas", "-o", str(tmp_path))
+    assert result.exit_code == 0, result.stderr
+    code = (
+        "import sys; sys.modules['transkern'] = None\n"
+        "import numpy as np, sigmoid\n"
+        "x = np.linspace(-3, 3, 1001, dtype=np.float32)\n"
+        "np.testing.assert_allclose(sigmoid.sigmoid(x, x, x), 1 / (1 + np.exp(-x)) * x + x, rtol=1e-5, atol=1e-6)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_emitted_cuda_is_text_and_launcher(tmp_path: Path) -> None:
+    result = run("emit", SIGMOID, "--types", TYPES, "--target", "cuda", "-o", str(tmp_path))
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "sigmoid.cu").read_text().count("__global__") == 1
+    launcher = (tmp_path / "sigmoid.py").read_text()
+    assert "def sigmoid(x, a, b):" in launcher and "transkern" not in launcher.partition("import")[2]
+
+
 def test_print_after_shows_the_program() -> None:
     passes = run("emit", SIGMOID, "--print-after", "help").stdout.split()
     assert {"frontend", "lower", "fuse_loops", "place_kernels"} <= set(passes)
