@@ -157,3 +157,27 @@ def d39(x):
     return u
 @case(np.array([3,1,2]), X)
 def d40(idx,x): x[idx]=0; return x[idx], x.take(idx), np.take(x,idx)
+
+
+@case(5, 3)
+def d41(n, m):
+    a = np.zeros((n, m))
+    a[1:, 0] = np.arange(n - 1)
+    b = np.ones(n + m)
+    return a, b, np.full(m, 2.5) * n, np.empty((n, 0)).sum(axis=1)
+
+
+@case(X, 4)
+def d42(x, n):
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = x[i] * i
+    return out, np.linspace(0, 1, n)
+
+
+@case(np.array([3, 1, 2, 3, 1]), 5)
+def d43(idx, n):
+    counts = np.zeros(n, dtype=int)
+    for k in idx:
+        counts[k] += 1
+    return counts

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern.ir import nodes as n
+from transkern.ir.build import is_size_name
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_read,
@@ -39,7 +40,7 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, 
             if aliases:
                 out = [x for x in out if not (isinstance(x, n.Accumulator) and x.name in aliases)]
                 rest = list(_renamed(tuple(rest), aliases))
-        elif isinstance(s, n.Let) and s.name not in program.variables:
+        elif isinstance(s, n.Let) and s.name not in program.variables and not is_size_name(s.name):
             before = known.get(s.value)
             worth = any(isinstance(e, (Apply, Load)) for e in walk_expr(s.value)) or isinstance(s.value, Var)
             if before is not None or (isinstance(s.value, Var) and s.value.name not in program.variables):
