@@ -16,7 +16,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
-from transkern.ir.traverse import buffers_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 
 class Terminated(Exception):
@@ -43,6 +43,7 @@ class Context:
         self.assumptions: list[Expr] = []
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
         self.list_counts: set[str] = set()
+        self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
 
@@ -139,6 +140,17 @@ class Context:
         self.variables[name] = dtype
         return Var(name, dtype)
 
+    def extent(self, value: Expr) -> Expr:
+        """A run-time integer as a size, one name a value: what is made of the arguments alone is named at the start."""
+        if not buffers_read(value) and variables_read(value) <= self.entry:
+            if value not in self.extents:
+                self.extents[value] = b.size(f"extent{len(self.extents) or ''}.size")
+                self.entry.add(self.extents[value].name)
+            return self.extents[value]
+        name = f"{self.fresh('extent')}.size"
+        self.emit(n.Let(name, value))
+        return b.size(name)
+
     def count(self, base: str, bound: Expr | None) -> Var:
         """A size that is computed at run time and never exceeds `bound`."""
         name = f"{base}.size"
@@ -187,6 +199,7 @@ class Context:
 
     def assume(self, condition: Expr) -> None:
         """Hold `condition`, over sizes and parameters, for true: a call that breaks it gets other code."""
+        condition = b.substitute(condition, {size.name: value for value, size in self.extents.items()})
         if condition != b.TRUE and condition not in self.assumptions:
             self.assumptions.append(condition)
 

@@ -96,9 +96,7 @@ def _as_size(ctx: Context, dim: Expr) -> Expr:
     """A run-time integer as a size: from here on known not to be negative, and bounded by itself."""
     if b.constant(dim) is not None:
         return dim
-    name = f"{ctx.fresh('extent')}.size"
-    ctx.emit(n.Let(name, dim))
-    return b.size(name)
+    return ctx.extent(dim)
 
 
 def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | None) -> Array:

@@ -56,7 +56,8 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
         replace(p, written=(p.base or p.name) in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params
     ]
     return n.Program(
-        function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds, tuple(ctx.out), scope.lines,
+        function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
+        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *ctx.out), scope.lines,
         scope.file, tuple(ctx.assumptions),
     )  # fmt: skip
 

@@ -23,6 +23,8 @@ from transkern.targets.cpu import glue
 from transkern.targets.cpu.build import FLAGS
 from transkern.targets.cpu.kernels import TYPES, Function, KernelPrinter
 
+_MISS = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;"
+
 _FORMATS = {
     "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II",
     "int64": "lq", "uint64": "LQ", "float16": "ee", "float32": "ff", "float64": "dd",
@@ -114,7 +116,7 @@ class _Module:
         arrays = [x for x in p.params if isinstance(x, n.ArrayParam)]
         self.line("PyObject *py_result = NULL;")
         self.line('(void)py_args; reason = "types";')
-        refuse = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;"
+        refuse = _MISS
         self.line(f"if (py_count != {len(p.params)}) {{ {refuse} }}")
         for k, x in enumerate(p.params):
             if isinstance(x, n.ScalarParam):
@@ -146,7 +148,8 @@ class _Module:
         if checks:
             self.line(f"if ({' || '.join(checks)}) goto miss;")
         for condition in self.assumptions():
-            self.line(f'if (!({self.printer.c.expr(condition)})) {{ reason = "sizes"; goto miss; }}')
+            leave = "goto miss;" if arrays else _MISS
+            self.line(f'if (!({self.printer.c.expr(condition)})) {{ reason = "sizes"; {leave} }}')
         overlaps = [
             f"overlap(&py_views[{i}], &py_views[{j}])" for i, x in enumerate(arrays) for j, y in enumerate(arrays)
             if i != j and x.written and (not y.written or i < j) and not (x.base and x.base == y.base)
@@ -212,7 +215,7 @@ class _Module:
         return self.program.assumptions
 
     def scalar(self, k: int, x: n.ScalarParam) -> None:
-        miss = "{ Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct; }"
+        miss = f"{{ {_MISS} }}"
         name = ident(x.name)
         match x.python:
             case "int":
