@@ -229,3 +229,36 @@ def test_constants_in_tuples_are_told_apart() -> None:
     first = cache.function_fingerprint(weighted)
     weights = (np.array([0.1, 0.2 + 1e-12]),)
     assert cache.function_fingerprint(weighted) != first
+
+
+FACTOR = 5
+
+
+def times(x: Any) -> Any:
+    return x * FACTOR
+
+
+def test_a_captured_global_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = transkern.compile(times, target="cpu")
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(compiled(x), x * 5)
+    monkeypatch.setitem(globals(), "FACTOR", 7)
+    np.testing.assert_array_equal(compiled(x), x * 7)
+
+
+def test_a_compiled_function_takes_no_modules_place() -> None:
+    assert in_new_process(CALL + "import sys; print('chain' in sys.modules)") == "False"
+
+
+def test_jax_arrays_choose_pallas() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    result = transkern.compile(times)(jnp.ones(5, "float32"))
+    assert type(result).__module__.startswith("jax")
+    np.testing.assert_array_equal(np.asarray(result), np.full(5, 5, np.float32))
+
+
+def test_constant_arguments_are_compared_at_every_call() -> None:
+    compiled = transkern.compile(half, target="cpu")
+    x = np.arange(12.0).reshape(3, 4)
+    for axis in (0, 1, 0, 1, -1):
+        np.testing.assert_array_equal(compiled(x, axis, 0.5), half(x, axis, 0.5))

@@ -63,6 +63,13 @@ def _back(result: Any, kind: str, originals: dict[int, Any]) -> Any:
     return result
 
 
+def described(value: Any) -> Any:
+    """What an argument's type is read from: a NumPy array of the same dtype and shape for arrays of CuPy and JAX."""
+    if type(value).__module__.split(".")[0] in ("jax", "jaxlib", "cupy") and hasattr(value, "dtype"):
+        return np.empty(value.shape, np.dtype(value.dtype)) if hasattr(value, "shape") else value
+    return value
+
+
 def overlapping(names: Sequence[str], values: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
     """The groups of arguments that share memory."""
     arrays = [(n, v) for n, v in zip(names, values, strict=True) if isinstance(v, np.ndarray)]

@@ -72,10 +72,10 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
                 raise NeedsConstant(entry["demand"], CompileError(entry["problem"]))
             path = cache.directory() / f"{key}.so"
             try:
-                module = cc.load(path, entry["name"])
+                module = cc.load(path, entry["name"]) if cache.is_whole(path, entry) else None
             except (OSError, ImportError):
-                pass  # a damaged entry is made anew
-            else:
+                module = None
+            if module is not None:  # a damaged entry is made anew
                 return Specialisation(
                     arg_types, "cpu", getattr(module, entry["name"]), module.why, entry["kernels"],
                     tuple(entry["temporaries"]), True,
@@ -99,7 +99,15 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
     made = _specialisation(program, arg_types, "cpu", getattr(module, program.name))
     made.why = module.why
     if folder is not None:
-        cache.write(key, {"name": program.name, "kernels": made.kernels, "temporaries": list(made.temporaries)})
+        cache.write(
+            key,
+            {
+                "name": program.name,
+                "hash": cache.file_hash(path),
+                "kernels": made.kernels,
+                "temporaries": list(made.temporaries),
+            },
+        )
     return made
 
 

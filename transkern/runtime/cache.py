@@ -119,6 +119,27 @@ def captured_values(function: types.FunctionType) -> Mapping[str, Any]:
     return found
 
 
+def watched(function: types.FunctionType) -> tuple[tuple[Mapping[str, Any], str, Any], ...]:
+    """The globals that a compiled function, or one that it calls, was compiled with: (namespace, name, value).
+
+    Modules, classes and built-in functions are left out: nobody rebinds those.
+    """
+    found: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
+    pending, seen = [function], set()
+    while pending:
+        one = pending.pop()
+        if not isinstance(one, types.FunctionType) or id(one) in seen:
+            continue
+        seen.add(id(one))
+        for name in _global_names(one.__code__):
+            value = one.__globals__.get(name, one)
+            if value is one or isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
+                continue
+            found[id(one.__globals__), name] = (one.__globals__, name, value)
+            pending.append(getattr(value, "__wrapped__", value))
+    return tuple(found.values())
+
+
 def _global_names(code: types.CodeType) -> set[str]:
     names = set(code.co_names)
     for constant in code.co_consts:
@@ -143,6 +164,21 @@ def read(key: str) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return entry if isinstance(entry, dict) else None
+
+
+def file_hash(path: Path) -> str:
+    """A hash of a file's bytes."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def is_whole(path: Path, entry: Mapping[str, Any]) -> bool:
+    """Whether an entry says all that it must, and its file is the one that was written."""
+    if not {"name", "kernels", "temporaries", "hash"} <= set(entry):
+        return False
+    try:
+        return file_hash(path) == str(entry["hash"])
+    except OSError:
+        return False
 
 
 def write(key: str, entry: Mapping[str, Any]) -> None:

@@ -72,13 +72,40 @@ class Compiled:
         except (TypeError, ValueError):
             self._signature = None
         self._names = list(self._signature.parameters) if self._signature else []
+        parameters = self._signature.parameters.values() if self._signature else ()
+        self._defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+        self._watched: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        for space, name, value in self._watched:
+            if space.get(name) is not value:
+                self._forget()
+                break
+        if keywords or len(args) < len(self._names):
+            args, keywords = self._complete(args, keywords)
         if not keywords:
             result = self._fast(*args)
             if result is not NotImplemented:
                 return result
         return self._slow(args, keywords)
+
+    def _complete(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """All arguments in order, where they are what the signature wants; else as they are, for its own error."""
+        given, left = list(args), dict(keywords)
+        for name in self._names[len(args) :]:
+            if name in left:
+                given.append(left.pop(name))
+            elif name in self._defaults:
+                given.append(self._defaults[name])
+            else:
+                return args, keywords
+        return (tuple(given), {}) if not left else (args, keywords)
+
+    def _forget(self) -> None:
+        """A captured global has changed: what was made with its old value is not for later calls."""
+        self._specialisations.clear()
+        self._fast = _nothing
+        self._watched = ()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -101,7 +128,7 @@ class Compiled:
         return [bound.arguments[name] for name in self._names]
 
     def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        values = self._bind(args, keywords)
+        values = self._bind(args, keywords) if keywords or len(args) != len(self._names) else list(args)
         from transkern.runtime import arrays
 
         kind = arrays.foreign_kind(values)
@@ -116,11 +143,13 @@ class Compiled:
 
     def _call_numpy(self, values: list[Any], target: str) -> Any:
         from transkern.frontend.types import types_of
+        from transkern.runtime.arrays import described
 
+        seen = [described(v) for v in values]
         demands = set(self._demands)
         shared: tuple[tuple[str, ...], ...] = ()
         for _ in range(16):
-            key_types = types_of(self._names, values, demands, shared)
+            key_types = types_of(self._names, seen, demands, shared)
             found = self._specialisations.get((target, key_types))
             if found is None:
                 try:
@@ -142,7 +171,7 @@ class Compiled:
             result = found.call(*values)
             if result is not NotImplemented:
                 if target == "cpu" and not shared:
-                    self._fast = found.call
+                    self._fast = _guarded(found)
                 return result
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
@@ -182,6 +211,7 @@ class Compiled:
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         """Code for these types; None where the function is to run in NumPy instead."""
         from transkern.runtime.building import build
+        from transkern.runtime.cache import watched
 
         try:
             made = build(self.function, key_types, target, self.allow_float32)
@@ -194,6 +224,7 @@ class Compiled:
                     f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=5
                 )
             return None
+        self._watched = watched(self.function)
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
@@ -286,6 +317,23 @@ def default_target() -> str:
         return "cuda" if cupy.cuda.runtime.getDeviceCount() > 0 else "cpu"
     except Exception:  # whatever keeps CuPy from starting: the CPU serves
         return "cpu"
+
+
+def _guarded(made: Specialisation) -> Callable[..., Any]:
+    """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
+    here, what it takes at run time it checks itself."""
+    constants = [(k, t.value) for k, t in enumerate(made.types) if type(t).__name__ == "ConstantType"]
+    if not constants:
+        return made.call
+    call = made.call
+
+    def compare(*args: Any) -> Any:
+        for k, value in constants:
+            if len(args) <= k or type(args[k]) is not type(value) or args[k] != value:
+                return NotImplemented
+        return call(*args)
+
+    return compare
 
 
 def _nothing(*args: Any) -> Any:

@@ -95,8 +95,9 @@ def compile_text(text: str, name: str, out: Path) -> None:
 
 def load(path: Path, name: str) -> ModuleType:
     """Import the shared object at `path`."""
-    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-    spec = importlib.util.spec_from_loader(name, loader)
+    private = f"_transkern_{path.stem}.{name}"  # never the name of a module of the user's
+    loader = importlib.machinery.ExtensionFileLoader(private, str(path))
+    spec = importlib.util.spec_from_loader(private, loader)
     assert spec is not None
     with _quiet_workers():
         module = importlib.util.module_from_spec(spec)
