@@ -68,7 +68,8 @@ class Interface(Statements):
 
     def number(self, e: Load) -> Value:
         if e.buffer in self.written:
-            return Value(quote("_0[0]", name(self.number_result(e.buffer))), e.dtype)
+            node = quote("_0[0] != 0" if e.dtype == "bool" else "_0[0]", name(self.number_result(e.buffer)))
+            return Value(node, e.dtype)
         param = self.module.identifier(e.buffer)
         self.numbers.setdefault(param, self.host.load(e).node)
         return Value(name(param), e.dtype)
@@ -139,12 +140,21 @@ class Interface(Statements):
         tables |= {starts[b]: self.given(b) for b in lists if b in starts}
         results = [b for b in copied if b in self.live_after]
         scratch = [*(b for b in copied if b not in results), *self.masks]
+        kept: list[ast.stmt] = []  # numbers that the kernel changes start as they are
+        for b, ref in self.number_results.items():
+            if b in host.program.buffers and b in host.defined and b not in local:
+                start = module.fresh(f"{ref}_start")
+                node: ast.expr = name(host.array(b).name)
+                if host.program.buffers[b].dtype == "bool":
+                    node = quote("_0.astype(jnp.int32)", node)
+                self.numbers[start] = node
+                kept.append(assign_item(ref, name(start)))
         params = [*self.numbers, *tables, *given, *(self.tables[b] for b in lists), *(self.vectors[b] for b in results),
                   *self.number_results.values(), *(module.identifier(b) for b in scratch)]  # fmt: skip
         first = [ast.Expr(call(module.helper("_copy"), [name(starts[b]), name(self.python_of(b))])) for b in started]
         self.results_made, self.started = [*lists, *results], started
         of = module.fresh(self.kernel.name)
-        host.out.append(function(of, params, [*first, *self.out]))
+        host.out.append(function(of, params, [*kept, *first, *self.out]))
         outs = [*lists, *results, *self.number_results]
         made = call(
             module.helper(self.helper_name),
