@@ -25,8 +25,9 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     """
     if narrow:
         program = narrow_program(program)
-    program = mask_windows(search_next(structure_jumps(program)))
+    program, static = mask_windows(search_next(structure_jumps(program)))
     module = Module.of(program, needs_64_bits(program))
+    module.static = static
     host = Host(module)
     body = _jitted(host)
     wrapper = _wrapper(host)
@@ -50,8 +51,11 @@ def _jitted(host: Host) -> list[ast.stmt]:
     host.block(program.body)
     if not host.out or not isinstance(host.out[-1], ast.Return):
         host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
-    args = [p.name for p in arrays] + list(module.hoisted.values())
-    made = function(inner, args, [*head, *host.out], [quote("jax.jit")])
+    args = [p.name for p in arrays] + list(module.hoisted.values()) + list(module.static)
+    jit = quote("jax.jit")
+    if module.static:
+        jit = quote("functools.partial(jax.jit, static_argnames=_0)", constant(tuple(module.static)))
+    made = function(inner, args, [*head, *host.out], [jit])
     return [made]
 
 
@@ -78,17 +82,19 @@ def _wrapper(host: Host) -> ast.stmt:
     known: set[str] = set()
     sizes: list[ast.stmt] = []
     needed = {v for e in (*module.hoisted, *(a for g in module.guards for a in g.args)) for v in variables_read(e)}
+    results = [v for r in host.returns for v in _numbers(r) if host.is_outside(v)]
+    needed |= {v for e in results for v in variables_read(e)}
     for p in program.params:
         if isinstance(p, n.ArrayParam):
             out.append(assign(p.name, _checked(module, p)))
             sizes += _sizes(module, p, needed | _equal_sizes(program), known)
             sizes += _size_checks(module, p)
     out += sizes
-    if any(_uses_module(e) for e in module.hoisted):
+    if any(_uses_module(e) for e in (*module.hoisted, *results)):
         out.append(assign("xp", call(module.helper("_module"), [name(s) for s in scalars])))
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
-    out.append(assign("out", call(module.identifiers["jitted."], arguments + numbers)))
+    out.append(assign("out", call(module.identifiers["jitted."], arguments + numbers + [quote("int(_0)", name(s)) for s in module.static])))
     if module.guards:
         out += _raise_errors(host)
     for position, result in enumerate(host.returns):
@@ -157,6 +163,16 @@ def _checked(module: Module, p: n.ArrayParam) -> ast.expr:
     return call(
         module.helper("_array"), [ast.Constant(p.name), name(p.name), ast.Constant(p.dtype), ast.Constant(len(p.dims))]
     )
+
+
+def _numbers(result: n.Result) -> list[Expr]:
+    match result:
+        case n.ScalarResult(value):
+            return [value]
+        case n.TupleResult(items):
+            return [v for i in items for v in _numbers(i)]
+        case _:
+            return []
 
 
 def _uses_module(e: Expr) -> bool:
@@ -241,18 +257,17 @@ class _Taking:
     def value(self, result: n.Result) -> ast.expr:
         host = self.host
         match result:
-            case n.ArrayResult(_, dims, _):
+            case n.ArrayResult():
                 node = self.leaf()
-                for d in dims:
-                    if not host.is_static(d):
-                        node = call(host.module.helper("_cut"), [node, self.leaf()])
+                for _ in host.cut[id(result)]:
+                    node = call(host.module.helper("_cut"), [node, self.leaf()])
                 return node
             case n.ListResult(buffer, _, _):
                 if not buffer:
                     return quote("jnp.zeros(0, jnp.int32)")
                 return call(host.module.helper("_cut"), [self.leaf(), self.leaf()])
             case n.ScalarResult(value, _):
-                if host._is_hoistable(value) or host.is_static(value):
+                if host.is_outside(value):
                     return _host_expr(host.module, value)
                 return self.leaf()
             case n.TupleResult(items, kind):

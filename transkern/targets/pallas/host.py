@@ -7,8 +7,17 @@ from collections.abc import Iterable
 
 from transkern.ir import nodes as n
 from transkern.ir.build import constant
-from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import bodies, exprs, variables_read
+from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.traverse import (
+    bodies,
+    buffers_used,
+    buffers_written,
+    exprs,
+    own_exprs,
+    variables_read,
+    walk,
+    walk_expr,
+)
 from transkern.targets.pallas import block, grid
 from transkern.targets.pallas.quote import assign, comment, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
@@ -46,8 +55,17 @@ class Host(Statements):
         super().__init__(module, 0, {})
         self.defined = {p.name for p in self.program.params if isinstance(p, n.ArrayParam)}
         self.returns: list[n.Result] = []
+        self.cut: dict[int, list[Expr]] = {}  # the dims of a result, by its id, that are known only after the call
+        dims = [d for p in self.program.params if isinstance(p, n.ArrayParam) for d in p.dims]
+        self.known_outside = {v for d in dims for v in variables_read(d)} | self.scalars | set(self.module.static)
 
     def statement(self, s: n.Stmt) -> None:
+        try:
+            self.one(s)
+        except Inexpressible as error:
+            raise self.module.error(f"neither a Pallas kernel nor XLA can express {error.reason}", s.span) from None
+
+    def one(self, s: n.Stmt) -> None:
         match s:
             case n.Kernel():
                 self.kernel(s)
@@ -86,10 +104,13 @@ class Host(Statements):
         self.ensure(e.buffer)
         return super().load(e)
 
-    def static_branch(self, s: n.If, condition: Value) -> None:
-        before = set(self.defined)
-        super().static_branch(s, condition)
-        self.defined = before | (self.defined & before)
+    def allocated(self, block: tuple[n.Stmt, ...]) -> set[str]:
+        """Memory made in a branch may be what follows reads: then it is no local."""
+        found = super().allocated(block)
+        if not found or self.axes:
+            return found
+        inside = {id(s) for s in walk(block)}
+        return found - _used_outside(self.program.body, inside)
 
     # --- kernels
 
@@ -173,7 +194,8 @@ class Host(Statements):
                 if have != dims and all(self.is_static(d) for d in dims) and len(have) == len(dims):
                     node = subscript(node, [ast.Slice(None, self.size(d)) for d in dims])
                 out.append(node)
-                out += [self.expr(d).node for d in dims if not self.is_static(d)]
+                self.cut[id(result)] = [d for d in dims if not self.is_static(d)]
+                out += [self.expr(d).node for d in self.cut[id(result)]]
             case n.ListResult(buffer, count, _):
                 if not buffer:
                     return
@@ -181,8 +203,9 @@ class Host(Statements):
                 out.append(name(self.array(buffer).name))
                 out.append(quote("jnp.int32(_0)", self.expr(count).node))
             case n.ScalarResult(value, _):
-                if not (self._is_hoistable(value) or self.is_static(value)):
-                    out.append(self.expr(value).node)
+                if not self.is_outside(value):
+                    made = self.expr(value)
+                    out.append(self.typed(made, made.dtype))
             case n.TupleResult(items):
                 for item in items:
                     self.leaves(item, out)
@@ -190,6 +213,12 @@ class Host(Statements):
                 out.append(self.view(result))
             case n.ArgumentResult() | n.ConstantResult():
                 pass
+
+    def is_outside(self, value: Expr) -> bool:
+        """Whether the function around the jitted one computes a number by itself: from shapes and scalar arguments."""
+        return not any(isinstance(e, (Load, Reduce)) for e in walk_expr(value)) and (
+            variables_read(value) <= self.known_outside
+        )
 
     def view(self, r: n.ViewResult) -> ast.expr:
         """A view as an array of its own: JAX arrays are values."""
@@ -205,6 +234,21 @@ class Host(Statements):
             items.append(node)
         whole = sequence([self.size(d) for d in r.dims])
         return quote("jnp.broadcast_to(_0, _1)", subscript(name(self.array(r.buffer).name), items), whole)
+
+
+def _used_outside(block: Iterable[n.Stmt], inside: set[int]) -> set[str]:
+    """The buffers that statements other than those `inside` read or write."""
+    found: set[str] = set()
+    for s in block:
+        if id(s) in inside:
+            continue
+        found |= {e.buffer for top in own_exprs(s) for e in walk_expr(top) if isinstance(e, Load)}
+        inner = list(bodies(s))
+        for body in inner:
+            found |= _used_outside(body, inside)
+        if not any(inner) or isinstance(s, (n.Compact, n.Scanning)):
+            found |= buffers_used(s) | buffers_written(s)
+    return found
 
 
 def sizes_used(program: n.Program) -> set[str]:

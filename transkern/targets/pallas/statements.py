@@ -100,7 +100,8 @@ class Statements(Reductions):
 
     def parallel(self, s: n.Loop) -> None:
         step = b.constant(s.step)
-        assert step is not None and self.is_static(s.start) and self.is_static(s.stop), s
+        if step is None or not (self.is_static(s.start) and self.is_static(s.stop)):
+            raise Inexpressible("a loop whose length depends on data")
         extent = b.maximum(b.sub(s.stop, s.start), b.ZERO) if b.constant(s.start) != 0 else s.stop
         if step != 1:
             extent = b.maximum(b.floordiv(b.add(extent, b.index(step - 1)), b.index(step)), b.ZERO)
@@ -158,14 +159,14 @@ class Statements(Reductions):
     ) -> list[ast.stmt]:  # fmt: skip
         """The body of a function from state to state."""
         self.nested += 1
-        saved = self.out, dict(self.env), set(self.fresh_accumulators)
+        saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined)
         self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
         self.settle(carried)
         self.env.update(bound)
         self.block(block)
         self.out.append(ast.Return(self.state(carried)))
         made = self.out
-        self.out, self.env, self.fresh_accumulators = saved
+        self.out, self.env, self.fresh_accumulators, self.defined = saved
         self.nested -= 1
         return made
 
@@ -181,7 +182,7 @@ class Statements(Reductions):
         go = self.module.fresh("go_on")
         self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
         step, state = self.module.fresh("body"), [*carried, *handed]
-        saved = self.out, dict(self.env), set(self.fresh_accumulators)
+        saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined)
         everything = [*(self.python(c) for c in state), go]
         self.out = [ast.Assign([names(everything, store=True)], name("state"), lineno=0)]
         self.settle(state)
@@ -193,7 +194,7 @@ class Statements(Reductions):
         self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
         self.out.append(ast.Return(names(everything)))
         body = self.out
-        self.out, self.env, self.fresh_accumulators = saved
+        self.out, self.env, self.fresh_accumulators, self.defined = saved
         self.out.append(function(step, ["state"], body))
         last = ast.Constant(-1)
         loop = quote("lax.while_loop(lambda state: state[_0], _1, _2)", last, name(step), names(everything))
@@ -232,7 +233,7 @@ class Statements(Reductions):
     def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:
         """The buffers and scalars that the block changes and that outlive it."""
         local = {s.name for s in walk(block) if isinstance(s, (n.Let, n.Accumulator))}
-        local |= {s.buffer for s in walk(block) if isinstance(s, n.Alloc)}
+        local |= self.allocated(block)
         changed = {name for s in block for name in buffers_written(s)}
         moving = {name for s in block for name in scalars_set(s)}
         for s in walk(block):
@@ -247,6 +248,10 @@ class Statements(Reductions):
                 case _:
                     pass
         return sorted(changed - local)
+
+    def allocated(self, block: tuple[n.Stmt, ...]) -> set[str]:
+        """The buffers that nothing needs outside the block."""
+        return {s.buffer for s in walk(block) if isinstance(s, n.Alloc)}
 
     def python(self, of: str) -> str:
         return self.arrays[of].name if of in self.arrays else self.module.identifier(of)
@@ -323,16 +328,16 @@ class Statements(Reductions):
     def static_branch(self, s: n.If, condition: Value) -> None:
         carried = self.carried((*s.then, *s.orelse))
         self.prepare([c for c in carried if c in self.env or c in self.program.buffers])
-        saved, env = self.out, dict(self.env)
+        saved, env, defined = self.out, dict(self.env), set(self.defined)
         parts = []
         for block in (s.then, s.orelse):
-            self.out, self.env = [], dict(env)
+            self.out, self.env, self.defined = [], dict(env), set(defined)
             self.block(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
                     self.materialise([c])
             parts.append(self.out)
-        self.out, self.env = saved, env
+        self.out, self.env, self.defined = saved, env, defined
         self.settle(carried)
         self.out.append(ast.If(condition.node, parts[0] or [ast.Pass()], parts[1]))
 
@@ -449,7 +454,9 @@ class Statements(Reductions):
             return {}
         number = self.module.guards.index(s) + 1
         return {
-            f"detail{number}_{k}.": a for k, a in enumerate(s.args) if not (is_size(a) or self._is_hoistable(a))
+            f"detail{number}_{k}.": a
+            for k, a in enumerate(s.args)
+            if not (is_size(a, self.module.static) or self._is_hoistable(a))
         }
 
     def allocate(self, buffer: str) -> None:

@@ -45,6 +45,7 @@ class Module:
     identifiers: dict[str, str] = field(default_factory=dict)
     hoisted: dict[Expr, str] = field(default_factory=dict)
     helpers: set[str] = field(default_factory=set)
+    static: dict[str, str] = field(default_factory=dict)  # the scalar arguments that JAX knows when it traces
     guards: list[n.Guard] = field(default_factory=list)
     summands: frozenset[str] = frozenset()
     roots: frozenset[str] = frozenset()

@@ -46,10 +46,11 @@ class Vector:
         self.program = module.program
         self.out: list[ast.stmt] = []
         self.env: dict[str, Value] = {}
+        self.defined: set[str] = set()  # the buffers that have a value
         self.arrays: dict[str, Array] = {}
         self.views: dict[Load, Value] = {}
         self.axes: dict[str, AxisInfo] = {}
-        self.scalars = scalar_params(self.program)
+        self.scalars = scalar_params(self.program) - set(module.static)
         self.hoisting = True
         self.unsure = 0  # inside a `where`, whose other side may be what is valid
 
@@ -64,6 +65,7 @@ class Vector:
                 isinstance(e, Var)
                 and not (e.name in self.env and self.env[e.name].static)
                 and not self._is_size(e.name)
+                and e.name not in self.module.static
             ):
                 return False
         return True
@@ -88,7 +90,8 @@ class Vector:
     def size(self, expr: Expr) -> ast.expr:
         """A static index expression."""
         value = self.expr(expr)
-        assert value.static, expr
+        if not value.static:
+            raise Inexpressible("a size that depends on data")
         return value.node
 
     # --- expressions
@@ -116,7 +119,7 @@ class Vector:
             if isinstance(x, Var):
                 if x.name in self.scalars:
                     found = True
-                elif not self._is_size(x.name):
+                elif not (self._is_size(x.name) or x.name in self.module.static):
                     return False
         return found
 
@@ -125,7 +128,10 @@ class Vector:
             return self.position(self.axes[of])
         if of in self.env:
             return self.env[of]
-        assert self._is_size(of), of
+        if of in self.module.static:
+            return Value(name(of), self.module.static[of], static=True)
+        if not self._is_size(of):
+            raise Inexpressible(f"`{of.split('.')[0]}` as another kernel left it")
         return Value(name(self.module.identifier(of)), "index", static=True)
 
     def position(self, info: AxisInfo) -> Value:
@@ -210,7 +216,7 @@ class Vector:
         if old == new and not (value.static and dtype != value.dtype):
             return Value(value.node, dtype, value.axes, value.static)
         if value.static:
-            if dtype in ("index", "int64") and value.dtype in ("index", "bool", "int64"):
+            if dtype in ("index", "int64") and value.dtype.startswith(("index", "bool", "int", "uint")):
                 return Value(value.node, dtype, static=dtype == "index")
             return Value(quote(f"np.{new}(_0)", value.node), dtype)
         if dtype == "bool":

@@ -1,0 +1,99 @@
+"""What stands between kernels: sizes that scalar arguments make, branches that allocate, lists, results from shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import transkern
+
+X = np.linspace(-2.0, 3.0, 9)
+
+
+def listed(x):
+    out = []
+    for i in range(0, len(x), 3):
+        out.append(i * 2)
+    out.append(100)
+    return out
+
+
+def chosen(x, flag):
+    if flag:
+        y = x * 2
+    else:
+        y = x * 3
+    return y
+
+
+def chosen_by_size(x):
+    if len(x) > 3:
+        y = x * 2
+    else:
+        y = x * 3
+    return y
+
+
+def shapes(x):
+    return x.sum(), x.shape, len(x) + 1
+
+
+def sized(n, k):
+    a = np.zeros(n * 2)
+    for i in range(n):
+        a[i] = i * k
+    return a, n
+
+
+def sized_in_branch(n, flag):
+    if flag:
+        y = np.zeros(n)
+    else:
+        y = np.ones(n)
+    return y
+
+
+def shifted(m):
+    m[:, 0:2] += m[:, 2:4] * m[:, 1:3]
+    return m
+
+
+def sized_by_data(x):
+    return np.zeros(int(x[0]))
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (listed, (X,)),
+        (chosen, (X, True)),
+        (chosen, (X, False)),
+        (chosen_by_size, (X,)),
+        (chosen_by_size, (X[:2],)),
+        (shapes, (X,)),
+        (sized, (4, 2.5)),
+        (sized, (7, 0.5)),
+        (sized_in_branch, (4, True)),
+        (sized_in_branch, (4, False)),
+        (shifted, (np.arange(30.0).reshape(5, 6),)),
+    ],
+)
+def test_as_numpy(function, args):
+    want = function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in args))
+    got = transkern.compile(function, target="pallas")(
+        *(np.copy(a) if isinstance(a, np.ndarray) else a for a in args)
+    )
+    want, got = (x if isinstance(x, tuple) else (x,) for x in (want, got))
+    for a, b in zip(got, want, strict=True):
+        assert type(a) is type(b)
+        np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+def test_a_negative_size_raises():
+    with pytest.raises(ValueError, match="negative dimensions are not allowed"):
+        transkern.compile(sized, target="pallas")(-1, 2.5)
+
+
+def test_a_size_that_depends_on_data_is_refused():
+    with pytest.raises(transkern.CompileError, match="whose size depends on data"):
+        transkern.compile(sized_by_data, target="pallas")(X + 5)

@@ -1,0 +1,129 @@
+"""Sizes that scalar arguments make: JAX must know them when it traces, so such arguments are static.
+
+    let extent.size = n + 1;  alloc a: float64[extent.size]      to      alloc a: float64[n + 1], and n is static
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.traverse import bodies, map_block, variables_read, walk, walk_expr, with_bodies
+from transkern.targets.pallas.values import Module, scalar_params
+
+
+def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
+    """The program with every dim made of shapes and scalar arguments, and the dtypes of the latter.
+
+    Raises CompileError where the size of an array depends on data.
+    """
+    shapes = {v for p in program.params if isinstance(p, n.ArrayParam) for d in p.dims for v in variables_read(d)}
+    whole = {p.name for p in program.params if isinstance(p, n.ScalarParam) and _is_integer(p)} & scalar_params(program)
+    values: dict[str, set[Expr]] = {}
+    for s in walk(program.body):
+        if isinstance(s, n.Let):
+            values.setdefault(s.name, set()).add(s.value)
+
+    def settled(e: Expr) -> Expr | None:
+        """`e` without names of sizes, or None where it depends on data."""
+        for _ in range(len(values) + 1):
+            if any(isinstance(x, (Load, Reduce)) for x in walk_expr(e)):
+                return None
+            open_names = variables_read(e) - shapes - whole
+            if not open_names:
+                return e
+            if any(len(values.get(v, ())) != 1 for v in open_names):
+                return None
+            known = {v: next(iter(values[v])) for v in open_names}
+            inlined.update(known)
+            e = b.map_expr(e, lambda x: known.get(x.name) if isinstance(x, Var) else None)  # noqa: B023
+        return None
+
+    inlined: dict[str, Expr] = {}
+    buffers, static = dict(program.buffers), dict[str, str]()
+    for of, buffer in program.buffers.items():
+        dims = []
+        for d in buffer.dims:
+            found = settled(d)
+            if found is None:
+                raise _depends_on_data(program, of)
+            static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
+            dims.append(found)
+        buffers[of] = replace(buffer, dims=tuple(dims))
+    if not static:
+        return program, {}
+    names: dict[str, Expr] = {}
+    for of in inlined:
+        made = settled(Var(of, "index"))
+        if made is not None:
+            names[of] = made
+            static |= {x.name: x.dtype for x in walk_expr(made) if isinstance(x, Var) and x.name in whole}
+    body = map_block(_without(program.body, set(names)), lambda e: names.get(e.name) if isinstance(e, Var) else None)
+    bounds = {k: b.substitute(v, names) for k, v in program.bounds.items() if k not in names}
+    return replace(program, buffers=buffers, body=body, bounds=bounds), static
+
+
+def _is_integer(p: n.ScalarParam) -> bool:
+    return p.dtype == "index" or p.dtype.startswith(("int", "uint"))
+
+
+def _without(block: tuple[n.Stmt, ...], names: set[str]) -> tuple[n.Stmt, ...]:
+    return tuple(
+        with_bodies(s, lambda body: _without(body, names))
+        for s in block
+        if not (isinstance(s, n.Let) and s.name in names)
+    )
+
+
+def _depends_on_data(program: n.Program, buffer: str) -> Exception:
+    for s in walk(program.body):
+        if isinstance(s, n.Alloc) and s.buffer == buffer:
+            break
+    else:
+        s = program.body[0]
+    return Module.of(program, False).error("an array whose size depends on data has no JAX form", s.span)
+
+
+def privatise(program: n.Program) -> n.Program:
+    """The program with memory made inside parallel loops made once, with a dimension for each of their axes."""
+    found: dict[str, list[n.Loop]] = {}
+
+    def note(block: tuple[n.Stmt, ...], loops: list[n.Loop]) -> None:
+        for s in block:
+            if isinstance(s, n.Alloc) and loops:
+                found[s.buffer] = loops
+            parallel = isinstance(s, n.Loop) and s.kind == "parallel"
+            inner = [*loops, s] if isinstance(s, n.Loop) and parallel else loops
+            if parallel or not isinstance(s, (n.Compact, n.Scanning)):
+                for body in bodies(s):
+                    note(body, inner)
+
+    note(program.body, [])
+    if not found:
+        return program
+    buffers = dict(program.buffers)
+    for of, loops in found.items():
+        for s in loops:
+            if b.constant(s.start) != 0 or b.constant(s.step) != 1:
+                raise Module.of(program, False).error("memory of its own in each step of such a loop", s.span)
+        buffers[of] = replace(buffers[of], dims=(*(s.stop for s in loops), *buffers[of].dims))
+
+    def index(of: str) -> tuple[Expr, ...]:
+        return tuple(Var(s.axis, "index") for s in found[of])
+
+    def load(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer in found:
+            return Load(e.buffer, (*index(e.buffer), *(b.map_expr(i, load) for i in e.index)), e.dtype)
+        return None
+
+    def stores(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(
+            replace(s, index=(*index(s.buffer), *s.index))
+            if isinstance(s, (n.Store, n.Scanning)) and s.buffer in found
+            else with_bodies(s, stores)
+            for s in block
+        )
+
+    return replace(program, buffers=buffers, body=stores(map_block(program.body, load)))
