@@ -94,7 +94,8 @@ def _wrapper(host: Host) -> ast.stmt:
         out.append(assign("xp", call(module.helper("_module"), [name(s) for s in scalars])))
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
-    out.append(assign("out", call(module.identifiers["jitted."], arguments + numbers + [quote("int(_0)", name(s)) for s in module.static])))
+    static = [quote("int(_0)", name(s)) for s in module.static]
+    out.append(assign("out", call(module.identifiers["jitted."], arguments + numbers + static)))
     if module.guards:
         out += _raise_errors(host)
     for position, result in enumerate(host.returns):
