@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.language.registry import case
+from tests.language.registry import CASES, case
 
 rng = np.random.default_rng(1)
 X, Y = rng.standard_normal(17), rng.standard_normal(17)
@@ -181,3 +181,26 @@ def d43(idx, n):
     for k in idx:
         counts[k] += 1
     return counts
+
+
+@case(X, 7)
+def d44(x, k):
+    y = x + 1
+    if len(x) > 3:
+        y = x * 2
+    z = y - 1
+    if k > 9:
+        z = z + y
+    return y, z
+
+
+@case(X, 3)
+def d45(x, k):
+    if k > 3:
+        y = x[:4]
+    else:
+        y = x[2:9] * 2
+    return y + 1, y.sum()
+
+
+CASES[-1].tolerance = 1e-13

@@ -586,7 +586,8 @@ class Translator(Expressions):
         if one.mask is None and two.mask is None and one.dims == two.dims:
             buffer = ctx.buffer(name, one.dtype, one.dims)
             for value, out in ((one, out1), (two, out2)):
-                out.append(n.Define(buffer.name, value.axes, value.body, span=ctx.span))
+                index = tuple(a.var for a in value.axes)
+                out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
             return ctx.whole(buffer)
         if one.dims[1:] != two.dims[1:]:
