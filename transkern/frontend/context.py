@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from transkern.errors import CompileError
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, GrowingList, Value
+from transkern.frontend.values import Array, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -295,9 +295,6 @@ class Context:
     def _reads(self, value: Array, buffer: str) -> bool:
         exprs = [value.body] if value.mask is None else [value.body, value.mask]
         return any(buffer in buffers_read(e) for e in exprs)
-
-    def list_bound(self, owner: GrowingList) -> Expr | None:
-        return self.bounds.get(owner.count)
 
 
 def inhabited(extent: Expr) -> Expr:

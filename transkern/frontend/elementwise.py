@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -205,8 +204,6 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     body: Expr = Apply(op, casted, result)
     body = simplify(body)
     if scalar:
-        if any(isinstance(a, Array) and a.ndim == 0 and a.view for a in args) and False:
-            return Array((), body)
         return Scalar(body)
     return Array(axes, body, mask)
 
@@ -533,7 +530,3 @@ def nonzero(expr: Expr) -> Expr:
 def convert(value: Array, dtype: str) -> Array:
     """``value.astype(dtype)`` (never a view)."""
     return replace(value, body=b.cast(value.body, dtype), view=False, identity="")
-
-
-def is_finite_constant(value: float) -> bool:
-    return math.isfinite(value)

@@ -372,7 +372,7 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     adjacent = places == list(range(places[0], places[0] + len(places)))
     arrays = [a for _, a in advanced]
     elements, mask, adv_axes = _index_arrays(ctx, arrays)
-    if mask is not None and not (adjacent and _leading(items, places[0])):
+    if mask is not None and not (adjacent and places[0] == 0):
         # the filtered axis must stay first to remain a filter
         if any(not isinstance(i, (Scalar, Array, _Positions, Static)) for i in items[: places[0]]) and adjacent:
             arrays = [ctx.compact(a, "kept") if a.mask is not None else a for a in arrays]
@@ -401,10 +401,6 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     else:
         axes = (*adv_axes, *axes_before, *axes_after)
     return Plan(axes, tuple(index), mask, True)
-
-
-def _leading(items: Sequence[Item], first: int) -> bool:
-    return first == 0
 
 
 def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Expr | None, tuple[Axis, ...]]:

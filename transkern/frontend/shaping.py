@@ -16,13 +16,12 @@ from transkern.frontend.elementwise import (
     broadcast_to,
     convert,
     describe,
-    is_number,
     result_type,
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
 from transkern.frontend.types import dtype_name
-from transkern.frontend.values import Array, Concatenation, GrowingList, Known, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
@@ -474,10 +473,3 @@ def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bo
         last = b.both(b.compare("equal", axis.var, parts), b.compare("greater", parts, b.ZERO))
         body = b.where(last, scalar_expr(ctx, z), body)
     return Array(made.axes, b.cast(body, dtype or "float64"))
-
-
-def is_growing(value: Value) -> bool:
-    return isinstance(value, GrowingList)
-
-
-__all__ = ["is_number"]
