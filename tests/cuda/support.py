@@ -73,7 +73,7 @@ def small_grid(text: str) -> str:
     return (
         text.replace("_GRID_FROM = ", "_GRID_FROM = 0 * ")
         .replace(blocks, "    blocks = 4")
-        .replace("(1024,), (", "(64,), (")
+        .replace("return blocks, 1024, ", "return blocks, 64, ")
     )
 
 

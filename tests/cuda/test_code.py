@@ -34,6 +34,14 @@ def code(name: str, arch: str, dtype: str = "float32") -> list[KernelCode]:
     return inspect(texts(name, dtype)[0], arch)
 
 
+def only(text: str, group: str) -> str:
+    """The text with only the one of a block kernel's two ways: ``block`` or ``grid``."""
+    choice = re.compile(r"    if \(gridDim\.x == 1\) \{\n(.*?)    \} else \{\n(.*?)    \}\n", re.DOTALL)
+    cut, count = choice.subn(r"\1" if group == "block" else r"\2", text)
+    assert count == 1
+    return cut
+
+
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -60,11 +68,26 @@ def test_rows_take_one_barrier_a_reduction(name: str) -> None:
 @pytest.mark.parametrize("name", NMS)
 def test_an_nms_loop_is_one_launch_with_one_barrier_a_step(name: str) -> None:
     text, launcher = texts(name)
-    kernels = re.findall(r"__launch_bounds__\(\d+\) (\w+)\(", text)
-    assert kernels.count(f"{name}_loop") == 1
-    assert not re.search(r"^ *(while|for) ", launcher.partition(f"def {name}(")[2].partition("\ndef ")[0], re.MULTILINE)
-    (loop,) = [k for k in code(name, "sm_90") if k.name == f"{name}_loop"]
+    entries = re.findall(r"__global__ void __launch_bounds__\(\d+\) (\w+)\(", text)
+    assert text.count("__global__") == len(entries)
+    assert [e for e in entries if "loop" in e] == [f"{name}_loop"]  # the others prepare arrays, before it
+    user = launcher.partition(f"def {name}(")[2].partition("\ndef ")[0]
+    assert not re.search(r"^ *(while|for) ", user, re.MULTILINE)
+    assert user.count(f'_kernel("{name}_loop"') == 1
+    (loop,) = [k for k in inspect(only(text, "block"), "sm_90") if k.name == f"{name}_loop"]
     assert loop.counts["barrier"] <= 2
+
+
+@pytest.mark.parametrize("name", NMS)
+def test_one_entry_for_block_and_grid_costs_the_block_nothing(name: str) -> None:
+    text = texts(name)[0]
+    both, block, grid = (
+        next(k for k in inspect(t, "sm_90") if k.name == f"{name}_loop")
+        for t in (text, only(text, "block"), only(text, "grid"))
+    )
+    assert both.instructions <= block.instructions + grid.instructions + 16
+    # A block of 1024 threads has 64 registers for each: up to there their number is no loss.
+    assert both.registers <= 64 and not both.spills
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

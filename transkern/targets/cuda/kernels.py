@@ -3,7 +3,7 @@
 elements   a thread for each point of a nest; contiguous arrays in words of 16 bytes where all accesses agree (`flat`)
 rows       a block for each row: the loops inside are shared by its threads
 reduction  either of these, each block's part put down, the last block combines them
-block      one block for all, with the sequential loop inside; the same text for a cooperative grid
+block      one block for all, with the sequential loop inside; the same entry runs it on a cooperative grid
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class KernelPrinter:
             launch,
             {},
             tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators),
-            "",
+            False,
             slices,
         )
 
@@ -204,22 +204,28 @@ class KernelPrinter:
             self.unit.pieces.add("threads")
             text = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({wrapped(params)}) {{\n'
             text += "    Threads group;\n" + "\n".join(group.lines) + "\n}\n"
-            return KernelText(name, text, buffers, scalars, Launch("spread", counts), guards, (), "", slices)
+            return KernelText(name, text, buffers, scalars, Launch("spread", counts), guards, (), False, slices)
         self.unit.pieces.add("block")
         text = "\n".join(group.lines) + "\n}\n"
         given = [p.replace("*", " ").split()[-1] for p in params]
+
+        def call(group: str, indent: int) -> str:
+            return f"{name}_by({wrapped([group, *given], indent=indent)});"
+
         signature = f"template <class Group>\n{PREFIX} void {name}_by({wrapped(['Group &group', *params])}) {{\n"
         text = signature + text
-        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(params)}) {{\n'
-        text += f"    Block block;\n    {name}_by({wrapped(['block', *given])});\n}}\n"
-        grid_name = ""
-        if counts and has_parallel(kernel):
-            grid_name = f"{name}_grid"
+        cooperative = bool(counts) and has_parallel(kernel)
+        memory = self.unit.local("grid_memory")
+        if cooperative:
             self.unit.pieces.add("grid")
-            more = [*params, "unsigned char *grid_memory"]
-            text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {grid_name}({wrapped(more)}) {{\n'
-            text += f"    Grid grid(grid_memory);\n    {name}_by({wrapped(['grid', *given])});\n}}\n"
-        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), grid_name, slices)
+            params.append(f"unsigned char *{memory}")
+        text += f'extern "C" __global__ void __launch_bounds__({BLOCK_THREADS}) {name}({wrapped(params)}) {{\n'
+        if cooperative:
+            text += f"    if (gridDim.x == 1) {{\n        Block block;\n        {call('block', 12)}\n    }} else {{\n"
+            text += f"        Grid grid({memory});\n        {call('grid', 12)}\n    }}\n}}\n"
+        else:
+            text += f"    Block block;\n    {call('block', 8)}\n}}\n"
+        return KernelText(name, text, buffers, scalars, Launch("block", counts), guards, (), cooperative, slices)
 
 
 def _longer(a: Expr, c: Expr) -> Expr:

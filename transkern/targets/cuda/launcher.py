@@ -312,6 +312,8 @@ class Launcher:
                 self.line(f"blocks, threads = {self.use('_spread')}({', '.join(counts)})")
             case "rows":
                 self.line(f"blocks, threads = {self.use('_rows')}({', '.join(counts)})")
+            case _ if kernel.cooperative:
+                self.line(f"blocks, threads, grid_memory = {self.use('_group')}({', '.join(counts)})")
             case _:
                 self.line(f"threads = {self.use('_together')}({', '.join(counts) or 1})")
         if kernel.partials:
@@ -321,36 +323,20 @@ class Launcher:
                     f"cp.empty(blocks, {host.dtype(dtype)})" if dtype else "cp.empty(16 * blocks, np.uint8)"
                 )
             arguments.append("arrived")
-        grid_arguments = list(arguments)
         for buffer, of in kernel.slices.items():
             size = self.value(b.product(self.program.buffers[buffer].dims))
-            number = {"thread": "threads" if kernel.launch.form == "block" else "blocks * threads", "block": "blocks"}[
-                of
-            ]
+            one_block = kernel.launch.form == "block" and not kernel.cooperative
+            number = {"thread": "threads" if one_block else "blocks * threads", "block": "blocks"}[of]
             dtype = host.dtype(storage(self.program.buffers[buffer].dtype))
             arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
-            grid_arguments += [f"cp.empty({pieces.BLOCK} * blocks * ({size}), {dtype})", size]
         if kernel.guards:
             self.line("error = cp.zeros(7, np.int64)")
-            grid_arguments.append("error")
             arguments.append("error")
-        grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
-        launch = f'_kernel("{name}")({grid}, (threads,), '
-        if kernel.grid_name:
-            self.use("_grid")
-            self.line(f"if {counts[0] if len(counts) == 1 else 'max(' + ', '.join(counts) + ')'} < _GRID_FROM:")
-            self.depth += 1
-            self.call(launch, arguments)
-            self.depth -= 1
-            self.line("else:")
-            self.depth += 1
-            self.line("blocks, grid_memory = _grid()")
-            self.call(
-                f'_kernel("{kernel.grid_name}", True)((blocks,), ({pieces.BLOCK},), ', [*grid_arguments, "grid_memory"]
-            )
-            self.depth -= 1
+        if kernel.cooperative:
+            self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])
         else:
-            self.call(launch, arguments)
+            grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
+            self.call(f'_kernel("{name}")({grid}, (threads,), ', arguments)
         if kernel.guards:
             self.line(f"{self.use('_raise_failed')}(error)")
 

@@ -39,7 +39,7 @@ class KernelText:
     guards: dict[int, n.Guard] = field(default_factory=dict)
     # NumPy dtypes of what passes through memory between blocks; where empty, it takes 16 bytes
     partials: tuple[str, ...] = ()
-    grid_name: str = ""  # the cooperative form, where there is one
+    cooperative: bool = False  # a ``block`` kernel that a cooperative grid can run, too: its last parameter is for that
     slices: dict[str, str] = field(default_factory=dict)  # buffers of which each ``thread`` or ``block`` has one
 
 

@@ -115,14 +115,16 @@ def _together(*counts):
     """A power of two of threads for one block that works on up to so many positions at a time."""
     return min({BLOCK}, max(32, 1 << (max(counts) - 1).bit_length()))
 ''',
-    "_grid": f'''
+    "_group": f'''
 _GRID_FROM = {GRID_FROM}  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 
-def _grid():
-    """Blocks of a cooperative grid, and the memory of its barrier and reductions."""
+def _group(*counts):
+    """Blocks and threads that work together on up to so many positions, and what the blocks need to meet."""
+    if max(counts) < _GRID_FROM:
+        return 1, _together(*counts), cp.empty(0, np.uint8)
     blocks = 1 << (min({BLOCK}, _multiprocessors()).bit_length() - 1)
-    return blocks, cp.zeros(16 + 32 * blocks, np.uint8)
+    return blocks, {BLOCK}, cp.zeros(16 + 32 * blocks, np.uint8)
 ''',
     "_raise_failed": '''
 def _raise_failed(error):
@@ -136,7 +138,7 @@ def _raise_failed(error):
 
 _NEEDS = {
     "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
-    "_grid": ("_multiprocessors",), "_spread": ("_multiprocessors",),
+    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
 }  # fmt: skip
 
 
