@@ -204,3 +204,32 @@ def d45(x, k):
 
 
 CASES[-1].tolerance = 1e-13
+
+
+@case(np.arange(12.0).reshape(4, 3))
+def d46(a):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            a[i, k] += k
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1] - 1):
+            a[i, k] *= i
+    return k, i
+
+
+@case(np.arange(12.0).reshape(4, 3) % 5 / 4, 4)
+def d47(a, n):
+    prev = 0.0
+    for i in range(n):
+        for j in range(3):
+            if a[i, j] > 0.5:
+                last = j
+                prev = a[i, j]
+                break
+            last = -1
+        a[i, 0] = prev + last
+    for i in range(n):
+        prev = i * 1.0
+        for last in range(2):
+            a[i, 1] += last
+    return float(prev), last

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 
 
 class LoopState:
-    """The names that one run-time loop carries, and the types they have settled to."""
+    """The names that one run-time loop carries, and the types they have settled to.
+
+    `assigned` are those of the names that the body binds (`all_assigned`) whose values the next iteration may read;
+    `later` are the names that somebody may read after the loop.
+    """
 
     def __init__(
-        self, owner: Translator, assigned: set[str], before: dict[str, Value], later: set[str],
+        self, owner: Translator, assigned: set[str], before: dict[str, Value], later: frozenset[str],
         all_assigned: set[str], stored: set[str],
     ) -> None:  # fmt: skip
         self.stored = stored
@@ -192,8 +196,8 @@ class LoopState:
     def after(self, owner: Translator) -> dict[str, Value]:
         env = dict(self.before)
         env.update(self.slots)
-        for name in self.all_assigned:
-            if name not in self.slots and name not in self.before:
+        for name in self.all_assigned - self.slots.keys():
+            if not isinstance(self.before.get(name), (Function, Known)):
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
         # what the body did to lists and in place is in their own memory
         return env

@@ -48,15 +48,6 @@ def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     return frozenset(names)
 
 
-def names_used_outside(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> set[str]:
-    inside = {id(x) for x in ast.walk(loop)}
-    return {
-        x.id
-        for x in ast.walk(function)
-        if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load) and id(x) not in inside
-    }
-
-
 def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names bound otherwise than by an augmented assignment."""
     augmented = {

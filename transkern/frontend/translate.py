@@ -26,10 +26,10 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.expressions import BINARY, RETURN, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, subscript
+from transkern.frontend.liveness import live_names
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
-    names_used_outside,
     rebound_names,
     returns,
     stored_in,
@@ -690,11 +690,11 @@ class Translator(Expressions):
         ctx = self.ctx
         span = span_of(node, self.scope.file)
         assigned = assigned_names(body) | set(targets)
-        later = names_used_outside(self.node, node)
+        live, later = live_names(self.node, node)
         assigned -= self._changed_in_place(body, assigned)
         before = dict(self.env)
         self._check_sharing(body, assigned, before)
-        state = LoopState(self, assigned - set(targets), before, later, assigned, stored_in(body))
+        state = LoopState(self, (assigned - set(targets)) & live, before, later, assigned, stored_in(body))
         for _ in range(8):
             saved = ctx.snapshot()
             self.env.clear()

@@ -55,8 +55,11 @@ def _renamed(s: _Looping, program: n.Program, outer: frozenset[str]) -> _Looping
         if name in program.buffers:
             used |= {v for d in program.buffers[name].dims for v in variables_read(d)}
     used |= {a.name for x in walk((s,)) if isinstance(x, n.Compact) for a in x.inner}
-    taken = {printed(u) for u in used - {s.axis} - inner} | outer
+    # A variable of that name may be handed to the loop's kernel, whatever the loop itself reads.
+    taken = {printed(u) for u in used - {s.axis} - inner} | outer | program.variables.keys()
     wished = s.axis[0] if not s.axis.startswith(("rr", "oo", "r", "o")) else "j"
+    if wished in program.variables:
+        return s
     for letter in (wished, *_LETTERS):
         if letter not in taken and (letter not in inner or letter == s.axis):
             return _rename(s, letter)

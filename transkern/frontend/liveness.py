@@ -1,0 +1,103 @@
+"""Which names a loop must carry: those whose values somebody may still read when an iteration begins, or at its end.
+
+A name is live at a point if some path from there reads it before binding it anew. Paths are those of the syntax tree:
+conditions are not evaluated. What a nested function reads is live everywhere, since it may be called anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Mapping, Sequence
+
+Names = frozenset[str]
+
+_NOTHING: Names = frozenset()
+
+
+def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[Names, Names]:
+    """The names live where an iteration of `loop` begins or ends, and those live after the loop.
+
+    Of a loop that does not stand in the function's text (one made of a comprehension), all names that are ever read.
+    """
+    found = _live_at_loops(function).get(loop)
+    if found is None:
+        every = _read(function) | _read(loop)
+        return every, every
+    return found
+
+
+@functools.cache
+def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, tuple[Names, Names]]:
+    if isinstance(function, ast.Lambda):
+        return {}
+    analysis = _Liveness(function)
+    analysis.block(function.body, analysis.captured)
+    return analysis.loops
+
+
+class _Liveness:
+    def __init__(self, function: ast.FunctionDef) -> None:
+        nested = [x for x in ast.walk(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
+        self.captured: Names = frozenset().union(*(_read(x) for x in nested))
+        self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
+        self.exits: list[tuple[Names, Names]] = []  # of each loop around: live at its head, live behind it
+
+    def block(self, statements: Sequence[ast.stmt], after: Names) -> Names:
+        """The names live before the statements, given those after them."""
+        for s in reversed(statements):
+            after = self.statement(s, after)
+        return after
+
+    def statement(self, s: ast.stmt, after: Names) -> Names:
+        match s:
+            case ast.Assign(targets, value):
+                return self._bound(targets, after) | _read(value)
+            case ast.AnnAssign(target, _, ast.expr() as value):
+                return self._bound([target], after) | _read(value)
+            case ast.If(test, body, orelse):
+                return _read(test) | self.block(body, after) | self.block(orelse, after)
+            case ast.While(test, body, orelse):
+                return self.loop(s, [], test, body, self.block(orelse, after), after)
+            case ast.For(target, iterable, body, orelse):
+                return _read(iterable) | self.loop(s, [target], None, body, self.block(orelse, after), after)
+            case ast.Return() | ast.Raise():
+                return _read(s) | self.captured
+            case ast.Break():
+                return self.exits[-1][1]
+            case ast.Continue():
+                return self.exits[-1][0]
+            case _:  # whatever else there is binds nothing for certain, and may go anywhere
+                return after.union(_read(s), *(self.exits[-1] if self.exits else ()))
+
+    def loop(
+        self, s: ast.stmt, targets: list[ast.expr], test: ast.expr | None, body: Sequence[ast.stmt], done: Names,
+        behind: Names,
+    ) -> Names:  # fmt: skip
+        """`done`: live where the loop runs out; `behind`: live where it is left."""
+        head = done | (_read(test) if test is not None else _NOTHING)
+        while True:
+            self.exits.append((head, behind))
+            inside = self.block(body, head)
+            self.exits.pop()
+            wider = head | self._bound(targets, inside)
+            if wider == head:
+                break
+            head = wider
+        self.loops[s] = head | behind, done | behind
+        return head
+
+    def _bound(self, targets: Sequence[ast.expr], after: Names) -> Names:
+        """`after` without the names bound, with those that the targets read (``x[i] = …``)."""
+        names = {
+            x.id for t in targets for x in ast.walk(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
+        }
+        return (after - names) | frozenset().union(*map(_read, targets)) | self.captured
+
+
+def _read(node: ast.AST) -> Names:
+    """The names read somewhere in `node`; ``x += 1`` reads `x`."""
+    return frozenset(
+        x.id for child in ast.walk(node) for x in (child.target if isinstance(child, ast.AugAssign) else child,)
+        if isinstance(x, ast.Name) and (isinstance(x.ctx, ast.Load) or x is not child)
+    )  # fmt: skip
