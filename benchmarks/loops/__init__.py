@@ -1,0 +1,1 @@
+"""Kernels of numerical practice as plain loops, the same in array statements, and how fast their loops run."""

@@ -1,0 +1,1 @@
+"""Kernels of numerical practice: the functions of `benchmarks/loops`, on every target."""
