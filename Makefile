@@ -1,6 +1,6 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
 # make demo    the examples on every target that this machine can run
-# make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile
+# make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
 
 PYTHON ?= python3
 JOBS ?= 2
@@ -20,6 +20,7 @@ demo: $(VENV)/.demo
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench_loops.py
 
 # A stamp an extra: pip runs again only when pyproject.toml has changed. The environment with everything serves the demo.
 $(VENV)/bin/python:

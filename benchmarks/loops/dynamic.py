@@ -134,7 +134,7 @@ register("levenshtein", levenshtein, levenshtein_slices, _texts, 1500)
 
 
 def lcs(a, b):
-    """The length of the longest common subsequence."""
+    """The lengths of the longest common subsequences of all beginnings."""
     n, m = a.shape[0], b.shape[0]
     length = np.zeros((n + 1, m + 1), dtype=np.int32)
     for i in range(1, n + 1):
@@ -143,18 +143,16 @@ def lcs(a, b):
                 length[i, j] = length[i - 1, j - 1] + 1
             else:
                 length[i, j] = max(length[i - 1, j], length[i, j - 1])
-    return length[n, m]
+    return length
 
 
 def lcs_slices(a, b):
     """Row by row: what comes from the left is a running maximum."""
-    m = b.shape[0]
-    row = np.zeros(m + 1, dtype=np.int32)
-    for i in range(a.shape[0]):
-        new = row.copy()
-        new[1:] = np.where(b == a[i], row[:-1] + 1, row[1:])
-        row = np.maximum.accumulate(new)
-    return row[m]
+    n, m = a.shape[0], b.shape[0]
+    length = np.zeros((n + 1, m + 1), dtype=np.int32)
+    for i in range(n):
+        length[i + 1, 1:] = np.maximum.accumulate(np.where(b == a[i], length[i, :-1] + 1, length[i, 1:]))
+    return length
 
 
 register("lcs", lcs, lcs_slices, _texts, 1500)
