@@ -29,6 +29,7 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.ir.uses import reads_before_set
 
 
 def place_kernels(program: n.Program) -> n.Program:
@@ -133,10 +134,8 @@ def spill_scalars(program: n.Program) -> n.Program:
     dtypes = _scalar_dtypes(program)
     for kernel in kernels:
         live = scalars_set(kernel) - {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
-        for name in sorted(live):
-            elsewhere = name in outside or any(
-                name in scalars_used(k) | scalars_set(k) for k in kernels if k is not kernel
-            )
+        for name in sorted(live):  # what each kernel sets anew is its own, also where they give it one name
+            elsewhere = name in outside or any(reads_before_set(k.body, name) for k in kernels if k is not kernel)
             if elsewhere and name in dtypes:
                 crossing[name] = ""
     buffers = dict(program.buffers)

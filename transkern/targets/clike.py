@@ -119,6 +119,7 @@ _RESERVED = frozenset(
         "warp_reduce",
         "warp_scan",
         "has_failed",
+        "put_failure",
         "is_last_block",
         "Block",
         "Warp",

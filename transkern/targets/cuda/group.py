@@ -126,7 +126,10 @@ class GroupBody(Body):
         self.pending = self.pending | after
 
     def guard(self, s: n.Guard) -> None:
-        """A check that all threads make: all leave the kernel."""
+        """A check that all threads make: all leave the kernel, or the loop over its rows."""
+        if self.order is not None:
+            super().guard(s)
+            return
         self.unit.guards.append(s)
         self.open(f"if (!({self.c.expr(s.condition)}))")
         self.open(f"if ({self.group}.rank() == 0)")
@@ -143,7 +146,7 @@ class GroupBody(Body):
         self.touch({replace(a, owner=FIRST) for a in accesses})
         guarded = has_guards(s)
         if guarded:
-            self.unit.pieces.add("failure")
+            self.unit.pieces.add("has_failed")
             self.line("Failure failure = {};")
         self.open(f"if ({self.group}.rank() == 0)" + (" do" if guarded else ""))
         inner = self.thread_body(order=b.ZERO)
@@ -243,7 +246,7 @@ class GroupBody(Body):
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         if guarded:
-            self.unit.pieces.add("failure")
+            self.unit.pieces.add("has_failed")
             self.line("Failure failure = {};")
         self.source(s)
         order: Expr

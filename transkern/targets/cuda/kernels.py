@@ -29,7 +29,7 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
-from transkern.targets.cuda.nests import has_parallel, is_long, nest, runs_along_rows
+from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
 
@@ -45,11 +45,8 @@ class KernelPrinter:
             packed = flat.kernel(self.unit, kernel)
             if packed is not None:
                 return packed
-            loops = [s for s in kernel.body if isinstance(s, n.Loop) and s.kind == "parallel"]
-            simple = all(isinstance(s, (n.Loop, n.Let, n.Accumulator, n.Store, n.Assign)) for s in kernel.body)
-            if len(loops) == 1 and simple and not has_guards(kernel):
-                return self.grid(kernel, loops[0])
-        return self.together(kernel)
+        loop = one_loop(kernel)
+        return self.together(kernel) if loop is None else self.grid(kernel, loop)
 
     def variables(self, body: GroupBody, kernel: n.Kernel, scalars: Sequence[Var]) -> None:
         """Declares the scalars that the kernel assigns."""
@@ -78,7 +75,7 @@ class KernelPrinter:
     def grid(self, kernel: n.Kernel, loop: n.Loop) -> KernelText:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
         axes, inner = nest(loop)
-        rows = self.needs_rows(inner)
+        rows, guarded, first_guard = self.needs_rows(inner), has_guards(loop), len(self.unit.guards)
         group = GroupBody(self.unit, "block", buffers_written(kernel))
         group.searches = False  # the blocks do not wait for each other
         accumulators = group.accumulated((loop,))
@@ -97,10 +94,14 @@ class KernelPrinter:
                 group.declare(s, kernel.body[k + 1 :])
             else:
                 group.statement(s)
+        if guarded:
+            self.unit.pieces.add("put_failure")
+            group.line("Failure failure = {};")
         if rows:
             group.source(loop)
-            group.open_nest(axes, "blockIdx.x", "gridDim.x")
+            order = group.open_nest(axes, "blockIdx.x", "gridDim.x")
             body = GroupBody(self.unit, "block", group.written, group.depth)
+            body.order = order
             body.held, body.last_line = group.held, group.last_line
             body.slice_number = "blockIdx.x", "block"
             body.nested(inner)
@@ -112,12 +113,16 @@ class KernelPrinter:
             group.line(f"const long long {first} = {FIRST}, {step} = {STEP};")
             group.source(loop)
             group.lines.append("#pragma unroll 1")  # the loop is there for large arrays; unrolled, it takes registers
-            group.open_nest(axes, first, step)
+            order = group.open_nest(axes, first, step)
             group.thread_number = first
-            thread = group.thread_body()
+            thread = group.thread_body(order)
+            thread.loops = 1
             thread.nested(inner)
             group.take(thread)
         group.close()
+        if guarded:
+            failed = "failure.code && block.rank() == 0" if rows else "failure.code"
+            group.line(f"if ({failed}) put_failure(failure, error);")
         for x in accumulators:
             params.append(f"{group.held[x].how.type} *{ident(x)}_partial")
         if accumulators:
@@ -126,6 +131,9 @@ class KernelPrinter:
             group.settle(loop)
         group.block(after)
         slices = self.slices(params)
+        guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}
+        if guards:
+            params.append("long long *error")
         counts = tuple(extent_of(a) for a in axes)
         if rows:
             launch = Launch("rows", (b.product(counts), self.width(inner)))
@@ -140,7 +148,7 @@ class KernelPrinter:
             buffers,
             scalars,
             launch,
-            {},
+            guards,
             tuple(NUMPY.get(group.held[x].how.type, "") for x in accumulators),
             False,
             slices,
@@ -152,6 +160,9 @@ class KernelPrinter:
         if any(
             isinstance(x, (n.Compact, n.While)) or (isinstance(x, n.Loop) and x.kind == "sequential") for x in inner
         ):
+            return False
+        checks, own_checks = (sum(isinstance(x, n.Guard) for x in found) for found in (walk(inner), own(inner)))
+        if checks > own_checks or any(isinstance(x, (n.Break, n.Continue)) for x in own(inner)):
             return False
         return any(is_long(x) and runs_along_rows(x) for x in shared)
 

@@ -330,7 +330,7 @@ class Launcher:
             dtype = host.dtype(storage(self.program.buffers[buffer].dtype))
             arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
         if kernel.guards:
-            self.line("error = cp.zeros(7, np.int64)")
+            self.line("error = cp.zeros(9, np.int64)")
             arguments.append("error")
         if kernel.cooperative:
             self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
@@ -16,6 +18,29 @@ def has_parallel(s: n.Stmt) -> bool:
     return any(
         isinstance(x, (n.Compact, n.Scanning)) or (isinstance(x, n.Loop) and x.kind == "parallel") for x in walk((s,))
     )
+
+
+def one_loop(kernel: n.Kernel) -> n.Loop | None:
+    """The parallel loop that is all the kernel's work, so that no block has to wait for another."""
+    loops = [s for s in kernel.body if isinstance(s, n.Loop)]
+    if len(loops) != 1 or loops[0].kind != "parallel":
+        return None
+    at = kernel.body.index(loops[0])
+    before, after = kernel.body[:at], kernel.body[at + 1 :]
+    # Only the block that ends last may store, once the others have combined what they found.
+    combines = any(isinstance(s, n.Accumulator) for s in before)
+    plain = all(isinstance(s, (n.Let, n.Assign, n.Accumulator)) for s in before) and all(
+        isinstance(s, (n.Let, n.Assign)) or (combines and isinstance(s, n.Store)) for s in after
+    )
+    return loops[0] if plain else None
+
+
+def own(statements: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
+    """The statements of a block and of the branches in it, not those of the loops in it."""
+    for s in statements:
+        yield s
+        if isinstance(s, n.If):
+            yield from own((*s.then, *s.orelse))
 
 
 def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:

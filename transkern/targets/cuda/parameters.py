@@ -9,8 +9,8 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import buffers_written, exprs, scalars_set, variables_read, walk
+from transkern.ir.uses import reads_before_set
 from transkern.targets.clike import ident
-from transkern.targets.cuda.body import reads_before_set
 from transkern.targets.cuda.spelling import TYPES
 
 
@@ -68,6 +68,8 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning)) or (isinstance(s, n.Loop) and s.kind == "parallel"):
             axes.add(s.axis)
+        if isinstance(s, (n.Let, n.Assign)) and variables_read(s.value) & axes:
+            axes.add(s.name)  # a subscript that is worked out before it is used
     touched = [(e.buffer, e.index) for e in exprs((kernel,)) if isinstance(e, Load)]
     touched += [(s.buffer, s.index) for s in walk((kernel,)) if isinstance(s, (n.Store, n.Scanning))]
     for buffer, index in touched:

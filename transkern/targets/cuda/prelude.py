@@ -121,6 +121,9 @@ static __device__ __forceinline__ long long first_of(
 FAILURE = r"""
 // A thread's first failed check: the iteration it failed in, which check it was (0: none), and its message's numbers.
 struct Failure { long long at, code, numbers[6]; };
+"""
+
+HAS_FAILED = r"""
 struct Earlier {
     static __device__ long long start() { return 0x7fffffffffffffffll; }
     __device__ long long operator()(const long long a, const long long b) const { return a < b ? a : b; }
@@ -135,6 +138,25 @@ static __device__ __forceinline__ bool has_failed(Group &group, const Failure &m
         for (int k = 0; k < 6; ++k) error[1 + k] = mine.numbers[k];
     }
     return true;
+}
+"""
+
+PUT_FAILURE = r"""
+// Puts a failed check into `error`, unless that of an earlier iteration is there. error[7] says how early that is, as
+// the complement of its number: zero is none. error[8] is 1 while a thread writes.
+static __device__ __forceinline__ void put_failure(const Failure &mine, long long *error) {
+    const unsigned long long early = ~(unsigned long long)mine.at;
+    unsigned long long *earliest = (unsigned long long *)error + 7, *busy = (unsigned long long *)error + 8;
+    if (atomicMax(earliest, early) > early) return;
+    while (atomicCAS(busy, 0ull, 1ull)) __nanosleep(100);
+    __threadfence();
+    if (atomicMax(earliest, 0ull) == early) {
+        error[0] = mine.code;
+#pragma unroll
+        for (int k = 0; k < 6; ++k) error[1 + k] = mine.numbers[k];
+    }
+    __threadfence();
+    atomicExch(busy, 0ull);
 }
 """
 
@@ -171,10 +193,12 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 
 def compose(used: Iterable[str]) -> str:
     """The text of the pieces in `used`: ``block warp grid`` and their members ``reduce search scan place``, ``exact``,
-    ``best``, ``failure``, ``pack``, ``last_block``."""
+    ``best``, ``has_failed``, ``put_failure``, ``pack``, ``last_block``."""
     pieces = set(used)
-    if "failure" in pieces:
+    if "has_failed" in pieces:
         pieces.add("reduce")
+    if pieces & {"has_failed", "put_failure"}:
+        pieces.add("failure")
     if "search" in pieces and "grid" in pieces:
         pieces.add("reduce")
     if ("place" in pieces and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
@@ -196,8 +220,9 @@ def compose(used: Iterable[str]) -> str:
             if name == "grid":
                 parts.append(groups.GRID_OPS)
             parts.append(head.rstrip("\n") + "".join(table[m].rstrip("\n") for m in members) + "\n};\n")
-    parts += [
-        text for name, text in (("search", SEARCH), ("failure", FAILURE), ("pack", PACK), ("last_block", LAST_BLOCK))
-        if name in pieces
-    ]  # fmt: skip
+    last = (
+        ("search", SEARCH), ("failure", FAILURE), ("has_failed", HAS_FAILED), ("put_failure", PUT_FAILURE),
+        ("pack", PACK), ("last_block", LAST_BLOCK),
+    )  # fmt: skip
+    parts += [text for name, text in last if name in pieces]
     return "".join(parts).lstrip("\n")

@@ -1,0 +1,116 @@
+"""Plain loops that may run in any order, as kernels: NumPy's answer on a grid and on one block, and no race in either.
+
+The loops are marked here, by name: what is proven of loops is tested elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from tests.cuda import loops
+from tests.cuda.support import Recorder, check_call, recorder, small_grid, types_of
+from tests.cuda.test_sanitized import run_checked
+from tests.tools import require
+from transkern.frontend.source import TextScope
+from transkern.frontend.specialise import specialise
+from transkern.frontend.types import parse_signature
+from transkern.ir import nodes as n
+from transkern.ir.traverse import with_bodies
+from transkern.pipeline import DEVICE_PASSES
+from transkern.targets.cuda.emit import emit
+from transkern.targets.cuda.load import function as launcher_function
+from transkern.targets.cuda.sass import inspect
+
+require("c++")
+
+__all__ = ["recorder"]
+
+_BY_NAME = {case[0].__name__: case for case in loops.CASES}
+
+
+def marked(axes: list[str], program: n.Program) -> n.Program:
+    """The program with the loops over variables named `axes` parallel."""
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        made = [with_bodies(s, block) for s in statements]
+        return tuple(
+            replace(s, kind="parallel") if isinstance(s, n.Loop) and re.sub(r"_\d+$", "", s.axis) in axes else s
+            for s in made
+        )
+
+    return replace(program, body=block(program.body))
+
+
+def program_of(name: str, args: tuple[Any, ...]) -> n.Program:
+    """The program of a case, its loops marked."""
+    scope = TextScope(Path(loops.__file__).read_text(), "loops.py")
+    program = specialise(scope.function(name), parse_signature(types_of(name, args))[1])
+    at = [p.__name__ for p in DEVICE_PASSES].index("place_kernels")
+    for one in (*DEVICE_PASSES[:at], partial(marked, _BY_NAME[name][1]), *DEVICE_PASSES[at:]):
+        program = one(program)
+    return program
+
+
+@pytest.mark.parametrize("name", _BY_NAME)
+def test_loops(name: str) -> None:
+    function, _, calls, tolerance = _BY_NAME[name]
+    made: dict[str, list[Callable[..., Any]]] = {}
+    for args in calls:
+        types = types_of(name, args)
+        if types not in made:
+            code, text = emit(program_of(name, args))
+            texts = [text, *([small_grid(text)] if "_GRID_FROM = " in text else [])]
+            made[types] = [launcher_function(name, code, t, simulate=True) for t in texts]
+        for compiled in made[types]:
+            check_call(function, compiled, args, tolerance)
+
+
+@pytest.mark.parametrize("kind", ["memory", "race"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lu", "floyd", "gather", "rows_gathered", "used_twice", "levenshtein_batch", "rows_skipped_in_steps",
+        "private_in_steps", "checked_in_steps", "rows_of_warps", "gathered_sum", "memory_of_its_own",
+    ],
+)  # fmt: skip
+def test_loops_under_the_sanitizers(name: str, kind: Literal["memory", "race"], recorder: Recorder) -> None:
+    args = _BY_NAME[name][2][0 if name == "lu" else -1]
+    run_checked(program_of(name, args), args, recorder, kind)
+
+
+def test_a_loop_with_checks_is_a_grid_kernel_whose_first_failure_wins() -> None:
+    args = _BY_NAME["gather"][2][-1]
+    code, text = emit(program_of("gather", args))
+    assert "_GRID_FROM" not in text and "blocks, threads = _elements(s700, 1)" in text
+    compiled = launcher_function("gather", code, text, simulate=True)
+    with pytest.raises(IndexError, match="index 51 is out of bounds for axis 0 with size 50"):
+        compiled(*args)
+    args[1][:] = 50 + np.arange(len(args[1]))  # every iteration fails
+    with pytest.raises(IndexError, match="index 50 is out of bounds for axis 0 with size 50"):
+        compiled(*args)
+
+
+def test_scalars_of_one_iteration_take_no_memory() -> None:
+    code, text = emit(program_of("used_twice", _BY_NAME["used_twice"][2][0]))
+    assert "_out" not in code and text.count("_kernel(") == 4  # its definition, zeros, and the two loops
+
+
+def test_subscripts_worked_out_before_they_are_used_count_as_work() -> None:
+    _, text = emit(program_of("lu", _BY_NAME["lu"][2][0]))
+    assert "_group(s33 * s33" in text or "_group(s33, s33 * s33" in text
+
+
+@pytest.mark.parametrize("name", ["matmul", "lu", "gather", "rows_gathered", "levenshtein_batch"])
+def test_loops_compile_without_spills(name: str) -> None:
+    require("nvrtc", "nvdisasm", "cuobjdump")
+    code, _ = emit(program_of(name, _BY_NAME[name][2][0]))
+    for arch in ("sm_80", "sm_90"):
+        assert not [k for k in inspect(code, arch) if k.spills]
