@@ -644,7 +644,7 @@ def seidel_2d_lines(a, steps):
 
 @form("gauss-seidel")
 def seidel_2d_sweeps(a, steps):
-    """The sweeps run behind each other: row `i` of sweep `t` waits for its row ``i - 1`` and for row ``i + 1`` before."""
+    """The sweeps run behind each other: a row waits for the row above, and for the row below in the sweep before."""
     n, m = a.shape
     for line in range(1, n - 1 + 2 * (steps - 1)):
         low = max(0, (line - n + 3) // 2)
