@@ -1,0 +1,28 @@
+"""ThreadSanitizer on the CPU's code of all nests: no race, and a race that is planted is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.nests.collected import NESTS
+from tests.nests.threaded import races
+from tests.tools import require
+
+require("cc", "sanitizers")
+
+BY_NAME = {nest.name: nest for nest in NESTS}
+
+
+def test_a_planted_race_is_found() -> None:
+    loop = "for (int64_t i"
+    planted = ["copied_down", "distance_ten", "into_the_next"]
+    nests = [BY_NAME[name] for name in planted]
+    found = races(nests, lambda text: text.replace(loop, f"\n#pragma omp parallel for\n{loop}"))
+    assert set(found) == {nest.name for nest in nests}
+    assert all("data race" in text for text in found.values())
+
+
+@pytest.mark.parametrize("theme", sorted({nest.theme for nest in NESTS}))
+def test_no_race(theme: str) -> None:
+    found = races(nest for nest in NESTS if nest.theme == theme)
+    assert not found, "\n".join(f"{name}:\n{text[:2000]}" for name, text in found.items())
