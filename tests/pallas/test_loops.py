@@ -55,6 +55,16 @@ def f(d):
         d[:] = np.minimum(d, d[:, k:k + 1] + d[k:k + 1, :])
     return d
 """
+GREEDY = """
+def f(x, y, radius):
+    alive = np.ones(len(x), dtype=bool)
+    keep = []
+    for i in range(len(x)):
+        if alive[i]:
+            keep.append(i)
+            alive &= (x - x[i]) ** 2 + (y - y[i]) ** 2 > radius
+    return np.array(keep)
+"""
 FIRST = """
 def f(x, limit):
     total = 0.0

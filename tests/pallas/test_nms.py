@@ -3,8 +3,11 @@
 import importlib.util
 import pathlib
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.pallas import tpu as pltpu
 
 from tests.pallas.support import same
 from transkern.pipeline import program_of
@@ -91,6 +94,49 @@ def test_elements_out_of_rows():
 def test_float64(form, n):
     for seed, kind in enumerate(["crowded", "points", "twins"]):
         compare(form, *boxes_of(kind, n, np.float64, seed), 0.5, n)
+
+
+@pytest.fixture(scope="module")
+def in_hbm():
+    """The functions as they are for arrays beyond VMEM."""
+    made = {}
+    for form, dtype in [*((form, "float32") for form in TYPES), ("nms", "float64")]:
+        made[form, dtype] = load(program_of(SOURCE, form, TYPES[form].format(t=dtype)))
+        made[form, dtype].jax_function.__globals__["VMEM"] = 0
+    return made
+
+
+@pytest.mark.parametrize("n", [0, 7, 1025, 9000])
+@pytest.mark.parametrize("form", TYPES)
+def test_state_in_hbm(form, n, in_hbm, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.LOADED", in_hbm)
+    compare(form, *boxes_of("crowded", n, np.float32, 1), 0.5, n)
+    compare(form, *boxes_of("twins", n, np.float32, 2), 0.4, 3)
+
+
+def test_state_in_hbm_of_float64_and_many_windows(in_hbm, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.LOADED", in_hbm)
+    compare("nms", *boxes_of("crowded", 300, np.float64, 1), 0.5, 100)
+    compare("nms", *boxes_of("crowded", 50_000, np.float32, 1), 0.5, 100)
+
+
+def test_copies_are_waited_for(monkeypatch):
+    """Here a copy happens when it is waited for, not before, and memory starts as NaN."""
+    made = load(program_of(SOURCE, "nms", TYPES["nms"].format(t="float32")))
+    late = pltpu.InterpretParams(dma_execution_mode="on_wait", uninitialized_memory="nan")
+    made.jax_function.__globals__.update(VMEM=0, _interpret=lambda: late)
+    monkeypatch.setitem(LOADED, ("nms", "float32"), made)
+    compare("nms", *boxes_of("crowded", 18_000, np.float32, 1), 0.5, 3)
+
+
+def test_what_exceeds_vmem_is_copied_by_windows():
+    f = function("nms", "float32").jax_function
+
+    def copies(n):
+        boxes, scores = (jax.ShapeDtypeStruct(s, jnp.float32) for s in ((n, 4), (n,)))
+        return str(jax.make_jaxpr(lambda b, s: f(b, s, 10, 0.5))(boxes, scores)).count("dma_start")
+
+    assert copies(1 << 20) == 0 < copies(4 << 20)
 
 
 @pytest.mark.parametrize("form", TYPES)

@@ -68,6 +68,14 @@ def test_large_nms_is_accepted():
     check_tpu(program_of(source, "nms", types), [((8200, 4), F), ((8200,), F), ((), INT), ((), F)])
 
 
+@pytest.mark.parametrize("topology", ["v5e:2x2", "v6e:2x2"])
+def test_a_loop_beyond_vmem_is_one_kernel(topology):
+    program = program_of("import numpy as np\n" + test_loops.GREEDY, "f", "f(float32[n],float32[n],float)")
+    kernels = check_tpu(program, [*vector(6_000_000, 2), ((), F)], topology)
+    (loop,) = [k for k in kernels if k.pallas and k.name.startswith("f_loop")]
+    assert max(x.depth for x in loop.loops) == 3  # choices, windows, rows
+
+
 def test_a_refusal_by_the_compiler_is_an_error():
     text = (
         "import jax, jax.numpy as jnp\nfrom jax.experimental import pallas as pl\n"

@@ -2,6 +2,9 @@
 
 Up to 64 rows are one chunk; beyond that a pass is a loop over chunks of 32 rows, from the first to the last that it
 concerns. Single elements are read from a copy in SMEM while all such copies fit there, else out of their row.
+
+What exceeds VMEM stays in HBM: that is settled when JAX traces and shapes are known, and the kernel's text is the same.
+References are then `_Far` (prelude.py), so a pass has to say which arrays it reads and writes.
 """
 
 from __future__ import annotations
@@ -150,7 +153,7 @@ class Lanes(Interface):
         if mask is not None:
             node = quote("jnp.where(_0, _1, _2[at, :])", mask.node, node, ref)
         elif not value.axes:
-            node = quote("jnp.broadcast_to(_0, _1[at, :].shape)", node, ref)
+            node = quote("jnp.broadcast_to(_0, (at.size, 128))", node)
         self.out += [ast.Assign([quote_store(ref)], node, lineno=0)]
 
     def position(self, info: AxisInfo) -> Value:
@@ -198,8 +201,7 @@ class Lanes(Interface):
         collected = [v for _, v in self.reduced]
         made.append(ast.Return(ast.Tuple(collected, ast.Load())))
         self.out.append(function(of, ["at"], made))
-        kinds = ast.Tuple([self.kind_of(x) for x in running], ast.Load())
-        passed = call(self.module.helper("_over"), [self.rows(), name(of), kinds])
+        passed = self.over(of, made, ast.Tuple([self.kind_of(x) for x in running], ast.Load()))
         if not running:
             self.out.append(ast.Expr(passed))
             return
@@ -209,6 +211,19 @@ class Lanes(Interface):
         )
         for x, target in zip(running, targets, strict=True):
             self.finish_reduction(x, target)
+
+    def over(self, of: str, made: list[ast.stmt], kinds: ast.expr, **bounds: ast.expr) -> ast.expr:
+        """The call that takes the function `of`, with the statements `made`, over the chunks of all arrays."""
+        touched: dict[type, list[ast.expr]] = {ast.Load: [], ast.Store: []}
+        for x in (x for s in made for x in ast.walk(s)):
+            match x:
+                case ast.Subscript(ast.Name(ref), ast.Tuple([ast.Name("at"), ast.Slice()]), context):
+                    if not any(isinstance(t, ast.Name) and t.id == ref for t in touched[type(context)]):
+                        touched[type(context)].append(name(ref))
+                case _:
+                    pass
+        reads, writes = (ast.List(touched[kind], ast.Load()) for kind in (ast.Load, ast.Store))
+        return call(self.module.helper("_over"), [self.rows(), name(of), kinds, reads, writes], **bounds)
 
     def kind_of(self, s: n.Accumulate) -> ast.expr:
         """How a reduction folds, and over what."""
@@ -301,7 +316,7 @@ class Lanes(Interface):
         made = self.end_pass(axis, saved)
         first = self.module.fresh("begin")
         self.out.append(function(first, ["at"], made))
-        self.out.append(self.best_of(best, search, first, None))
+        self.out.append(self.best_of(best, search, first, made, None))
         s = self.without_window(s, search)
         carried = self.carried(s.body)
         self.prepare(carried)
@@ -388,17 +403,13 @@ class Lanes(Interface):
         of = self.module.fresh("update")
         self.out.append(function(of, ["at"], made))
         self.out.append(
-            self.best_of(best, search, of, self.module.identifier(search.result) if inside is not None else None)
+            self.best_of(best, search, of, made, self.module.identifier(search.result) if inside is not None else None)
         )
 
-    def best_of(self, best: str, search: Search, of: str, bound: str | None) -> ast.stmt:
+    def best_of(self, best: str, search: Search, of: str, made: list[ast.stmt], bound: str | None) -> ast.stmt:
         kind = "max" if search.op == "last" else "min"
         keywords = {} if bound is None else {"stop" if search.op == "last" else "start": name(bound)}
-        passed = call(
-            self.module.helper("_over"),
-            [self.rows(), name(of), quote("((_0, jnp.float32),)", ast.Constant(kind))],
-            **keywords,
-        )
+        passed = self.over(of, made, quote("((_0, jnp.float32),)", ast.Constant(kind)), **keywords)
         return assign(best, quote(f"jnp.{kind}(_0[0])", passed))
 
     def within(self, search: Search, here: str, best: str) -> ast.expr | None:

@@ -56,7 +56,7 @@ class Module:
         module = Module(program, wide)
         module.taken = (
             set(MODULES)
-            | {"xp", "INTERPRET", "max", "min", "abs", "int", "isinstance", "complex", program.name}
+            | {"xp", "INTERPRET", "VMEM", "max", "min", "abs", "int", "isinstance", "complex", program.name}
             | set(keyword.kwlist)
         )
         module.summands = _summands(program)
