@@ -408,3 +408,181 @@ def memory_of_its_own(x, idx):
         for j in range(40):
             out[i, j] = t[idx[j]]
     return out
+
+
+@parallel("i j k", (floats(3, 4, 5),), (floats(3, 4, 5)[::-1, :, ::2],), (floats(3, 40, 50),))
+def three_deep(x):
+    y = np.zeros((x.shape[2], x.shape[1], x.shape[0]))
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            for k in range(x.shape[2]):
+                y[k, j, i] = x[i, j, k] + i * 100 + j * 10 + k
+    return y
+
+
+@parallel("b j", (floats(5, 30, 40), floats(5, 40)), (floats(2, 3, 300), floats(2, 300)))
+def steps_in_rows(x, h):
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            for j in range(x.shape[2]):
+                h[b, j] = 0.5 * h[b, j] + x[b, t, j]
+            s = h[b, 0]
+            if s > 0:
+                for j in range(x.shape[2]):
+                    h[b, j] -= 0.1 * s
+
+
+@parallel("b", (floats(5, 30, 40), floats(5, 40)), (floats(2, 3, 300), floats(2, 300)), tolerance=1e-12)
+def whole_rows_in_steps(x, h):
+    out = np.zeros((x.shape[0], x.shape[1]))
+    for b in range(x.shape[0]):
+        state = h[b].copy()
+        for t in range(x.shape[1]):
+            state = np.tanh(state * 0.5 + x[b, t])
+            out[b, t] = state.max()
+        h[b] = state
+    return out
+
+
+@parallel(
+    "b",
+    (floats(5, 30, 40), below(40, 5, 30)),
+    (floats(5, 30, 40), bad(150, 40, 77, 130).reshape(5, 30)),
+    tolerance=1e-12,
+)
+def checked_rows_in_steps(x, idx):
+    out = np.zeros((x.shape[0], x.shape[2]))
+    for b in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            k = idx[b, t]
+            out[b] = out[b] * 0.5 + x[b, t] * x[b, t, k]
+    return out
+
+
+@parallel(
+    "b",
+    (floats(5, 30, 40), below(30, 5, 40)),
+    (floats(5, 30, 40), bad(200, 30, 77, 178).reshape(5, 40)),
+    tolerance=1e-12,
+)
+def checked_elements_of_rows(x, idx):
+    out = np.zeros((x.shape[0], x.shape[2]))
+    for b in range(x.shape[0]):
+        m = x[b, 0].max()
+        for j in range(x.shape[2]):
+            out[b, j] = x[b, idx[b, j], j] * m
+    return out
+
+
+@parallel("b", (floats(5, 30, 40),), tolerance=1e-12)
+def viterbi_like(x):
+    out = np.zeros((x.shape[0], x.shape[2]))
+    for b in range(x.shape[0]):
+        t = 0
+        while t < x.shape[1]:
+            m = out[b].max()
+            if m > 3:
+                t += 5
+                continue
+            out[b] = np.maximum(out[b], m * 0.5) + x[b, t]
+            t += 1
+    return out
+
+
+@parallel(
+    "i j",
+    (floats(40), below(40, 40)),
+)
+def lists_in_rows(x, idx):
+    out = np.zeros((len(x), 40))
+    for i in range(len(x)):
+        t = np.zeros(40)
+        for j in range(40):
+            t[j] = x[(i + j) % len(x)]
+        for j in range(40):
+            out[i, j] = t[idx[j]]
+    return out
+
+
+@parallel(
+    "i j",
+    (floats(12, 40),),
+)
+def turned_in_rows(x):
+    out = np.zeros((len(x), 40))
+    for i in range(len(x)):
+        t = np.zeros(40)
+        for j in range(40):
+            t[j] = x[i, j] * 2
+        for j in range(40):
+            out[i, j] = t[39 - j]
+    return out
+
+
+@parallel(
+    "i j",
+    (floats(12, 40), 3),
+)
+def turned_in_warps(x, steps):
+    for _ in range(steps):
+        for i in range(len(x)):
+            t = np.zeros(40)
+            for j in range(40):
+                t[j] = x[i, j] * 2
+            for j in range(40):
+                x[i, j] = t[39 - j]
+
+
+@parallel(
+    "i j",
+    (floats(20, 31), floats(20, 31), 3),
+)
+def shifted_ranges(x, y, steps):
+    for _ in range(steps):
+        for i in range(1, x.shape[0]):
+            for j in range(1, x.shape[1]):
+                y[i, j] = x[i, j] * 0.5
+        for i in range(x.shape[0] - 1):
+            for j in range(x.shape[1] - 1):
+                x[i, j] = y[i, j] + 1
+
+
+@parallel(
+    "i j",
+    (floats(20, 31),),
+)
+def growing_ranges(x):
+    for k in range(1, min(x.shape[0], x.shape[1])):
+        for i in range(k):
+            for j in range(k):
+                x[i, j] = x[i, j] * 0.5 + 1
+
+
+@parallel(
+    "i j",
+    (floats(20, 64), 3),
+)
+def shifted_rows(x, steps):
+    for _ in range(steps):
+        for i in range(x.shape[0]):
+            m = x[i].max()
+            x[i] = x[i] - m
+        for i in range(3, x.shape[0]):
+            m = x[i].min()
+            x[i] = x[i] * m
+
+
+@parallel(
+    "i",
+    (floats(1000), 3),
+)
+def shifted_elements(x, steps):
+    for k in range(steps):
+        for i in range(len(x)):
+            x[i] = x[i] - 1
+        for i in range(k + 3, len(x)):
+            x[i] = x[i] * 0.5
+        for i in range(len(x) - 1, k, -1):
+            x[i] = x[i] + 0.5
+        for i in range(k, len(x), 3):
+            x[i] = x[i] + 0.5

@@ -36,11 +36,11 @@ __all__ = ["recorder"]
 _BY_NAME = {case[0].__name__: case for case in loops.CASES}
 
 
-def marked(axes: list[str], program: n.Program) -> n.Program:
-    """The program with the loops over variables named `axes` parallel."""
+def marked(axes: list[str], checks: bool, program: n.Program) -> n.Program:
+    """The program with the loops over variables named `axes` parallel, and without checks where not `checks`."""
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        made = [with_bodies(s, block) for s in statements]
+        made = [with_bodies(s, block) for s in statements if checks or not isinstance(s, n.Guard)]
         return tuple(
             replace(s, kind="parallel") if isinstance(s, n.Loop) and re.sub(r"_\d+$", "", s.axis) in axes else s
             for s in made
@@ -49,12 +49,12 @@ def marked(axes: list[str], program: n.Program) -> n.Program:
     return replace(program, body=block(program.body))
 
 
-def program_of(name: str, args: tuple[Any, ...]) -> n.Program:
-    """The program of a case, its loops marked."""
+def program_of(name: str, args: tuple[Any, ...], checks: bool = True) -> n.Program:
+    """The program of a case, its loops marked; without `checks`, as if it were proven that none fails."""
     scope = TextScope(Path(loops.__file__).read_text(), "loops.py")
     program = specialise(scope.function(name), parse_signature(types_of(name, args))[1])
     at = [p.__name__ for p in DEVICE_PASSES].index("place_kernels")
-    for one in (*DEVICE_PASSES[:at], partial(marked, _BY_NAME[name][1]), *DEVICE_PASSES[at:]):
+    for one in (*DEVICE_PASSES[:at], partial(marked, _BY_NAME[name][1], checks), *DEVICE_PASSES[at:]):
         program = one(program)
     return program
 
@@ -73,12 +73,26 @@ def test_loops(name: str) -> None:
             check_call(function, compiled, args, tolerance)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["lu", "triangular", "shifted_ranges", "growing_ranges", "shifted_rows", "lists_in_rows", "turned_in_rows"],
+)
+def test_loops_that_need_no_checks(name: str, recorder: Recorder) -> None:
+    function, _, calls, tolerance = _BY_NAME[name]
+    program = program_of(name, calls[0], checks=False)
+    code, text = emit(program)
+    assert "failure" not in code
+    check_call(function, launcher_function(name, code, text, simulate=True), calls[0], tolerance)
+    run_checked(program, calls[0], recorder, "race")
+
+
 @pytest.mark.parametrize("kind", ["memory", "race"])
 @pytest.mark.parametrize(
     "name",
     [
         "lu", "floyd", "gather", "rows_gathered", "used_twice", "levenshtein_batch", "rows_skipped_in_steps",
-        "private_in_steps", "checked_in_steps", "rows_of_warps", "gathered_sum", "memory_of_its_own",
+        "private_in_steps", "checked_in_steps", "rows_of_warps", "gathered_sum", "memory_of_its_own", "steps_in_rows",
+        "checked_rows_in_steps", "checked_elements_of_rows", "lists_in_rows", "shifted_elements",
     ],
 )  # fmt: skip
 def test_loops_under_the_sanitizers(name: str, kind: Literal["memory", "race"], recorder: Recorder) -> None:

@@ -120,6 +120,7 @@ _RESERVED = frozenset(
         "warp_scan",
         "has_failed",
         "put_failure",
+        "row_failed",
         "is_last_block",
         "Block",
         "Warp",

@@ -63,19 +63,19 @@ def anywhere(accesses: Iterable[Access], changed: set[str] | None = None) -> set
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the iterations of a loop nest are spread: `axes` with their extents over `level` (``thread``, ``warp``)."""
+    """How the iterations of a loop nest are spread: `axes` with their ranges over `level` (``thread``, ``warp``)."""
 
     axes: tuple[str, ...]
-    extents: tuple[Expr, ...]
+    ranges: tuple[tuple[Expr, Expr, Expr], ...] | None = None  # where they are the same each time
     level: str = "thread"
-    aligned: bool = True  # one axis, its position p is handled by p % size
+    aligned: bool = True  # one axis, its position p is handled by p % size, for warps by (p - start) % size
     start: Expr | None = None  # where it begins
 
     def owner(self, buffer: n.Buffer, index: tuple[Expr, ...]) -> Owner:
         """Who touches the element at `index`."""
         if len(self.axes) > 1:
-            if index == tuple(Var(a, "index") for a in self.axes):
-                return (self.level, "nest", self.extents)
+            if index == tuple(Var(a, "index") for a in self.axes) and self.ranges is not None:
+                return (self.level, "nest", self.ranges)
             return ANY
         if not self.aligned or (len(index) == 1 and len(buffer.dims) > 1):
             return ANY
@@ -83,7 +83,7 @@ class Spread:
         for dim, e in enumerate(index):
             terms, offset = b.affine(e)
             if terms == {Var(axis, "index"): 1}:
-                return (self.level, dim, offset)
+                return (self.level, dim, offset, None if self.level == "thread" else self.start)
         return ANY
 
 
@@ -109,7 +109,7 @@ def within(
             case n.Store(buffer=buffer, index=index) | n.Scanning(buffer=buffer, index=index):
                 owner = spread.owner(buffers[buffer], index)
                 low = None
-                if spread.start is not None and len(index) == 1 and owner not in (ANY, FIRST, ALL):
+                if spread.start is not None and len(index) == len(spread.axes) == 1 and owner not in (ANY, FIRST, ALL):
                     low = b.add(index[0], b.sub(spread.start, Var(spread.axes[0], "index")))
                 found.add(Access(buffer, True, owner, low=low))
             case n.Compact(outputs=outputs):

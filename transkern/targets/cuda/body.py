@@ -14,7 +14,7 @@ from transkern.ir.traverse import walk
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, itemsize, reduction, running
 
-_LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
+LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
 
 
 @dataclass(slots=True)
@@ -198,9 +198,13 @@ class Body:
         """Memory of one iteration: the thread's own where it is small, else a slice of what the launcher gives."""
         info = self.program.buffers[buffer]
         size, name = b.constant(b.product(info.dims)), ident(buffer)
-        if size is not None and size * itemsize(info.dtype) <= _LOCAL_BYTES:
+        if size is not None and size * itemsize(info.dtype) <= LOCAL_BYTES:
             self.line(f"{TYPES[info.dtype]} {name}[{max(1, size)}];")
-            return
+        else:
+            self.slice(s, buffer)
+
+    def slice(self, s: n.Stmt, buffer: str) -> None:
+        info, name = self.program.buffers[buffer], ident(buffer)
         if not self.slice_number:
             raise self.fail(
                 s, f"each iteration of a parallel loop needs memory for `{buffer}` of its own",
@@ -260,6 +264,7 @@ class Body:
         self.loops -= 1
 
     def leave_if_failed(self, s: n.Stmt) -> None:
+        """Behind a loop that a failed check leaves, where more loops are to be left."""
         if self.loops and has_guards(s):
             self.line("if (failure.code) break;")
 

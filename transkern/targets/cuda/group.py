@@ -14,20 +14,30 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import exprs, own_exprs, scalars_set, walk
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    exprs,
+    own_exprs,
+    scalars_set,
+    variables_read,
+    walk,
+)  # fmt: skip
 from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
-from transkern.targets.cuda.body import Body, Unit, has_guards
+from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
-from transkern.targets.cuda.spelling import TYPES
+from transkern.targets.cuda.spelling import TYPES, itemsize
 
 
 class GroupBody(Body):
     """Prints statements for the group of threads that the C++ variable `group` stands for."""
 
-    def __init__(self, unit: Unit, group: str, written: set[str], depth: int = 1, warps: bool = True) -> None:
+    def __init__(self, unit: Unit, group: str, kernel: n.Kernel, depth: int = 1, warps: bool = True) -> None:
         super().__init__(unit, depth)
-        self.group, self.written, self.warps = group, written, warps
+        self.group, self.kernel, self.warps = group, kernel, warps
+        self.written = buffers_written(kernel)
+        self.moving = scalars_set(kernel) | {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
         self.stored_until = -1  # how many lines there were after the last store of the first thread
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
@@ -35,6 +45,7 @@ class GroupBody(Body):
         self.left: list[set[Access]] = []  # what was pending at each `break` of the open loops
         self.continued: list[set[Access]] = []  # and at each `continue`
         self.meets = False  # whether the threads wait for each other anywhere
+        self.own: set[str] = set()  # arrays of one iteration, which the next one has, too
 
     # --- barriers
 
@@ -140,14 +151,31 @@ class GroupBody(Body):
         self.line("return;")
         self.close()
 
+    def expect_failures(self) -> None:
+        """Before statements in which checks of single threads may fail; rows have one place for all of theirs."""
+        if self.order is None:
+            self.line("{")
+            self.depth += 1
+            self.line("Failure failure = {};")
+
+    def stop_if_failed(self) -> None:
+        """Behind them: where one did, all threads leave the kernel, or the loop over its rows."""
+        if self.order is None:
+            self.unit.pieces.add("has_failed")
+            self.line(f"if (has_failed({self.group}, failure, error)) return;")
+            self.close()
+        else:
+            self.unit.pieces.add("row_failed")
+            self.line(f"if (row_failed({self.group}, failure, {self.c.expr(self.order)}, error)) break;")
+        self.met()
+
     def alone(self, s: n.Stmt) -> None:
         """Statements in which each step needs the one before: the first thread runs them."""
-        accesses = within((s,), self.program.buffers, self.written, Spread(("",), (b.ONE,), aligned=False))
+        accesses = within((s,), self.program.buffers, self.written, Spread(("",), aligned=False))
         self.touch({replace(a, owner=FIRST) for a in accesses})
         guarded = has_guards(s)
         if guarded:
-            self.unit.pieces.add("has_failed")
-            self.line("Failure failure = {};")
+            self.expect_failures()
         self.open(f"if ({self.group}.rank() == 0)" + (" do" if guarded else ""))
         inner = self.thread_body(order=b.ZERO)
         inner.loops = 1 if guarded else 0
@@ -155,8 +183,7 @@ class GroupBody(Body):
         self.take(inner)
         self.close("} while (false);" if guarded else "}")
         if guarded:
-            self.line(f"if (has_failed({self.group}, failure, error)) return;")
-            self.met()
+            self.stop_if_failed()
         bound = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Accumulator))}
         for name in sorted(scalars_set(s) - (bound - set(self.program.variables))):
             self.unit.pieces.add("reduce")
@@ -174,6 +201,7 @@ class GroupBody(Body):
             self.open(self.header(s))
             self.repeated(lambda: self.again(s.stop, s.body))
             self.close()
+            self.leave_if_failed(s)
         elif (found := search(s)) is not None:
             self.search(s, found)
         elif self.warps and rows_for_warps(s):
@@ -199,11 +227,19 @@ class GroupBody(Body):
         self.open("for (;;)")
         self.repeated(body)
         self.close()
+        self.leave_if_failed(s)
 
     def alloc(self, s: n.Stmt, buffer: str) -> None:
-        """What all threads share comes from the launcher; in a warp's iteration it would have to be one's own."""
-        if self.slice_number:
-            super().alloc(s, buffer)
+        """What all threads share comes from the launcher, or is the block's; a warp's iteration needs its own."""
+        if not self.slice_number:
+            return
+        self.own.add(buffer)
+        info = self.program.buffers[buffer]
+        size = b.constant(b.product(info.dims))
+        if self.group == "block" and size is not None and size * itemsize(info.dtype) <= LOCAL_BYTES:
+            self.line(f"__shared__ {TYPES[info.dtype]} {ident(buffer)}[{max(1, size)}];")
+        else:
+            self.slice(s, buffer)
 
     def is_search(self, s: n.Stmt) -> bool:
         return self.searches and isinstance(s, n.Loop) and s.kind == "parallel" and search(s) is not None
@@ -211,7 +247,7 @@ class GroupBody(Body):
     def search(self, s: n.Loop, found: n.Accumulate) -> None:
         """The first or last position where something holds: stops there."""
         self.unit.pieces.add("search")
-        accesses = within(s.body, self.program.buffers, self.written, Spread((s.axis,), (s.stop,)))
+        accesses = within(s.body, self.program.buffers, self.written, Spread((s.axis,)))
         self.touch(accesses | self.reads(s.start, s.stop))
         held = self.held[found.name]
         target = f"const {held.how.type} {held.name}" if held.late else held.name
@@ -237,17 +273,12 @@ class GroupBody(Body):
         guarded = has_guards(s)
         single = len(axes) == 1
         aligned = single and s.step == b.ONE
-        spread = Spread(
-            tuple(a.axis for a in axes),
-            tuple(b.sub(a.stop, a.start) for a in axes),
-            aligned=aligned,
-            start=s.start if aligned else None,
-        )
+        low = s.start if aligned else None
+        spread = Spread(tuple(a.axis for a in axes), self.ranges(axes), aligned=aligned, start=low)
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         if guarded:
-            self.unit.pieces.add("has_failed")
-            self.line("Failure failure = {};")
+            self.expect_failures()
         self.source(s)
         order: Expr
         if aligned:
@@ -265,9 +296,14 @@ class GroupBody(Body):
         self.take(body)
         self.close()
         if guarded:
-            self.line(f"if (has_failed({self.group}, failure, error)) return;")
-            self.met()
+            self.stop_if_failed()
         self.end_parts(parts)
+
+    def ranges(self, axes: Sequence[n.Loop]) -> tuple[tuple[Expr, Expr, Expr], ...] | None:
+        """The ranges of a nest, where the kernel does not change them: a thread then has the same points again."""
+        found = tuple((a.start, a.stop, a.step) for a in axes)
+        moves = any(variables_read(e) & self.moving or buffers_read(e) for r in found for e in r)
+        return None if moves else found
 
     def rows(self, s: n.Loop) -> None:
         """The iterations over the warps of the group; a warp works on one together."""
@@ -275,13 +311,13 @@ class GroupBody(Body):
         axes, inner = nest(s)
         parts = self.start_parts(self.accumulated(inner), s)
         aligned = len(axes) == 1 and b.constant(s.start) is not None and s.step == b.ONE
-        spread = Spread(tuple(a.axis for a in axes), tuple(a.stop for a in axes), "warp", aligned)
+        spread = Spread(tuple(a.axis for a in axes), self.ranges(axes), "warp", aligned, s.start if aligned else None)
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         self.source(s)
         self.open_nest(axes, f"{self.group}.warp()", f"{self.group}.warps()")
         self.line("Warp warp;")
-        body = GroupBody(self.unit, "warp", self.written, self.depth, warps=False)
+        body = GroupBody(self.unit, "warp", self.kernel, self.depth, warps=False)
         body.held, body.last_line = self.held, self.last_line
         body.nested(inner)
         self.take(body)
@@ -343,7 +379,7 @@ class GroupBody(Body):
         """Chunk by chunk: each thread decides on one element, and those kept are stored side by side."""
         self.unit.pieces.add("place")
         c, g, i, count = self.c, self.group, ident(s.axis), ident(s.count)
-        spread = Spread((s.axis,), (s.stop,))
+        spread = Spread((s.axis,))
         inside = within(s.body, self.program.buffers, self.written, spread)
         for e in (s.mask, *s.values):
             inside |= within((n.Let("", e),), self.program.buffers, self.written, spread)
@@ -413,7 +449,7 @@ class GroupBody(Body):
         self.unit.pieces.add("scan")
         c, g, i = self.c, self.group, ident(s.axis)
         how = self.scan_operator(s)
-        spread = Spread((s.axis,), (s.stop,))
+        spread = Spread((s.axis,))
         inside = within((s,), self.program.buffers, self.written, spread)
         self.touch(inside | self.reads(s.stop))
         running, value, op = f"{ident(s.buffer)}_running", f"{ident(s.buffer)}_value", how.functor

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
-from transkern.ir.traverse import buffers_written, scalars_set, scalars_used, walk
+from transkern.ir.traverse import scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cuda import flat
 from transkern.targets.cuda.body import Unit, extent_of, has_guards
@@ -29,7 +29,7 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
-from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows
+from transkern.targets.cuda.nests import has_parallel, highest, is_long, nest, one_loop, own, runs_along_rows, shared
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
 
@@ -76,7 +76,7 @@ class KernelPrinter:
         """A nest over the whole grid; accumulators outside it are combined by the block that ends last."""
         axes, inner = nest(loop)
         rows, guarded, first_guard = self.needs_rows(inner), has_guards(loop), len(self.unit.guards)
-        group = GroupBody(self.unit, "block", buffers_written(kernel))
+        group = GroupBody(self.unit, "block", kernel)
         group.searches = False  # the blocks do not wait for each other
         accumulators = group.accumulated((loop,))
         buffers, scalars, params = parameters(self.program, kernel, shared=rows)
@@ -100,13 +100,13 @@ class KernelPrinter:
         if rows:
             group.source(loop)
             order = group.open_nest(axes, "blockIdx.x", "gridDim.x")
-            body = GroupBody(self.unit, "block", group.written, group.depth)
-            body.order = order
+            body = GroupBody(self.unit, "block", kernel, group.depth)
+            body.order, body.loops = order, 1
             body.held, body.last_line = group.held, group.last_line
             body.slice_number = "blockIdx.x", "block"
             body.nested(inner)
             group.take(body)
-            if any(a.buffer in self.unit.slices for a in body.pending):
+            if any(a.buffer in body.own for a in body.pending):
                 group.line("block.sync();")  # the next row takes the same memory
         else:
             first, step = self.unit.local("thread"), self.unit.local("threads")
@@ -121,7 +121,7 @@ class KernelPrinter:
             group.take(thread)
         group.close()
         if guarded:
-            failed = "failure.code && block.rank() == 0" if rows else "failure.code"
+            failed = "failure.code > 0 && block.rank() == 0" if rows else "failure.code"
             group.line(f"if ({failed}) put_failure(failure, error);")
         for x in accumulators:
             params.append(f"{group.held[x].how.type} *{ident(x)}_partial")
@@ -136,7 +136,8 @@ class KernelPrinter:
             params.append("long long *error")
         counts = tuple(extent_of(a) for a in axes)
         if rows:
-            launch = Launch("rows", (b.product(counts), self.width(inner)))
+            inside = {s.axis for s in walk(kernel.body) if isinstance(s, (n.Loop, n.Scanning))}
+            launch = Launch("rows", (b.product(counts), self.width(inner, axes, scalars_set(kernel) | inside)))
         else:
             launch = Launch("elements", (b.product(counts),), REDUCED if accumulators else 1)
         bound = BLOCK_THREADS if rows else THREADS
@@ -156,24 +157,18 @@ class KernelPrinter:
 
     def needs_rows(self, inner: Sequence[n.Stmt]) -> bool:
         """Whether the iterations of a nest are shared by the threads of a block, not a thread's own."""
-        shared = [x for x in inner if isinstance(x, n.Scanning) or (isinstance(x, n.Loop) and x.kind == "parallel")]
-        if any(
-            isinstance(x, (n.Compact, n.While)) or (isinstance(x, n.Loop) and x.kind == "sequential") for x in inner
-        ):
+        if any(isinstance(x, n.Compact) for x in walk(inner)) or any(isinstance(x, n.Continue) for x in own(inner)):
             return False
-        checks, own_checks = (sum(isinstance(x, n.Guard) for x in found) for found in (walk(inner), own(inner)))
-        if checks > own_checks or any(isinstance(x, (n.Break, n.Continue)) for x in own(inner)):
-            return False
-        return any(is_long(x) and runs_along_rows(x) for x in shared)
+        return any(is_long(x) and runs_along_rows(x) for x in shared(inner))
 
-    def width(self, inner: Sequence[n.Stmt]) -> Expr:
-        """How many elements a row has: the longest loop inside."""
+    def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: set[str]) -> Expr:
+        """How many elements a row has: the longest loop inside; the launcher does not know what is `bound`."""
         found: Expr = b.ONE
-        for s in inner:
-            if isinstance(s, n.Scanning):
-                found = _longer(found, s.stop)
-            elif isinstance(s, n.Loop) and s.kind == "parallel":
-                found = _longer(found, extent_of(s))
+        for s in shared(inner):
+            extent = highest(s.stop if isinstance(s, n.Scanning) else extent_of(s), around)
+            if extent is None or variables_read(extent) & bound:
+                extent = b.index(THREADS)
+            found = _longer(found, extent)
         return found
 
     def finish(self, group: GroupBody, names: Sequence[str]) -> None:
@@ -201,7 +196,7 @@ class KernelPrinter:
         """All statements by one group: a block, or a cooperative grid where there is much to do."""
         first_guard = len(self.unit.guards)
         buffers, scalars, params = parameters(self.program, kernel, shared=True)
-        group = GroupBody(self.unit, "group", buffers_written(kernel))
+        group = GroupBody(self.unit, "group", kernel)
         self.variables(group, kernel, scalars)
         group.nested(kernel.body)
         guards = {k + 1: g for k, g in enumerate(self.unit.guards) if k >= first_guard}

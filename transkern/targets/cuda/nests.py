@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Load, Var
-from transkern.ir.traverse import exprs, variables_read, walk
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import bodies, exprs, variables_read, walk
 
 SMALL = 32
 """An inner loop with a constant extent up to this is a thread's own."""
@@ -41,6 +41,49 @@ def own(statements: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
         yield s
         if isinstance(s, n.If):
             yield from own((*s.then, *s.orelse))
+
+
+def shared(statements: Iterable[n.Stmt]) -> Iterator[n.Loop | n.Scanning]:
+    """The outermost loops that threads which run these statements together share."""
+    for s in statements:
+        if isinstance(s, n.Scanning) or (isinstance(s, n.Loop) and s.kind == "parallel"):
+            yield s
+        else:
+            for body in bodies(s):
+                yield from shared(body)
+
+
+def highest(e: Expr, around: Sequence[n.Loop]) -> Expr | None:
+    """What `e` never exceeds in the loops `around`, outer first, without their variables; None where that is open."""
+    found: Expr | None = e
+    for loop in reversed(around):
+        step = b.constant(loop.step)
+        if found is None or step is None:
+            return None
+        low, high = (loop.start, b.sub(loop.stop, b.ONE)) if step > 0 else (b.add(loop.stop, b.ONE), loop.start)
+        found = _bound(found, loop.axis, low, high, upper=True)
+    return found
+
+
+def _bound(e: Expr, axis: str, low: Expr, high: Expr, upper: bool) -> Expr | None:
+    """The largest (smallest) value of `e` for `axis` from `low` to `high`."""
+    terms, total = b.affine(e)
+    result: Expr = b.index(total)
+    for atom, factor in terms.items():
+        up = upper == (factor > 0)
+        value: Expr | None = atom
+        if atom == Var(axis, "index"):
+            value = high if up else low
+        elif axis in variables_read(atom):
+            value = None
+            if isinstance(atom, Apply) and atom.op in ("maximum", "minimum"):
+                one, two = (_bound(x, axis, low, high, up) for x in atom.args)
+                if one is not None and two is not None:
+                    value = (b.maximum if atom.op == "maximum" else b.minimum)(one, two)
+        if value is None:
+            return None
+        result = b.add(result, b.mul(b.index(factor), value))
+    return result
 
 
 def nest(s: n.Loop) -> tuple[list[n.Loop], tuple[n.Stmt, ...]]:

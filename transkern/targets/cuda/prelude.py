@@ -123,11 +123,14 @@ FAILURE = r"""
 struct Failure { long long at, code, numbers[6]; };
 """
 
-HAS_FAILED = r"""
+EARLIER = r"""
 struct Earlier {
     static __device__ long long start() { return 0x7fffffffffffffffll; }
     __device__ long long operator()(const long long a, const long long b) const { return a < b ? a : b; }
 };
+"""
+
+HAS_FAILED = r"""
 // Whether a check failed in any thread; the earliest is put into `error`.
 template <class Group>
 static __device__ __forceinline__ bool has_failed(Group &group, const Failure &mine, long long *error) {
@@ -157,6 +160,22 @@ static __device__ __forceinline__ void put_failure(const Failure &mine, long lon
     }
     __threadfence();
     atomicExch(busy, 0ull);
+}
+"""
+
+ROW_FAILED = r"""
+// Whether a check failed in any thread of the block that has this row; the earliest is then put down as the row's.
+template <class Group>
+static __device__ __forceinline__ bool row_failed(
+        Group &group, Failure &failure, const long long row, long long *error) {
+    const long long earliest = group.reduce(failure.code ? failure.at : Earlier::start(), Earlier());
+    if (earliest == Earlier::start()) return false;
+    if (failure.code && failure.at == earliest) {
+        failure.at = row;
+        put_failure(failure, error);
+    }
+    failure.code = -1;  // put down
+    return true;
 }
 """
 
@@ -193,10 +212,12 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 
 def compose(used: Iterable[str]) -> str:
     """The text of the pieces in `used`: ``block warp grid`` and their members ``reduce search scan place``, ``exact``,
-    ``best``, ``has_failed``, ``put_failure``, ``pack``, ``last_block``."""
+    ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``last_block``."""
     pieces = set(used)
-    if "has_failed" in pieces:
-        pieces.add("reduce")
+    if "row_failed" in pieces:
+        pieces.add("put_failure")
+    if pieces & {"has_failed", "row_failed"}:
+        pieces |= {"reduce", "earlier"}
     if pieces & {"has_failed", "put_failure"}:
         pieces.add("failure")
     if "search" in pieces and "grid" in pieces:
@@ -221,8 +242,8 @@ def compose(used: Iterable[str]) -> str:
                 parts.append(groups.GRID_OPS)
             parts.append(head.rstrip("\n") + "".join(table[m].rstrip("\n") for m in members) + "\n};\n")
     last = (
-        ("search", SEARCH), ("failure", FAILURE), ("has_failed", HAS_FAILED), ("put_failure", PUT_FAILURE),
-        ("pack", PACK), ("last_block", LAST_BLOCK),
+        ("search", SEARCH), ("failure", FAILURE), ("earlier", EARLIER), ("has_failed", HAS_FAILED),
+        ("put_failure", PUT_FAILURE), ("row_failed", ROW_FAILED), ("pack", PACK), ("last_block", LAST_BLOCK),
     )  # fmt: skip
     parts += [text for name, text in last if name in pieces]
     return "".join(parts).lstrip("\n")
