@@ -21,7 +21,7 @@ def unknown_type(x: Any) -> Any:
 
 def grows(x: Any) -> Any:
     out = x
-    for _ in range(3):
+    for _ in range(300):
         out = np.concatenate([out, x])
     return out
 
@@ -35,7 +35,7 @@ def two_names(u: Any) -> Any:
 
 
 def prints(x: Any) -> Any:
-    print(x)
+    print(x, file=None)
     return x
 
 
@@ -50,8 +50,8 @@ CASES = [
     (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),
     (grows, (np.ones(2),), "may grow", "np.concatenate"),
     (two_names, (np.ones(2),), "assigns `v` anew", "for _ in range(3)"),
-    (prints, (np.ones(2),), "print", "print(x)"),
-    (with_manager, (np.ones(2),), "`with` statements", "with open"),
+    (prints, (np.ones(2),), "`print` with `file=`", "print(x, file=None)"),
+    (with_manager, (np.ones(2),), "`open` in a compiled function", "with open"),
 ]
 
 

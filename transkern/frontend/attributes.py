@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
+import types
 
 import numpy as np
 
@@ -18,25 +21,87 @@ from transkern.frontend.shaping import (
     reshape,
     transpose,
 )  # fmt: skip
-from transkern.frontend.source import known_object
+from transkern.frontend.source import from_object, known_object, live_function
 from transkern.frontend.values import (
     Array,
+    Bound,
     Concatenation,
+    Dict,
+    Function,
     GrowingList,
     Known,
     Method,
     Range,
+    Record,
     Scalar,
     Seq,
+    Slice,
     Static,
+    Text,
+    Unbound,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
+_NUMPYS = (np.generic, np.ndarray, np.dtype, str, np.finfo, np.iinfo)
+
+
+def of_class(ctx: Context, value: Value, name: str) -> Value | None:
+    """A method, a property's value or a constant of the class of an object, if it has one of that name."""
+    contents = ctx.deref(value)
+    if not isinstance(contents, Record):
+        return None
+    try:
+        found = inspect.getattr_static(contents.kind, name)
+    except AttributeError:
+        return None
+    if isinstance(found, types.FunctionType):
+        return Bound(live_function(found), value)
+    if isinstance(found, staticmethod):
+        return from_object(found.__func__)
+    if isinstance(found, classmethod):
+        return Bound(live_function(found.__func__), Static(contents.kind))
+    if isinstance(found, (property, functools.cached_property)):
+        return Bound(live_function(found.fget if isinstance(found, property) else found.func), value)  # type: ignore
+    return from_object(found)
+
+
+def is_property(ctx: Context, value: Value, name: str) -> bool:
+    """Whether the attribute is computed by the class."""
+    contents = ctx.deref(value)
+    if not isinstance(contents, Record) or contents.get(name) is not None:
+        return False
+    return isinstance(inspect.getattr_static(contents.kind, name, None), (property, functools.cached_property))
+
 
 def attribute(ctx: Context, value: Value, name: str) -> Value:
+    contents = ctx.deref(value)
+    if isinstance(contents, Record):
+        found = contents.get(name)
+        if found is None and name in ("_replace", "_asdict", "index", "count") and contents.is_tuple:
+            return Method(value, name)
+        if found is None and name == "_fields" and contents.is_tuple:
+            return Seq(tuple(Static(f) for f in contents.names))
+        found = of_class(ctx, value, name) if found is None else found
+        if found is None:
+            if name == "__class__":
+                return Static(contents.kind)
+            text = f"'{contents.kind.__name__}' object has no attribute '{name}'"
+            ctx.guard(b.FALSE, "AttributeError", text)
+            raise AssertionError
+        if isinstance(found, Unbound):
+            ctx.fail(found.why, "keep what needs it outside")
+        return found
+    if isinstance(value, Static) and not isinstance(value.value, _NUMPYS):
+        if isinstance(value.value, (bool, int, float, complex)):
+            return _number_attribute(ctx, value, name)
+        return _host_attribute(ctx, value.value, name)
+    if isinstance(contents, (Seq, Dict, GrowingList)):
+        return Method(value, name)
     match value:
+        case Function() | Bound() if name in ("__name__", "__qualname__"):
+            return Static(value.name if isinstance(value, Function) else value.function.name)
         case Known(path):
             found = known_object(f"{path}.{name}")
             if (
@@ -50,8 +115,10 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
             return Static(getattr(dtype, name))
         case Static(v) if name in ("eps", "max", "min", "tiny", "resolution", "bits", "smallest_normal"):
             return Static(getattr(v, name))
-        case Static(str()):
+        case Static(str()) | Text():
             return Method(value, name)
+        case Slice(start, stop, step) if name in ("start", "stop", "step"):
+            return {"start": start, "stop": stop, "step": step}[name] or Static(None)
         case Array() | GrowingList() | Static(np.ndarray()) | Scalar() | Concatenation() | Static():
             if isinstance(value, GrowingList):
                 return Method(value, name)
@@ -62,6 +129,29 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
             return Method(value, name)
         case _:
             ctx.fail(f"`.{name}` of {describe(value)}")
+
+
+def _number_attribute(ctx: Context, value: Static, name: str) -> Value:
+    """``(3).real``; methods of numbers."""
+    if name in ("real", "imag", "numerator", "denominator"):
+        return Static(getattr(value.value, name))
+    if not hasattr(value.value, name):
+        ctx.guard(b.FALSE, "AttributeError", f"'{type(value.value).__name__}' object has no attribute '{name}'")
+    return Method(value, name)
+
+
+def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
+    """An attribute of a Python object that is known at specialisation: a class, an enum's member, a namespace."""
+    try:
+        found = getattr(owner, name)
+    except AttributeError:
+        text = f"type object '{owner.__name__}'" if isinstance(owner, type) else f"'{type(owner).__name__}' object"
+        ctx.guard(b.FALSE, "AttributeError", f"{text} has no attribute '{name}'")
+        raise
+    value = from_object(found)
+    if value is None:
+        ctx.fail(f"`.{name}`, a {type(found).__name__}, cannot take part", "pass what is needed of it as an argument")
+    return value
 
 
 def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:

@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from transkern.frontend import growing, library_calls, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
-from transkern.frontend.attributes import static_or
+from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
     as_array,
     describe,
     is_number,
+    is_python_number,
     scalar_expr,
     truth,
 )  # fmt: skip
-from transkern.frontend.indexing import shape_of
+from transkern.frontend.indexing import array_item, constant_object, shape_of
 from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import rounded
 from transkern.frontend.reductions import reduce
+from transkern.frontend.shaping import constant_int
+from transkern.frontend.texts import as_text, known, quoted
 from transkern.frontend.trips import trip_count
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
+    Bound,
     Concatenation,
+    Dict,
+    Function,
     GrowingList,
     Known,
     Method,
     Range,
+    Record,
     Scalar,
     Seq,
+    Slice,
     Static,
+    Text,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Expr
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read
 
 
@@ -44,7 +58,7 @@ from transkern.ir.traverse import buffers_read
 def _len(ctx: Context, a: Arguments) -> Value:
     value = a.need("obj")
     match value:
-        case Seq(items):
+        case Seq(items) | Dict(items=items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
             return Static(len(items))
         case GrowingList(count=count):
             return Scalar(b.size(count), True)
@@ -91,6 +105,19 @@ def _zip(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> 
 TABLE["builtins.zip"] = _zip
 
 
+def _ndindex(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    shape = args[0].items if len(args) == 1 and isinstance(args[0], Seq) else tuple(args)
+    return Method(Seq(shape), "ndindex")
+
+
+TABLE["numpy.ndindex"] = _ndindex
+
+
+@handles("numpy.ndenumerate", names="arr")
+def _ndenumerate(ctx: Context, a: Arguments) -> Value:
+    return Method(Seq((a.array("arr"),)), "ndenumerate")
+
+
 @handles("builtins.reversed", names="sequence")
 def _reversed(ctx: Context, a: Arguments) -> Value:
     return Method(a.need("sequence"), "reversed")
@@ -121,6 +148,196 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     return Scalar(b.as_index(expr), True)
 
 
+@handles("builtins.complex", names="real imag")
+def _complex(ctx: Context, a: Arguments) -> Value:
+    parts = [a.given.get(k) for k in ("real", "imag")]
+    if all(p is None or (isinstance(p, Static) and is_number(p)) for p in parts):
+        return Static(complex(*[p.value for p in parts if isinstance(p, Static)]))
+    real, imag = (Static(0.0) if p is None else p for p in parts)
+    exprs = [b.cast(scalar_expr(ctx, p), "float64") for p in (real, imag) if scalar_expr(ctx, p).dtype != "complex128"]
+    if len(exprs) < 2:
+        if parts[1] is None:
+            return Scalar(scalar_expr(ctx, real), True)
+        ctx.fail("complex() of complex parts", "write real + 1j * imag")
+    if parts[1] is None:
+        return Scalar(b.cast(exprs[0], "complex128"), True)
+    ctx.fail("complex() of run-time parts", "write real + 1j * imag")
+
+
+@handles("builtins.divmod", names="a b")
+def _divmod(ctx: Context, a: Arguments) -> Value:
+    x, y = a.need("a"), a.need("b")
+    return Seq(tuple(apply(ctx, op, [x, y], operator_call=True) for op in ("floor_divide", "remainder")))
+
+
+@handles("builtins.pow", names="base exp mod")
+def _pow(ctx: Context, a: Arguments) -> Value:
+    base, exponent, mod = a.need("base"), a.need("exp"), a.get("mod")
+    if mod is None:
+        return apply(ctx, "power", [base, exponent], operator_call=True)
+    known = [constant_object(ctx, v, "pow() with a modulus, of run-time numbers") for v in (base, exponent, mod)]
+    return Static(pow(*known))
+
+
+@handles("builtins.str", "builtins.repr", names="object")
+def _str(ctx: Context, a: Arguments) -> Value:
+    if "object" not in a.given:
+        return Static("")
+    return known(as_text(ctx, a.need("object"), "", "r" if a.name == "repr" else ""))
+
+
+@handles("builtins.format", names="value spec")
+def _format(ctx: Context, a: Arguments) -> Value:
+    return known(as_text(ctx, a.need("value"), a.text("spec", "")))
+
+
+def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    made = Dict((), ())
+    if args:
+        given = ctx.deref(args[0])
+        pairs = given if isinstance(given, Dict) else None
+        if pairs is None:
+            counted = iteration(ctx, given)
+            if not isinstance(counted, list):
+                ctx.fail("a dict with a run-time number of keys")
+            for item in counted:
+                pair = ctx.deref(item)
+                if not isinstance(pair, Seq) or len(pair.items) != 2:
+                    ctx.fail("a dict of these", "give pairs of a key and a value")
+                made = made.put(constant_object(ctx, pair.items[0], "a dict's run-time key"), pair.items[1])
+        else:
+            made = pairs
+    for key, value in keywords.items():
+        made = made.put(key, value)
+    return made
+
+
+TABLE["builtins.dict"] = _dict
+
+
+@handles("builtins.slice", names="a b c")
+def _slice(ctx: Context, a: Arguments) -> Value:
+    parts = [a.get(k) for k in "abc" if k in a.given]
+    if len(parts) == 1:
+        return Slice(None, parts[0], None)
+    return Slice(parts[0], parts[1], parts[2] if len(parts) > 2 else None)
+
+
+@handles("builtins.set", "builtins.frozenset", names="iterable")
+def _set(ctx: Context, a: Arguments) -> Value:
+    if "iterable" not in a.given:
+        return Seq((), "set")
+    items = iteration(ctx, a.need("iterable"))
+    if not isinstance(items, list) or not all(isinstance(i, Static) for i in items):
+        ctx.fail("a set of run-time values", "use np.unique")
+    return Seq(tuple(Static(v) for v in dict.fromkeys(i.value for i in items)), "set")
+
+
+@handles("builtins.any", "builtins.all", names="iterable")
+def _any(ctx: Context, a: Arguments) -> Value:
+    counted = iteration(ctx, a.need("iterable"))
+    if isinstance(counted, list):
+        result: Expr = b.TRUE if a.name == "all" else b.FALSE
+        for item in counted:
+            decided = truth(ctx, item)
+            one = (b.TRUE if decided.value else b.FALSE) if isinstance(decided, Static) else scalar_expr(ctx, decided)
+            result = b.both(result, one) if a.name == "all" else b.either(result, one)
+        return Static(bool(result.value)) if isinstance(result, Const) else Scalar(result, True)
+    array = as_array(ctx, a.need("iterable"))
+    if array.ndim != 1:
+        ctx.fail(f"`{a.name}` of an array with {array.ndim} dimensions", f"use np.{a.name}")
+    return Scalar(scalar_expr(ctx, reduce(ctx, a.name, array, None, False)), True)
+
+
+@handles("builtins.sorted", names="iterable key reverse")
+def _sorted(ctx: Context, a: Arguments) -> Value:
+    counted = iteration(ctx, a.need("iterable"))
+    if not isinstance(counted, list):
+        if a.get("key") is not None:
+            ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
+        contents = ctx.deref(a.need("iterable"))
+        array = as_array(ctx, contents)
+        if array.ndim != 1 or array.dtype.startswith(("float", "complex")):
+            ctx.fail("`sorted` of run-time floats, which orders NaN by chance", "use np.sort, whose result is an array")
+        made = library_calls.sort(ctx, "sort", array, 0, "stable")
+        if a.flag("reverse"):
+            made_reversed = array_item(ctx, made, [Slice(None, None, Static(-1))])
+            assert isinstance(made_reversed, Array)
+            made = made_reversed
+        python = isinstance(contents, GrowingList) and contents.python
+        if python:
+            made = replace(made, body=b.as_index(made.body), view=False)
+        return growing.list_of(ctx, made, python)
+    return sequences.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
+
+
+@handles("builtins.map", names="function iterable other third")
+def _map(ctx: Context, a: Arguments) -> Value:
+    ctx.fail("`map`", "write a comprehension")
+
+
+@handles("builtins.callable", names="obj")
+def _callable(ctx: Context, a: Arguments) -> Value:
+    value = a.need("obj")
+    is_function = isinstance(value, (Function, Known, Bound, Method))
+    return Static(is_function or isinstance(getattr(value, "value", None), type))
+
+
+@handles("builtins.hasattr", names="obj name")
+def _hasattr(ctx: Context, a: Arguments) -> Value:
+    value, name = ctx.deref(a.need("obj")), a.text("name", "")
+    match value:
+        case Array() | Concatenation():
+            return Static(hasattr(np.ndarray, name))
+        case Scalar(expr, python):
+            kinds = {"index": int, "float64": float, "bool": bool, "complex128": complex}
+            return Static(hasattr(kinds[expr.dtype] if python else np.dtype(expr.dtype).type, name))
+        case Static(known_value):
+            return Static(hasattr(known_value, name))
+        case Record(kind=kind):
+            return Static(value.get(name) is not None or hasattr(kind, name))
+        case Seq(kind=kind):
+            return Static(hasattr({"tuple": tuple, "list": list}.get(kind, set), name))
+        case Dict():
+            return Static(hasattr(dict, name))
+        case GrowingList():
+            return Static(hasattr(list, name))
+        case _:
+            return Static(False)
+
+
+@handles("builtins.getattr", names="obj name default")
+def _getattr(ctx: Context, a: Arguments) -> Value:
+    value, name = a.need("obj"), a.text("name", "")
+    held = ctx.deref(value)
+    if isinstance(held, Record) and held.get(name) is None and not hasattr(held.kind, name) and "default" in a.given:
+        return a.given["default"]
+    return attribute(ctx, value, name)
+
+
+@handles("builtins.type", names="obj")
+def _type(ctx: Context, a: Arguments) -> Value:
+    value = ctx.deref(a.need("obj"))
+    match value:
+        case Record(kind=kind):
+            return Static(kind)
+        case Static(v):
+            return Static(type(v)) if isinstance(v, np.generic) else Known(f"builtins.{type(v).__name__}")
+        case Scalar(expr, True):
+            kinds = {"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}
+            return Known(f"builtins.{kinds[expr.dtype]}")
+        case Scalar(expr):
+            return Static(np.dtype(expr.dtype).type)
+        case Array() | Concatenation():
+            return Known("numpy.ndarray")
+        case Seq(kind=kind):
+            return Known(f"builtins.{kind}")
+        case Dict():
+            return Known("builtins.dict")
+        case _:
+            ctx.fail(f"the type of {describe(value)}")
+
+
 @handles("builtins.abs", names="x")
 def _abs(ctx: Context, a: Arguments) -> Value:
     return apply(ctx, "absolute", [a.need("x")], operator_call=True)
@@ -130,10 +347,27 @@ def _abs(ctx: Context, a: Arguments) -> Value:
 def _round(ctx: Context, a: Arguments) -> Value:
     value, digits = a.need("number"), a.get("ndigits")
     if a.name == "round":
-        if digits is not None:
-            ctx.fail("round() with digits", "use np.round")
+        if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
+            return Static(round(value.value, *([] if digits is None else [digits.value])))
+        if not is_python_number(value) and digits is not None:
+            array = as_array(ctx, value)
+            return rounded(ctx, value if array.ndim else Scalar(array.body), digits)
         expr = scalar_expr(ctx, value)
+        if digits is not None and expr.dtype.startswith("float"):
+            ctx.fail("round() of a Python float to digits", "it rounds the decimal text: use np.round")
+        if digits is not None:
+            places = constant_int(ctx, digits, "round's digits")
+            if places < 0:
+                ctx.fail("round() of an int to negative digits")
+            return value
         if expr.dtype.startswith("float"):
+            held = ctx.let(expr, "x")
+            text = "cannot convert float {} to integer"
+            bad = Apply("isnan", (held,), "bool")
+            ctx.guard(b.logical_not(bad), "ValueError", text.format("NaN"))
+            bad = Apply("isinf", (held,), "bool")
+            ctx.guard(b.logical_not(bad), "OverflowError", text.format("infinity"))
+            expr = held
             return Scalar(b.cast(Apply("rint", (expr,), expr.dtype), "index"), True)
         return Scalar(b.as_index(expr), True)
     return rounded(ctx, value, digits)
@@ -142,15 +376,22 @@ def _round(ctx: Context, a: Arguments) -> Value:
 def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Value]], Value]:
     def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """Python's max and min: the first of equals, comparisons with NaN false."""
+        keywords = dict(keywords)
+        default = keywords.pop("default", None)
         if keywords:
-            ctx.fail(f"`{name}` with `{next(iter(keywords))}=`")
+            ctx.fail(f"`{name}` with `{next(iter(keywords))}=`", f"use np.arg{name} of the keys")
         if len(args) == 1:
-            if isinstance(args[0], Seq):
-                args = args[0].items
-            else:
-                return reduce(ctx, name, as_array(ctx, args[0]), None, False)
+            counted = iteration(ctx, args[0])
+            if not isinstance(counted, list):
+                return _extreme_of(ctx, name, args[0], default)
+            args = counted
+            if not args:
+                if default is not None:
+                    return default
+                ctx.guard(b.FALSE, "ValueError", _empty(name))
         if all(isinstance(a, Static) and is_number(a) for a in args):
-            return Static((max if name == "max" else min)(a.value for a in args))  # type: ignore[union-attr]
+            values: list[Any] = [a.value for a in args if isinstance(a, Static)]
+            return Static(max(values) if name == "max" else min(values))
         best = args[0]
         for other in args[1:]:
             kind = scalar_kind(best, other)
@@ -167,6 +408,35 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
     return run
 
 
+def _empty(name: str) -> str:
+    return f"{name}() {'arg is an empty sequence' if sys.version_info < (3, 12) else 'iterable argument is empty'}"
+
+
+def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -> Value:
+    """Python's max or min of something of run-time length: the first element that no later one beats."""
+    contents = ctx.deref(source)
+    python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
+    if default is not None:
+        ctx.fail(f"`{name}` with `default=` of something of run-time length", "test its length first")
+    array = growing.numbers(ctx, contents)
+    if array.ndim != 1:
+        ctx.fail(f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")
+    size = array.dims[0]
+    ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _empty(name))
+    if array.dtype == "index" or not array.dtype.startswith(("float", "complex")):
+        whole = replace(array, body=b.cast(array.body, "int64")) if array.dtype == "index" else array
+        found = scalar_expr(ctx, reduce(ctx, name, whole, None, False))
+        return Scalar(b.as_index(found) if python else found, python)
+    # NaN and zeros of both signs: which comes first matters, so one after the other
+    best = ctx.variable(name, array.dtype)
+    ctx.emit(n.Assign(best.name, array.at((b.ZERO,))))
+    axis = ctx.fresh("k")
+    value = array.at((Var(axis),))
+    better = Apply("greater" if name == "max" else "less", (value, best), "bool")
+    ctx.emit(n.Loop(axis, b.ONE, size, b.ONE, "sequential", (n.If(better, (n.Assign(best.name, value),)),)))
+    return Scalar(best, python)
+
+
 TABLE["builtins.max"], TABLE["builtins.min"] = _extreme("max"), _extreme("min")
 
 
@@ -179,10 +449,26 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         for item in counted:
             total = apply(ctx, "add", [total, item], operator_call=True)
         return total
-    array = as_array(ctx, value)
-    if array.ndim == 1:
-        return reduce(ctx, "sum", array, None, False)
-    return reduce(ctx, "sum", array, Static(0), False)
+    contents = ctx.deref(value)
+    array = growing.numbers(ctx, contents)
+    if array.ndim > 1:
+        return apply(ctx, "add", [total, reduce(ctx, "sum", array, Static(0), False)], operator_call=True)
+    python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
+    if array.dtype == "bool":
+        array = replace(array, body=b.cast(array.body, "index" if python else "int64"), view=False)
+    # one after the other, as Python adds them
+    first = apply(ctx, "add", [total, Scalar(array.at((b.ZERO,)), python)], operator_call=True)
+    assert isinstance(first, (Scalar, Static))
+    dtype, weak = (first.dtype, first.python) if isinstance(first, Scalar) else ("float64", True)
+    carried = ctx.variable("total", dtype)
+    ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, total), dtype)))
+    axis = ctx.fresh("k")
+    with ctx.block() as body:
+        item = Scalar(array.at((Var(axis),)), python)
+        added = apply(ctx, "add", [Scalar(carried, weak), item], operator_call=True)
+        ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, added), dtype)))
+    ctx.emit(n.Loop(axis, b.ZERO, array.dims[0], b.ONE, "sequential", tuple(body)))
+    return Scalar(carried, weak)
 
 
 @handles("builtins.tuple", "builtins.list", names="iterable")
@@ -190,10 +476,7 @@ def _tuple(ctx: Context, a: Arguments) -> Value:
     value = a.given.get("iterable")
     if value is None:
         return Seq((), a.name)
-    counted = iteration(ctx, value)
-    if isinstance(counted, list):
-        return Seq(tuple(counted), a.name)
-    ctx.fail(f"`{a.name}` of {describe(value)}", "its length is known at run time only")
+    return sequences.listed(ctx, value, a.name)
 
 
 @handles("builtins.isinstance", names="obj classinfo")
@@ -202,6 +485,10 @@ def _isinstance(ctx: Context, a: Arguments) -> Value:
     wanted = [kinds] if not isinstance(kinds, Seq) else list(kinds.items)
     mine = _python_type(ctx, value)
     for w in wanted:
+        if isinstance(value, Record) and isinstance(w, Static) and isinstance(w.value, type):
+            if issubclass(value.kind, w.value):
+                return Static(True)
+            continue
         name = (
             w.path.removeprefix("builtins.")
             if isinstance(w, Known)
@@ -219,17 +506,53 @@ def _python_type(ctx: Context, value: Value) -> set[str]:
         case Static(v):
             return {c.__name__ for c in type(v).__mro__}
         case Scalar(expr, True):
-            return {{"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}[expr.dtype]}
+            name = {"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}[expr.dtype]
+            extra = {"int": {"Integral", "Real", "Number"}, "float": {"Real", "Number"}, "complex": {"Number"}}
+            return {name, *extra.get(name, ()), *({"int", "Integral", "Real", "Number"} if name == "bool" else ())}
         case Scalar(expr, False):
             return {c.__name__ for c in np.dtype(expr.dtype).type.__mro__}
         case Seq(_, kind):
             return {kind}
         case GrowingList():
             return {"list"}
+        case Dict():
+            return {"dict", "Mapping"}
+        case Record(kind=kind):
+            return {c.__name__ for c in kind.__mro__}
+        case Text():
+            return {"str"}
         case _:
             return set()
 
 
-@handles("builtins.print", names="a b c d e f g h")
-def _print(ctx: Context, a: Arguments) -> Value:
-    ctx.fail("print in a compiled function", "return the values and print them outside")
+def _print(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """``print``: a step on the host, in order with everything that writes what it shows."""
+    unknown = set(keywords) - {"sep", "end", "flush"}
+    if unknown:
+        ctx.fail(f"`print` with `{sorted(unknown)[0]}=`", "supported: sep=, end=, flush=")
+    between, end = (
+        str(default if (given := keywords.get(k)) is None else constant_object(ctx, given, f"`{k}=` of print"))
+        for k, default in (("sep", " "), ("end", "\n"))
+    )
+    template, numbers = "", []
+    for position, value in enumerate(args):
+        template += quoted(between) if position else ""
+        if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
+            template += "{}"
+            numbers.append((as_array(ctx, value), "array"))
+            continue
+        text = as_text(ctx, value)
+        template += text.template
+        for number in text.args:
+            expr = scalar_expr(ctx, number)
+            python = isinstance(number, Scalar) and number.python
+            held = Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
+            numbers.append((held, "python" if python else "scalar"))
+    template += quoted(end)
+    ins = tuple(ctx.define(replace(v, view=False, identity=""), "shown").base for v, _ in numbers)
+    kinds = tuple(kind for _, kind in numbers)
+    ctx.emit(n.Library("print", (), ins, (("template", template), ("kinds", kinds))))
+    return Static(None)
+
+
+TABLE["builtins.print"] = _print

@@ -8,7 +8,23 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, static_expr
 from transkern.frontend.trips import bound_of
 from transkern.frontend.types_of_scalars import join_dtypes
-from transkern.frontend.values import Array, Function, Known, Scalar, Seq, Static, Unbound, Value
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    Function,
+    Known,
+    Maybe,
+    Object,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+    children,
+    same_structure,
+    with_children,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -21,32 +37,72 @@ if TYPE_CHECKING:
 class LoopState:
     """The names that one run-time loop carries, and the types they have settled to.
 
-    `assigned` are those of the names that the body binds (`all_assigned`) whose values the next iteration may read;
-    `later` are the names that somebody may read after the loop.
+    `assigned` are the names that the body binds (without the loop's own targets, which `all_assigned` has too); `live`
+    those whose values the next iteration may read, or somebody after the loop.
     """
 
     def __init__(
-        self, owner: Translator, assigned: set[str], before: dict[str, Value], later: frozenset[str],
-        all_assigned: set[str], stored: set[str],
+        self, owner: Translator, assigned: set[str], before: dict[str, Value], live: frozenset[str],
+        all_assigned: set[str], stored: set[str], runs: Expr | None,
     ) -> None:  # fmt: skip
         self.stored = stored
-        self.assigned, self.before, self.later = assigned, before, later
+        self.runs = runs  # whether there is a first iteration
+        self.conditional: set[str] = set()  # names that need a flag for whether they are bound
+        self.flags: dict[str, Var] = {}
+        self.assigned, self.before, self.live = assigned, before, live
         self.all_assigned = all_assigned
         self.slots: dict[str, Value] = {}
         self.kinds: dict[str, Any] = {}
         self.widened = False
+        self.heap = dict(owner.ctx.heap)
+        self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
+        self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
+        self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
             value = before.get(name)
-            if value is not None and not isinstance(value, (Unbound, Function, Known)):
-                self.kinds[name] = kind_of(owner.ctx, value)
+            if value is None or isinstance(value, (Unbound, Function, Known)) or not self.is_live(name):
+                continue
+            if isinstance(value, Maybe):
+                self.conditional.add(name)
+                value = value.value
+            self.kinds[name] = kind_of(owner.ctx, value)
+
+    def is_live(self, name: str) -> bool:
+        """Whether the value that an iteration leaves under `name` may be read, in the next one or after the loop."""
+        return name in self.live or " " in name  # names of our own stand in loops that are no text
 
     def enter(self, owner: Translator) -> None:
         """Make the slots and set them to the values before the loop."""
-        self.slots = {}
+        self.slots, self.flags, self.objects, self.fresh = {}, {}, {}, {}
+        for token, kind in self.touched.items():
+            contents = self._slot(owner, "item", kind, self.heap[token])
+            owner.ctx.heap[token] = self.objects[token] = contents
         for name, kind in self.kinds.items():
-            self.slots[name] = self._slot(owner, name, kind, self.before.get(name))
-        owner.env.update(self.slots)
+            initial = self.before.get(name)
+            if isinstance(initial, (Unbound, Function, Known)):
+                initial = None
+            bound: Expr | None = b.FALSE if initial is None else b.TRUE
+            value: Value | None = initial
+            if isinstance(initial, Maybe):
+                bound = initial.bound
+                value = initial.value
+            slot = self.slots[name] = self._slot(owner, name, kind, value)
+            owner.env[name] = slot
+            if initial is None and self.runs is None and " " not in name:
+                self.conditional.add(name)
+            if name in self.conditional:
+                flag = self.flags[name] = owner.ctx.variable(f"{name} is set", "bool")
+                owner.ctx.emit(n.Assign(flag.name, bound or b.FALSE))
+                owner.env[name] = Maybe(slot, flag)
+            elif initial is None and " " not in name:
+                owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
+
+    def _needs_flag(self, name: str) -> None:
+        """It matters at run time whether `name` is bound: the loop is translated again, with a flag for it."""
+        if name not in self.conditional and " " not in name:
+            self.conditional.add(name)
+            self.widened = True
 
     def _slot(self, owner: Translator, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
@@ -76,9 +132,19 @@ class LoopState:
                 else:
                     ctx.emit(n.Assign(count.name, b.ZERO))
                 return ctx.whole(buffer, (count, *rest))
-            case ("seq", kinds, seq_kind):
-                items = [None] * len(kinds) if not isinstance(initial, Seq) else list(initial.items)
-                return Seq(tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True)), seq_kind)
+            case ("items", shell, kinds):
+                items = [None] * len(kinds) if initial is None else list(children(initial) or ())
+                made = tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True))
+                return with_children(shell, made)
+            case ("object", value) if initial is not None:
+                return value  # type: ignore[no-any-return]
+            case ("object", value):
+                return self._slot(owner, name, ("fresh", kind_of(ctx, ctx.deref(value))), None)
+            case ("fresh", inner):
+                contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
+                made_object = ctx.allocate(contents, ("fixed",))
+                self.fresh[made_object.token] = contents
+                return made_object
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -94,25 +160,42 @@ class LoopState:
     def _sync(self, owner: Translator, leaving: bool = False) -> None:
         ctx = owner.ctx
         pending: list[tuple[Value, Value]] = []
+        flags: list[n.Stmt] = []
         for name in sorted(self.all_assigned):
             value = owner.env.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)):
+                if name in self.slots:
+                    self._needs_flag(name)
                 continue
             if name in self.kinds and name not in self.slots:
                 continue  # found at another end of this iteration: the loop is translated again
+            bound: Expr | None = b.TRUE
+            if isinstance(value, Maybe):
+                bound = value.bound
+                value = value.value
             if name not in self.kinds:
-                if name in self.later:
+                if self.is_live(name):
                     self.kinds[name] = kind_of(ctx, value)
                     self.widened = True
                 continue
+            if bound is None:
+                self._needs_flag(name)
+            elif name in self.flags and bound != self.flags[name]:
+                flags.append(n.Assign(self.flags[name].name, bound))
+            elif name not in self.flags and bound != b.TRUE:
+                self._needs_flag(name)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
                 self.widened = True
                 continue
-            if value != self.slots[name]:
+            slot = self.slots[name]
+            if isinstance(slot, Object) and slot.token in self.fresh:
+                slot, value = self.fresh[slot.token], ctx.deref(value)
+            if value != slot:
                 self._check_alias(owner, name, value)
-                pending += _pairs(self.slots[name], value)
+                pending += _pairs(slot, value)
+        self._sync_objects(owner, pending)
         if self.widened:
             return
         if self.shrinking and not leaving and not self._shrinks(pending):
@@ -122,6 +205,30 @@ class LoopState:
                 "limit the loop (`while len(keep) < n and …`), or drop the element taken with a slice",
             )  # fmt: skip
         self._assign_all(owner, pending)
+        for flag in flags:
+            ctx.emit(flag)
+
+    def _sync_objects(self, owner: Translator, pending: list[tuple[Value, Value]]) -> None:
+        """What the iteration has put into lists, dicts and objects from before the loop."""
+        ctx = owner.ctx
+        for token, before in self.heap.items():
+            start, now = self.objects.get(token, before), ctx.heap[token]
+            if now is start or now == start:
+                continue
+            if not same_structure(start, now):
+                if isinstance(now, Seq):
+                    ctx.must_grow(token, "a list that changes its length in a run-time loop")
+                ctx.must_be_known(now, f"{describe(now)} that gains a key in a run-time loop", "set the key before it")
+            kind = kind_of(ctx, before)
+            if token not in self.touched:
+                self.touched[token] = kind
+                self.widened = True
+            wanted = join_kinds(ctx, "item", self.touched[token], kind_of(ctx, now), now, start)
+            if wanted != self.touched[token]:
+                self.touched[token] = wanted
+                self.widened = True
+            if token in self.objects:
+                pending += _pairs(start, now)
 
     def _check_alias(self, owner: Translator, name: str, value: Value) -> None:
         """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
@@ -195,17 +302,25 @@ class LoopState:
 
     def after(self, owner: Translator) -> dict[str, Value]:
         env = dict(self.before)
-        env.update(self.slots)
-        for name in self.all_assigned - self.slots.keys():
-            if not isinstance(self.before.get(name), (Function, Known)):
+        for name in self.all_assigned:
+            if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
+                continue
+            env[name] = self.slots[name]
+            before = self.before.get(name)
+            if name in self.flags:
+                env[name] = Maybe(self.slots[name], self.flags[name])
+            elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
+                if " " not in name:
+                    env[name] = Maybe(self.slots[name], self.runs)
         # what the body did to lists and in place is in their own memory
         return env
 
 
 def _pairs(slot: Value, value: Value) -> list[tuple[Value, Value]]:
-    if isinstance(slot, Seq) and isinstance(value, Seq):
-        return [p for s, v in zip(slot.items, value.items, strict=True) if s != v for p in _pairs(s, v)]
+    mine, others = children(slot), children(value)
+    if mine is not None and others is not None:
+        return [p for s, v in zip(mine, others, strict=True) if s != v for p in _pairs(s, v)]
     return [(slot, value)]
 
 
@@ -225,8 +340,10 @@ def kind_of(ctx: Context, value: Value) -> Any:
             if value.mask is None:
                 return ("array", value.dtype, value.dims, facts)
             return ("dynamic", value.dtype, bound_of(ctx, value.dims[0]), value.dims[1:], facts)
-        case Seq(items, kind):
-            return ("seq", tuple(kind_of(ctx, i) for i in items), kind)
+        case Seq(items=items) | Dict(items=items) | Record(items=items):
+            return ("items", with_children(value, ()), tuple(kind_of(ctx, i) for i in items))
+        case Object():
+            return ("object", value)
         case _:
             return ("same", value)
 
@@ -238,9 +355,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("scalar", d1, p1, r1), ("scalar", d2, p2, r2):
             joined = join_dtypes(d1, p1, d2, p2)
             if joined is None:
-                ctx.fail(
-                    f"`{name}` changes its type in the loop, from {d1} to {d2}", "give it one type before the loop"
-                )
+                ctx.must_be_known(
+                    Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",
+                    "give it one type before the loop",
+                )  # fmt: skip
             return ("scalar", *joined, r1 if r1 == r2 else None)
         case ("array", d1, s1, f1), ("array", d2, s2, f2) if d1 == d2 and len(s1) == len(s2):
             facts = f1 if f1 == f2 else {}
@@ -257,16 +375,23 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("dynamic", d1, bound, rest, f1), ("dynamic", d2, inner, rest2, f2) if d1 == d2 and rest == rest2:
             if inner is not None and b.at_least(bound, inner):
                 return ("dynamic", d1, bound, rest, f1 if f1 == f2 else {})
-        case ("seq", k1, kind), ("seq", k2, _) if len(k1) == len(k2) and isinstance(slot, Seq):
-            return ("seq", tuple(
-                join_kinds(ctx, name, x, y, value, s) for x, y, s in zip(k1, k2, slot.items, strict=True)
-            ), kind)  # fmt: skip
+        case ("items", shell, k1), ("items", other, k2) if len(k1) == len(k2) and shell == other:
+            slots = children(ctx.deref(slot)) or (slot,) * len(k1)
+            return ("items", shell, tuple(
+                join_kinds(ctx, name, x, y, value, s) for x, y, s in zip(k1, k2, slots, strict=True)
+            ))  # fmt: skip
+        case ("object", v1), ("object", v2):
+            kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
+            return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))
+        case ("fresh", k1), ("object", v2):
+            return ("fresh", join_kinds(ctx, name, k1, kind_of(ctx, ctx.deref(v2)), value, slot))
         case _:
             pass
-    ctx.fail(
+    ctx.must_be_known(
+        Unbound(""),
         f"`{name}` changes its type or shape in the loop: {describe(slot)} before, {describe(value)} after",
         "give it one dtype and shape before the loop, or a shape that only shrinks",
-    )
+    )  # fmt: skip
 
 
 def _dynamic(
@@ -282,5 +407,8 @@ def _dynamic(
     bound = bound_of(ctx, before)
     inner = bound_of(ctx, after)
     if bound is None or inner is None or not b.at_least(bound, inner):
-        ctx.fail(f"`{name}` may grow in the loop", "allocate it at its final size before the loop, or append to a list")
+        ctx.must_be_known(
+            Unbound(""), f"`{name}` may grow in the loop",
+            "allocate it at its final size before the loop, or append to a list",
+        )  # fmt: skip
     return ("dynamic", dtype, bound, rest, facts)

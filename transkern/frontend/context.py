@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from transkern.errors import CompileError
+from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Value
+from transkern.frontend.values import Array, Object, Scalar, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -21,6 +21,21 @@ from transkern.ir.traverse import buffers_read, variables_read
 
 class Terminated(Exception):
     """The block being translated has ended (return, raise, break, continue)."""
+
+
+Site = tuple[Any, ...]
+Change = tuple[str, str, Any]  # as in `runtime.structures`
+
+
+class MustGrow(Exception):
+    """A list changes its length in run-time code: the translation begins anew, with the list as one that grows."""
+
+    def __init__(self, site: Site, problem: CompileError) -> None:
+        self.site, self.problem = site, problem
+
+
+class NotKnown(CompileError):
+    """Something must be known at specialisation: it may be, where a loop is unrolled."""
 
 
 class Context:
@@ -46,6 +61,18 @@ class Context:
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
+        self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
+        self.sites: dict[int, Site] = {}  # where each of them was made
+        self.paths: dict[int, str] = {}  # those that are arguments: how they are reached (``model.layers``)
+        self.given: dict[int, Value] = {}  # what was in them at the call
+        self.tokens = 0
+        self.returned: set[str] = set()  # containers among the arguments that are results
+        self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
+        self.numbers: set[str] = set()  # arguments that are lists of numbers
+        self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
+        self.integers: set[str] = set()  # parameters that are Python's integers
+        self.growing: set[Site] = set()  # lists that run-time code appends to
+        self.unrolling = 0  # loops around that could be unrolled
 
     # --- names
 
@@ -107,6 +134,45 @@ class Context:
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
         del self.out[length:]
+
+    # --- lists, dicts, objects
+
+    def deref(self, value: Value) -> Value:
+        """What is in a list, dict or object; any other value as it is."""
+        return self.heap[value.token] if isinstance(value, Object) else value
+
+    def allocate(self, contents: Value, site: Site) -> Object:
+        """A new list, dict or object."""
+        self.tokens += 1
+        self.heap[self.tokens] = contents
+        self.sites[self.tokens] = site
+        return Object(self.tokens)
+
+    def change(self, value: Value, contents: Value) -> None:
+        """A list, dict or object gets other contents, under all its names (nobody else sees one that has no name)."""
+        if isinstance(value, Object):
+            self.heap[value.token] = contents
+
+    def must_grow(self, token: int, problem: str) -> NoReturn:
+        """The list changes its length where it is not known whether, or how often."""
+        site = self.sites[token]
+        error = self.error(problem, "make it an array, or a list of one kind of element")
+        if site in self.growing or site[0] == "fixed":
+            raise error
+        raise MustGrow(site, error)
+
+    def must_be_known(self, value: Value, problem: str, help: str = "") -> NoReturn:
+        """`value` is needed at specialisation: where it is an argument, its value becomes part of the types."""
+        error = NotKnown(problem, help or "make it a constant, or a loop over what is known", self.span, self.lines)
+        if isinstance(value, Scalar) and not buffers_read(value.expr):
+            names = sorted(variables_read(value.expr))
+            if names and set(names) <= self.entry:
+                raise NeedsConstant(names[0], error)
+        if isinstance(value, Scalar):
+            lists = sorted(buffers_read(value.expr) & self.numbers)
+            if lists:
+                raise NeedsConstant(lists[0], error)
+        raise error
 
     # --- making things
 

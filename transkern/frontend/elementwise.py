@@ -10,7 +10,22 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.values import (
+    Array,
+    Bound,
+    Concatenation,
+    Dict,
+    Function,
+    GrowingList,
+    Known,
+    Object,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Value,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.ops import OPS
@@ -70,6 +85,14 @@ def scalar_expr(ctx: Context, value: Value) -> Expr:
 def describe(value: Value) -> str:
     """What a value is, in the user's words."""
     match value:
+        case Object():
+            return "a list, dict or object"
+        case Dict():
+            return "a dict"
+        case Record(kind):
+            return f"a {kind.__name__}"
+        case Text():
+            return "a text made of run-time numbers"
         case Static(None):
             return "None"
         case Static(v):
@@ -89,7 +112,10 @@ def describe(value: Value) -> str:
 
 def as_array(ctx: Context, value: Value) -> Array:
     """Any array-like value as an array."""
+    value = ctx.deref(value)
     match value:
+        case Record(items=items) if value.is_tuple:
+            return _sequence_array(ctx, items)
         case Array():
             return value
         case Static(np.ndarray() as constant):
@@ -111,14 +137,27 @@ def as_array(ctx: Context, value: Value) -> Array:
 
 def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
-    if not owner.dtype:
+    if not owner.dtype and not owner.columns:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     count = b.size(owner.count)
+    if owner.columns:
+        return _table(ctx, owner, count)
     axes = ctx.axes((count, *owner.dims))
-    body: Expr = Load(owner.buffer, tuple(a.var for a in axes), owner.dtype)
+    body: Expr = ctx.load(owner.buffer, tuple(a.var for a in axes))
     if owner.dtype == "index":
         body = b.cast(body, "int64")
     return Array(axes, body, empty_dtype=None if body.dtype == "float64" else "float64")
+
+
+def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
+    """A list of tuples of numbers as an array with a column for each item."""
+    columns: list[Value] = [Scalar(Load(c.buffer, (b.ZERO,), c.dtype), c.python) for c in owner.columns]
+    if any(c.dims or c.columns or not c.dtype for c in owner.columns):
+        ctx.fail("np.array of a list of such tuples", "append tuples of numbers")
+    dtype = result_type(ctx, columns)
+    axes = ctx.axes((count, b.index(len(columns))))
+    parts = [b.cast(Load(c.buffer, (axes[0].var,), c.dtype), dtype) for c in owner.columns]
+    return Array(axes, select(axes[1].var, parts))
 
 
 def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
@@ -494,7 +533,14 @@ def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tu
 
 def truth(ctx: Context, value: Value) -> Value:
     """``bool(value)``: a Static bool, or a Scalar of dtype bool."""
+    value = ctx.deref(value)
     match value:
+        case Dict(keys):
+            return Static(bool(keys))
+        case Record(items=items):
+            return Static(bool(items) if value.is_tuple else True)
+        case Function() | Known() | Bound():
+            return Static(True)
         case Static(v):
             if isinstance(v, np.ndarray):
                 ctx.fail("the truth value of an array")

@@ -6,44 +6,57 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+import builtins
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from transkern.frontend import attributes, functions, iterating
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context
+from transkern.frontend.desugar import desugared
 from transkern.frontend.elementwise import (
     apply,
     describe,
     is_number,
+    is_python_number,
     scalar_expr,
     truth,
 )  # fmt: skip
-from transkern.frontend.indexing import Item, SliceValue, subscript
-from transkern.frontend.source import span_of
+from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
+from transkern.frontend.source import from_object, span_of
 from transkern.frontend.syntax import (
-    appended_names,
     assigned_names,
 )  # fmt: skip
+from transkern.frontend.texts import as_text, quoted, together
 from transkern.frontend.trips import condition_of, zero
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
+    Bound,
+    Dict,
     Function,
     GrowingList,
     Known,
+    Maybe,
     Method,
+    Object,
+    Record,
     Scalar,
     Scope,
     Seq,
     Static,
+    Text,
     Unbound,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Expr, Var
+from transkern.ir.traverse import buffers_read
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
@@ -56,6 +69,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.NotEq: "not_equal",
 }  # fmt: skip
 INLINE_DEPTH = 32
+UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better translated one by one
 RETURN = "return"  # the pseudo-name that holds an inlined function's value
 
 
@@ -64,22 +78,24 @@ class Expressions:
 
     # from `translate.Translator`
     operate: Callable[[str, Value, Value], Value]
-    message: Callable[[ast.expr | None], tuple[str, tuple[Expr, ...]]]
     elements: Callable[[Value, int, ast.AST], list[Value]]
     run: Callable[[], Value]
     assign: Callable[[ast.expr, Value], None]
     block: Callable[[Sequence[ast.stmt]], bool]
     statement: Callable[[ast.stmt], None]
     settle: Callable[[Value, str], Value]
-    growing: Callable[[str, Seq], GrowingList]
+    allocate: Callable[[Value, str], Value]
     join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
 
     def __init__(
         self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool
     ):
-        self.ctx, self.scope, self.node, self.env, self.inlined = ctx, scope, node, env, inlined
+        self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
+        self.node = desugared(node, inlined)
+        self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.loops: list[LoopState] = []
-        self.appended = appended_names(node)
+        self.decides: Expr | None = None  # the condition between the paths that are being joined
+        self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
         self.handed_out: set[str] = set()  # buffers that results stand in
 
@@ -107,7 +123,7 @@ class Expressions:
                 with At(ctx, node, self.scope.file):
                     return self.operate(BINARY.get(type(op), "matmul"), x, y)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                value = truth(ctx, self.expr(operand))
+                value = self.test(operand)
                 if isinstance(value, Static):
                     return Static(not value.value)
                 assert isinstance(value, Scalar)
@@ -119,32 +135,45 @@ class Expressions:
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self.comparison(node, left, ops, comparators)
             case ast.BoolOp(op=op, values=values):
-                return self.boolean(isinstance(op, ast.And), values)
+                return self.chosen(isinstance(op, ast.And), values)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self.conditional(test, body, orelse)
             case ast.Tuple(elts=elts):
                 return Seq(self._display(elts), "tuple")
             case ast.List(elts=elts):
                 return Seq(self._display(elts), "list")
+            case ast.Set(elts=elts):
+                return Seq(self._display(elts), "set")
+            case ast.Dict(keys=keys, values=values):
+                return self._dict(keys, values)
+            case ast.Slice():
+                return self.item(node)
             case ast.Subscript(value=value, slice=index):
                 base = self.expr(value)
                 items = self.items(index)
                 with At(ctx, node, self.scope.file):
                     return subscript(ctx, base, items)
             case ast.Attribute(value=value, attr=attr):
+                owner = self.expr(value)
                 with At(ctx, node, self.scope.file):
-                    return attributes.attribute(ctx, self.expr(value), attr)
+                    found = attributes.attribute(ctx, owner, attr)
+                    if isinstance(found, Bound) and attributes.is_property(ctx, owner, attr):
+                        return self.inline(found.function, [found.receiver], {}, node)
+                    return found
             case ast.Call():
                 return self.call(node)
-            case ast.ListComp(elt=elt, generators=[generator]) | ast.GeneratorExp(elt=elt, generators=[generator]):
-                return self.comprehension(node, elt, generator)
+            case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
+                return self.comprehension(node, elt, generators)
+            case ast.DictComp(key=key, value=value, generators=generators):
+                pair = ast.copy_location(ast.Tuple([key, value], ast.Load()), node)
+                pairs = self.comprehension(node, pair, generators)
+                if not isinstance(pairs, Seq):
+                    ctx.must_be_known(pairs, "a dict with a run-time number of keys")
+                return dict_of(ctx, pairs.items)
             case ast.Lambda():
-                return Function("<lambda>", node, self.scope, dict(self.env))
-            case ast.JoinedStr():
-                text, args = self.message(node)
-                if not args:
-                    return Static(text)
-                ctx.fail("an f-string of run-time values", "", node)
+                return Function("<lambda>", node, self.scope, self.env)
+            case ast.JoinedStr(values=parts):
+                return together([self._text_part(p) for p in parts])
             case ast.NamedExpr(target=target, value=value):
                 result = self.expr(value)
                 self.assign(target, result)
@@ -158,20 +187,65 @@ class Expressions:
             if isinstance(e, ast.Starred):
                 items += self.elements(self.expr(e.value), 0, e)
             else:
-                items.append(self.expr(e))
+                items.append(self._placed(self.expr(e)))
         return tuple(items)
+
+    def _placed(self, value: Value) -> Value:
+        """`value` as an item of a display: a list in a list is an object of its own."""
+        return self.settle(value, "item") if isinstance(value, (Seq, Dict, Record)) else value
+
+    def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Value:
+        ctx = self.ctx
+        made = Dict((), ())
+        for key, value in zip(keys, values, strict=True):
+            inner = self.expr(value)
+            if key is None:
+                other = ctx.deref(inner)
+                if not isinstance(other, Dict):
+                    ctx.fail(f"`**` of {describe(other)}", "", value)
+                for k, v in zip(other.keys, other.items, strict=True):
+                    made = made.put(k, v)
+            else:
+                known = constant_object(ctx, self.expr(key), "a dict's key that is known at run time only")
+                made = made.put(known, self._placed(inner))
+        return made
+
+    def _text_part(self, part: ast.expr) -> Text:
+        if isinstance(part, ast.Constant):
+            return Text(quoted(str(part.value)), ())
+        assert isinstance(part, ast.FormattedValue)
+        value = self.expr(part.value)
+        spec: Value = Static("") if part.format_spec is None else self.expr(part.format_spec)
+        if not isinstance(spec, Static):
+            self.ctx.fail("a format that is known at run time only", "", part)
+        conversion = chr(part.conversion) if part.conversion > 0 else ""
+        return as_text(self.ctx, value, spec.value, conversion)
 
     def name(self, name: str, node: ast.AST) -> Value:
         value = self.env.get(name)
         if value is None:
             value = self.scope.lookup(name)
+        missing = f"cannot access local variable '{name}' where it is not associated with a value"
         if value is None:
-            if name in assigned_names(getattr(self.node, "body", []) if isinstance(self.node, ast.FunctionDef) else []):
-                self.ctx.guard(
-                    b.FALSE, "UnboundLocalError",
-                    f"cannot access local variable '{name}' where it is not associated with a value",
-                )  # fmt: skip
+            body = self.node.body if isinstance(self.node, ast.FunctionDef) else []
+            if " " in name or name in assigned_names(body):
+                self.ctx.guard(b.FALSE, "UnboundLocalError", missing)
+            if hasattr(builtins, name):
+                self.ctx.fail(f"`{name}` in a compiled function", "keep it outside the compiled function", node)
             self.ctx.fail(f"`{name}` is not known here", "only constants, functions and modules can be captured", node)
+        if isinstance(value, Maybe):
+            if " " in name:
+                return value.value
+            if value.bound is None:
+                assert value.told is not None
+                value.told()
+            else:
+                self.ctx.guard(value.bound, "UnboundLocalError", missing)
+                self.env[name] = value.value
+            return value.value
+        if isinstance(value, Unbound) and value.decides is not None:
+            self.ctx.span = span_of(node, self.scope.file)
+            self.ctx.must_be_known(Scalar(value.decides), value.why, "give it a value of one type on every path")
         if isinstance(value, Unbound):
             self.ctx.fail(value.why, "give it a value of one type on every path", node)
         return value
@@ -180,6 +254,8 @@ class Expressions:
         if isinstance(node, ast.Tuple):
             return [self.item(e) for e in node.elts]
         item = self.item(node)
+        if isinstance(item, Record) and item.is_tuple:
+            return list(item.items)
         if isinstance(item, Seq) and item.kind == "tuple":
             return list(item.items)
         if isinstance(item, Static) and isinstance(item.value, tuple):
@@ -204,6 +280,8 @@ class Expressions:
         x = self.expr(left)
         result: Value | None = None
         for op, other in zip(ops, others, strict=True):
+            if isinstance(result, Static) and not result.value:
+                return result
             y = self.expr(other)
             with At(ctx, node, self.scope.file):
                 one = self._compare(op, x, y)
@@ -220,9 +298,14 @@ class Expressions:
                 ctx.fail("`is` between run-time values", "use ==")
             return Static(same is isinstance(op, ast.Is))
         if isinstance(op, (ast.In, ast.NotIn)):
-            found = iterating.contains(ctx, x, y)
+            found = iterating.contains(ctx, ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
+        x, y = ctx.deref(x), ctx.deref(y)
+        if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
+            x, y = Seq(x.items), Seq(y.items)
+        if isinstance(x, Known) and isinstance(y, Known):
+            return Static((x.path == y.path) is (name == "equal"))
         if isinstance(x, Static) and isinstance(y, Static) and not (is_number(x) and is_number(y)):
             try:
                 return Static(bool({"equal": x.value == y.value, "not_equal": x.value != y.value}[name]))
@@ -259,6 +342,33 @@ class Expressions:
             return Static(not value.value)
         assert isinstance(value, Scalar)
         return Scalar(b.logical_not(value.expr), True)
+
+    def test(self, node: ast.expr) -> Value:
+        """``bool(node)``, as conditions need it."""
+        if isinstance(node, ast.BoolOp):
+            return truth(self.ctx, self.boolean(isinstance(node.op, ast.And), node.values))
+        return truth(self.ctx, self.expr(node))
+
+    def chosen(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
+        """``a and b``, ``a or b`` as values: one of the operands."""
+        ctx = self.ctx
+        one = self.expr(values[0])
+        if len(values) == 1:
+            return one
+        decided = truth(ctx, one)
+        if isinstance(decided, Static):
+            return one if bool(decided.value) is not is_and else self.chosen(is_and, values[1:])
+        assert isinstance(decided, Scalar)
+        one = self.settle(one, "chosen")
+        condition = condition_of(truth(ctx, one))
+        with ctx.block() as out, ctx.knowing(condition if is_and else b.logical_not(condition)):
+            two = self.chosen(is_and, values[1:])
+        if isinstance(one, Scalar) and isinstance(two, (Scalar, Static)) and not out:
+            bools = is_number(two) or isinstance(two, Scalar)
+            if bools and one.dtype == "bool" and scalar_expr(ctx, two).dtype == "bool":
+                joined = (b.both if is_and else b.either)(condition, scalar_expr(ctx, two))
+                return Scalar(joined, two.python if isinstance(two, Scalar) else is_python_number(two))
+        return self.either(condition if is_and else b.logical_not(condition), two, one, out, [])
 
     def boolean(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
         """``and``/``or``: the value where it decides at specialisation, else a condition."""
@@ -308,69 +418,97 @@ class Expressions:
 
     def conditional(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
         ctx = self.ctx
-        condition = truth(ctx, self.expr(test))
+        condition = self.test(test)
         if isinstance(condition, Static):
             return self.expr(body if condition.value else orelse)
         assert isinstance(condition, Scalar)
-        with ctx.block() as out1:
+        holds = ctx.let(condition.expr, "condition") if buffers_read(condition.expr) else condition.expr
+        with ctx.block() as out1, ctx.knowing(holds):
             one = self.expr(body)
-        with ctx.block() as out2:
+        with ctx.block() as out2, ctx.knowing(b.logical_not(holds)):
             two = self.expr(orelse)
+        return self.either(holds, one, two, out1, out2, body)
+
+    def either(
+        self, condition: Expr, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt],
+        node: ast.AST | None = None,
+    ) -> Value:  # fmt: skip
+        """`one` after `out1` where the condition holds, else `two` after `out2`."""
+        ctx = self.ctx
         if one == two and not out1 and not out2:
             return one
         kind = scalar_kind(one, two)
         if kind is not None and not out1 and not out2:
             return Scalar(b.where(
-                condition.expr, b.cast(scalar_expr(ctx, one), kind[0]), b.cast(scalar_expr(ctx, two), kind[0])
+                condition, b.cast(scalar_expr(ctx, one), kind[0]), b.cast(scalar_expr(ctx, two), kind[0])
             ), kind[1])  # fmt: skip
+        one, two = self.settled_in(one, out1), self.settled_in(two, out2)
+        self.decides = condition
         joined = self.join("chosen", one, two, out1, out2)
-        ctx.emit(n.If(condition.expr, tuple(out1), tuple(out2)))
-        if isinstance(joined, Unbound):
-            ctx.fail("the two sides of this conditional have different types", "make them the same type", body)
+        ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
+        if isinstance(joined, (Unbound, Maybe)):
+            if node is not None:
+                ctx.span = span_of(node, self.scope.file)
+            problem = "the two sides of this conditional have different types"
+            ctx.must_be_known(Scalar(condition), problem, "make them the same type")
         return joined
 
-    def comprehension(self, node: ast.expr, elt: ast.expr, generator: ast.comprehension) -> Value:
-        ctx = self.ctx
-        counted = iterating.iteration(ctx, self.expr(generator.iter))
-        saved = dict(self.env)
-        if isinstance(counted, list):
-            items: list[Value] = []
-            for item in counted:
-                self.assign(generator.target, item)
-                keep = True
-                for test in generator.ifs:
-                    decided = truth(ctx, self.expr(test))
-                    if not isinstance(decided, Static):
-                        ctx.fail("a run-time condition in a comprehension", "write a loop that appends", test)
-                    keep = keep and decided.value
-                if keep:
-                    items.append(self.settle(self.expr(elt), "item"))
-            self._leave_comprehension(saved)
-            return Seq(tuple(items), "list")
-        # over a run-time range: a loop that appends
-        name = ctx.fresh("items")
-        store: ast.stmt = ast.Expr(ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load()), [elt], []))
-        for test in reversed(generator.ifs):
-            store = ast.If(test, [store], [])
-        loop = ast.For(generator.target, generator.iter, [store], [])
-        for made in ast.walk(loop):
-            if "lineno" in made._attributes and not hasattr(made, "lineno"):
-                ast.copy_location(made, node)
-        self.env[name] = self.growing(name, Seq((), "list"))
-        self.statement(loop)
-        value = self.env[name]
-        self._leave_comprehension(saved)
-        return value
+    def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:
+        """Containers as objects, at the end of `out`."""
+        if not isinstance(value, (Seq, Dict, Record)):
+            return value
+        with self.ctx.block() as more:
+            made = self.settle(value, "chosen")
+        out.extend(more)
+        return made
 
-    def _leave_comprehension(self, saved: dict[str, Value]) -> None:
-        self.env.clear()
-        self.env.update(saved)
+    def comprehension(self, node: ast.expr, elt: ast.expr, generators: Sequence[ast.comprehension]) -> Value:
+        """The list of a comprehension (a generator's elements are all made at once where it matters to nobody)."""
+        ctx = self.ctx
+        # a loop that appends, over names of its own
+        name = "items made"
+        add = ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load())
+        store: ast.stmt = ast.Expr(ast.Call(add, [elt], []))
+        for generator in reversed(generators):
+            for test in reversed(generator.ifs):
+                store = ast.If(test, [store], [])
+            store = ast.For(generator.target, generator.iter, [store], [])
+            setattr(store, UNROLLED, True)
+        with self.inner_names(generators, node, store):
+            self.env[name] = self.allocate(Seq((), "list"), "items")
+            self.statement(store)
+            value = self.env[name]
+        return ctx.deref(value)
+
+    @contextmanager
+    def inner_names(
+        self, generators: Sequence[ast.comprehension], node: ast.AST, *made: ast.stmt
+    ) -> Iterator[None]:
+        """Inside, a comprehension's own names hide the function's; `made` are its statements, placed at `node`."""
+        for statement in made:
+            for x in ast.walk(statement):
+                if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+                    ast.copy_location(x, node)
+        names = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)} | {"items made"}
+        saved = {k: self.env[k] for k in names if k in self.env}
+        for k in names:
+            self.env.pop(k, None)
+        try:
+            yield
+        finally:
+            for k in names:
+                self.env.pop(k, None)
+            self.env.update(saved)
 
     # --- calls
 
     def call(self, node: ast.Call) -> Value:
         ctx = self.ctx
         function = self.expr(node.func)
+        if isinstance(function, Known) and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
+            folded = self.fold(function.path, node.args[0], node.keywords)
+            if folded is not None:
+                return folded
         positional: list[Value] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -380,7 +518,11 @@ class Expressions:
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                ctx.fail("`**` in a call", "", node)
+                given = ctx.deref(self.expr(keyword.value))
+                if not isinstance(given, Dict) or not all(isinstance(k, str) for k in given.keys):
+                    ctx.fail(f"`**` of {describe(given)} in a call", "", node)
+                keywords.update(zip(given.keys, given.items, strict=True))
+                continue
             keywords[keyword.arg] = self.expr(keyword.value)
         with At(ctx, node, self.scope.file):
             match function:
@@ -390,8 +532,17 @@ class Expressions:
                     return functions.call(ctx, path, positional, keywords)
                 case Method(receiver, name):
                     return functions.call_method(ctx, receiver, name, positional, keywords)
+                case Bound(inner, receiver):
+                    return self.inline(inner, [receiver, *positional], keywords, node)
                 case Static(type() as kind) if issubclass(kind, np.generic):
-                    return functions.scalar_type(ctx, kind, positional)
+                    return functions.scalar_type(ctx, kind, [ctx.deref(p) for p in positional])
+                case Static(type() as kind) if issubclass(kind, BaseException):
+                    ctx.fail("an exception that is not raised", "", node)
+                case Static(type() as kind):
+                    return self.construct(kind, positional, keywords, node)
+                case Object() if (called := attributes.of_class(ctx, function, "__call__")) is not None:
+                    assert isinstance(called, Bound)
+                    return self.inline(called.function, [function, *positional], keywords, node)
                 case _:
                     ctx.fail(f"a call of {describe(function)}")
 
@@ -400,7 +551,11 @@ class Expressions:
     ) -> Value:
         ctx = self.ctx
         if ctx.depth >= INLINE_DEPTH:
-            ctx.fail(f"`{function.name}` calls itself too deeply", "write the recursion as a loop", node)
+            problem = f"`{function.name}` calls itself too deeply"
+            for name in sorted(ctx.entry):
+                if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
+                    ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
+            ctx.fail(problem, "write the recursion as a loop", node)
         env = bind_arguments(ctx, function, positional, keywords, self)
         if isinstance(function.node, ast.FunctionDef):
             env = {k: self.settle(v, k) for k, v in env.items()}
@@ -409,10 +564,132 @@ class Expressions:
         ctx.depth += 1
         try:
             inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
-            return inner.run()
+            result = inner.run()
+            if isinstance(result, (Unbound, Maybe)):
+                why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"
+                why = f"`{function.name}`: {why}".replace("`return`", "its result")
+                if isinstance(result, Unbound) and result.decides is not None:
+                    ctx.must_be_known(Scalar(result.decides), why, "return one type on every path")
+                ctx.fail(why, "return one type on every path")
+            return result
         finally:
             ctx.depth -= 1
             ctx.lines, ctx.file, ctx.span = outer
+
+
+    # --- instances of classes
+
+    def construct(
+        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
+        ctx = self.ctx
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            defaults = {k: from_object(v) for k, v in getattr(kind, "_field_defaults", {}).items()}
+            names: tuple[str, ...] = tuple(kind._fields)
+            found = self._fields(kind, names, defaults, positional, keywords)
+            return Record(kind, names, tuple(found[k] for k in names))
+        if dataclasses.is_dataclass(kind):
+            return self._dataclass(kind, positional, keywords, node)
+        made = ctx.allocate(Record(kind, (), ()), ("fixed",))
+        init = attributes.of_class(ctx, made, "__init__")
+        if isinstance(init, Bound):
+            self.inline(init.function, [made, *positional], keywords, node)
+        elif positional or keywords or kind.__module__ == "builtins":
+            ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
+        return made
+
+    def _fields(
+        self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],
+        keywords: dict[str, Value],
+    ) -> dict[str, Value]:  # fmt: skip
+        ctx = self.ctx
+        if len(positional) > len(names):
+            ctx.fail(f"{kind.__name__}() takes {len(names)} arguments but {len(positional)} were given")
+        found = dict(zip(names, positional, strict=False))
+        for name, value in keywords.items():
+            if name not in names or name in found:
+                ctx.fail(f"{kind.__name__}() got an unexpected argument '{name}'")
+            found[name] = value
+        for name in names:
+            if name not in found:
+                default = defaults.get(name)
+                if default is None:
+                    ctx.fail(f"{kind.__name__}() is missing an argument: '{name}'")
+                found[name] = default
+        return {k: self.settle(found[k], k) for k in names}
+
+    def _dataclass(
+        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        ctx = self.ctx
+        fields = [f for f in dataclasses.fields(kind) if f.init]
+        defaults: dict[str, Value | None] = {}
+        for f in dataclasses.fields(kind):
+            if f.default is not dataclasses.MISSING:
+                defaults[f.name] = from_object(f.default)
+            elif f.default_factory is not dataclasses.MISSING:
+                defaults[f.name] = from_object(f.default_factory())
+        found = self._fields(kind, [f.name for f in fields], defaults, positional, keywords)
+        for f in dataclasses.fields(kind):
+            if not f.init and (default := defaults.get(f.name)) is not None:
+                found[f.name] = self.settle(default, f.name)
+        names = tuple(f.name for f in dataclasses.fields(kind) if f.name in found)
+        made = ctx.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
+        after = attributes.of_class(ctx, made, "__post_init__")
+        if isinstance(after, Bound):
+            self.inline(after.function, [made], {}, node)
+        return made
+
+    # --- generators that are used up by a function
+
+    def fold(self, path: str, node: ast.GeneratorExp, keywords: Sequence[ast.keyword]) -> Value | None:
+        """``sum``, ``any``, ``all``, ``min``, ``max`` over a generator: a loop that carries one value."""
+        name = path.removeprefix("builtins.")
+        if name not in ("sum", "any", "all", "min", "max") or keywords or path == name:
+            return None
+        carried, first = "folded value", "is first"
+        load = ast.Name(carried, ast.Load())
+        put: Callable[[ast.expr], ast.stmt] = lambda e: ast.Assign([ast.Name(carried, ast.Store())], e)  # noqa: E731
+        step: list[ast.stmt]
+        if name == "sum":
+            before = [put(ast.Constant(0))]
+            step = [put(ast.BinOp(load, ast.Add(), node.elt))]
+        elif name in ("any", "all"):
+            before = [put(ast.Constant(name == "all"))]
+            test = node.elt if name == "any" else ast.UnaryOp(ast.Not(), node.elt)
+            found = put(ast.Constant(name == "any"))
+            step = [ast.If(test, [found, ast.Break()] if len(node.generators) == 1 else [found], [])]
+        else:
+            element, before = ast.Name("element", ast.Load()), []
+            order: ast.cmpop = ast.Lt() if name == "min" else ast.Gt()
+            better = ast.If(ast.Compare(element, [order], [load]), [put(element)], [])
+            before = [ast.Assign([ast.Name(first, ast.Store())], ast.Constant(True))]
+            step = [
+                ast.Assign([ast.Name("element", ast.Store())], node.elt),
+                ast.If(ast.Name(first, ast.Load()), [put(element)], [better]),
+                ast.Assign([ast.Name(first, ast.Store())], ast.Constant(False)),
+            ]
+        body = step
+        for generator in reversed(node.generators):
+            for test in reversed(generator.ifs):
+                body = [ast.If(test, body, [])]
+            body = [ast.For(generator.target, generator.iter, body, [])]
+        outer = {k: self.env.pop(k) for k in (carried, first, "element") if k in self.env}
+        with self.inner_names(node.generators, node, *before, *body):
+            for s in [*before, *body]:
+                self.statement(s)
+            if name in ("min", "max"):
+                none = self.env.pop(first)
+                empty = condition_of(truth(self.ctx, none))
+                text = f"{name}() arg is an empty sequence" if sys.version_info < (3, 12) else (
+                    f"{name}() iterable argument is empty"
+                )
+                self.ctx.guard(b.logical_not(empty), "ValueError", text)
+            value = self.env.pop(carried)
+            self.env.pop("element", None)
+        self.env.update(outer)
+        return value.value if isinstance(value, Maybe) else value
 
 
 class At:
@@ -439,13 +716,17 @@ def bind_arguments(
     """Python's matching of arguments to parameters, defaults included."""
     args = function.node.args
     names = [a.arg for a in [*args.posonlyargs, *args.args]]
-    if args.vararg or args.kwarg:
-        ctx.fail(f"`{function.name}` takes *args or **kwargs", "name its parameters")
     env: dict[str, Value] = dict(zip(names, positional, strict=False))
-    if len(positional) > len(names):
+    if args.vararg:
+        env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
+    elif len(positional) > len(names):
         ctx.fail(f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given")
     only = [a.arg for a in args.kwonlyargs]
+    more = Dict((), ())
     for name, value in keywords.items():
+        if name not in names and name not in only and args.kwarg:
+            more = more.put(name, value)
+            continue
         if name not in names and name not in only:
             ctx.fail(f"{function.name}() got an unexpected keyword argument '{name}'")
         if name in env:
@@ -459,10 +740,28 @@ def bind_arguments(
                 ctx.fail(f"{function.name}() missing a required argument: '{name}'")
             owner = Expressions(ctx, function.scope, function.node, dict(function.closure), True)
             env[name] = owner.expr(defaults[name])
+    if args.kwarg:
+        env[args.kwarg.arg] = more
     return env
 
 
+def dict_of(ctx: Context, pairs: Sequence[Value]) -> Dict:
+    """A dict of pairs of a key and a value."""
+    made = Dict((), ())
+    for pair in pairs:
+        pair = ctx.deref(pair)
+        if not isinstance(pair, Seq) or len(pair.items) != 2:
+            ctx.fail("a dict of these", "give pairs of a key and a value")
+        key = constant_object(ctx, pair.items[0], "a dict's key that is known at run time only")
+        made = made.put(key, pair.items[1])
+    return made
+
+
 def _identical(x: Value, y: Value) -> bool | None:
+    if isinstance(x, Object) and isinstance(y, Object):
+        return x.token == y.token
+    if isinstance(x, Known) and isinstance(y, Known):
+        return x.path == y.path
     if isinstance(x, Static) and isinstance(y, Static):
         return x.value is y.value or (type(x.value) is type(y.value) and x.value == y.value)
     if (isinstance(x, Static) and x.value is None) or (isinstance(y, Static) and y.value is None):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import builtin_functions, numpy_functions  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend import builtin_functions, growing, numpy_functions, sequences  # noqa: F401  (their handlers are in TABLE)
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.attributes import python_number
 from transkern.frontend.context import Context
@@ -19,16 +20,21 @@ from transkern.frontend.elementwise import (
     is_number,
     scalar_expr,
 )  # fmt: skip
+from transkern.frontend.indexing import array_item
 from transkern.frontend.methods import METHODS, call_array_method
 from transkern.frontend.shaping import dtype_of
-from transkern.frontend.storing import append, extend, write
+from transkern.frontend.storing import write
+from transkern.frontend.texts import text_method
 from transkern.frontend.values import (
     Array,
     Concatenation,
+    Dict,
     GrowingList,
+    Record,
     Scalar,
     Seq,
     Static,
+    Text,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -55,6 +61,8 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    args = [ctx.deref(a) for a in args]
+    keywords = {k: ctx.deref(v) for k, v in keywords.items()}
     handler = TABLE.get(path)
     if handler is not None:
         return handler(ctx, args, keywords)
@@ -72,34 +80,46 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
 def call_method(
     ctx: Context, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
+    contents = ctx.deref(receiver)
+    if isinstance(contents, (Seq, GrowingList, Dict, Record)):
+        found = sequences.method(ctx, receiver, name, args, keywords)
+        if found is not None:
+            return found
+        kind = "list" if isinstance(contents, GrowingList) else getattr(contents, "kind", "dict")
+        ctx.fail(f"`{getattr(kind, '__name__', kind)}.{name}`")
+    args = [ctx.deref(a) for a in args]
+    keywords = {k: ctx.deref(v) for k, v in keywords.items()}
     match receiver:
-        case GrowingList():
-            if name == "append" and len(args) == 1:
-                append(ctx, receiver, args[0])
-                return Static(None)
-            if name == "extend" and len(args) == 1:
-                extend(ctx, receiver, args[0])
-                return Static(None)
-            ctx.fail(f"`list.{name}` of a growing list", "append is supported")
-        case Seq(items, kind):
-            if name == "index" and isinstance(args[0], Static):
-                for position, item in enumerate(items):
-                    if isinstance(item, Static) and item.value == args[0].value:
-                        return Static(position)
-            if name == "copy":
-                return receiver
-            ctx.fail(f"`{kind}.{name}`")
-        case Static(str() as text):
-            if all(isinstance(a, Static) for a in args):
-                return Static(getattr(text, name)(*[a.value for a in args]))  # type: ignore[union-attr]
+        case Static(str()) | Text():
+            made = text_method(ctx, receiver, name, args, keywords)
+            if made is not None:
+                return made
         case Array() | Scalar() | Static() | Concatenation():
-            if name in METHODS or name in ("item", "tolist"):
+            if name == "tolist":
+                return tolist(ctx, receiver)
+            if name in METHODS or name == "item":
                 if name == "item" and isinstance(receiver, (Scalar, Static)):
                     return python_number(ctx, receiver)
                 return call_array_method(ctx, as_array(ctx, receiver), name, args, keywords)
         case _:
             pass
     ctx.fail(f"`.{name}` of {describe(receiver)}", "see docs/language.md for what is supported")
+
+
+def tolist(ctx: Context, value: Value) -> Value:
+    """``x.tolist()``: nested lists of Python numbers."""
+    array = as_array(ctx, value)
+    if array.ndim == 0:
+        return python_number(ctx, Scalar(array.body))
+    if array.ndim == 1 and b.constant(array.dims[0]) is None:
+        numbers = scalar_expr(ctx, python_number(ctx, Scalar(array.body)))
+        return growing.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
+    extent = b.constant(array.dims[0])
+    if extent is None:
+        dim = array.dims[0]
+        ctx.must_be_known(Scalar(dim, True), "`.tolist()` of an array whose number of rows is not known")
+    rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
+    return Seq(tuple(tolist(ctx, r) for r in rows), "list")
 
 
 def _ufunc(ctx: Context, op: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, as_array, describe, is_number, list_array, scalar_expr
-from transkern.frontend.values import Array, Concatenation, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Known,
+    Record,
+    Scalar,
+    Seq,
+    Slice,
+    Static,
+    Value,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Const, Expr, Reduce
 
-
-@dataclass(frozen=True, slots=True)
-class SliceValue:
-    """``start:stop:step`` with scalar values or None."""
-
-    start: Value | None
-    stop: Value | None
-    step: Value | None
-
-
-Item = Value | SliceValue
+SliceValue = Slice
+Item = Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,12 @@ def _clip_bound(ctx: Context, bound: Expr | None, extent: Expr, default: Expr) -
 
 def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     """``base[items]``."""
+    base = ctx.deref(base)
     match base:
+        case Dict():
+            return dict_item(ctx, base, key_of(ctx, items))
+        case Record(items=elements) if base.is_tuple:
+            return _sequence_item(ctx, elements, "tuple", items)
         case Seq(elements, kind):
             return _sequence_item(ctx, elements, kind, items)
         case GrowingList():
@@ -111,6 +120,34 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return array_item(ctx, as_array(ctx, base), items)
         case _:
             ctx.fail(f"a subscript of {describe(base)}")
+
+
+def key_of(ctx: Context, items: Sequence[Item]) -> Any:
+    """The key of a dict's subscript."""
+    keys = [constant_object(ctx, item, "a dict's key that is known at run time only") for item in items]
+    return keys[0] if len(keys) == 1 else tuple(keys)
+
+
+def constant_object(ctx: Context, value: Value, problem: str) -> Any:
+    """The Python object that a value is at specialisation."""
+    value = ctx.deref(value)
+    match value:
+        case Static(known):
+            return known
+        case Seq(items, "tuple"):
+            return tuple(constant_object(ctx, i, problem) for i in items)
+        case Known(path):
+            return path
+        case _:
+            ctx.must_be_known(value, problem)
+
+
+def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
+    found = base.get(key)
+    if found is None:
+        ctx.guard(b.FALSE, "KeyError", repr(key).replace("{", "{{").replace("}", "}}"))
+        raise AssertionError
+    return found
 
 
 def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: Sequence[Item]) -> Value:
@@ -126,16 +163,24 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             parts = []
             for part in (start, stop, step):
                 if part is not None and not isinstance(part, Static):
-                    ctx.fail(f"a slice of a {kind} with run-time bounds", "make it an array")
+                    ctx.must_be_known(part, f"a slice of a {kind} with run-time bounds")
                 parts.append(None if part is None else part.value)
             return Seq(elements[slice(*parts)], kind)
         case Scalar() if all(is_number(e) or isinstance(e, Scalar) for e in elements):
             return array_item(ctx, as_array(ctx, Seq(elements, kind)), items)
+        case Scalar():
+            ctx.must_be_known(item, f"a {kind} of different things subscripted with a number known at run time only")
+        case Array(axes=()):
+            return _sequence_item(ctx, elements, kind, [Scalar(item.body)])
+        case Static(np.integer() as position):
+            return _sequence_item(ctx, elements, kind, [Static(int(position))])
         case _:
             ctx.fail(f"a {kind} subscripted with {describe(item)}")
 
 
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
+    if len(items) == 1 and isinstance(items[0], Slice):
+        return _list_slice(ctx, owner, items[0])
     if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
         count = b.size(owner.count)
         at = b.as_index(scalar_expr(ctx, items[0]))
@@ -143,15 +188,32 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
             b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count))), "IndexError",
             "list index out of range",
         )  # fmt: skip
-        return _element(ctx, owner, b.wrap_index(at, count))
-    ctx.fail("a slice of a growing list", "make it an array: np.array(list)")
+        return element(ctx, owner, b.wrap_index(at, count))
+    ctx.fail("this subscript of a list", "make it an array: np.array(list)")
 
 
-def _element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
+def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
+    from transkern.frontend import growing
+
+    if owner.columns:
+        ctx.fail("a slice of a list of tuples", "use an array")
+    array = growing.numbers(ctx, owner)
+    part = array_item(ctx, array, [item])
+    assert isinstance(part, Array)
+    return growing.list_of(ctx, part, owner.python)
+
+
+def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
+    """The element of a growing list at a position that it has."""
+    if owner.columns:
+        return Seq(tuple(element(ctx, c, at) for c in owner.columns), owner.row)
     if owner.dims:
         axes = ctx.axes(owner.dims)
         return Array(axes, ctx.load(owner.buffer, (at, *(a.var for a in axes))), view=True)
-    return Scalar(ctx.load(owner.buffer, (at,)), owner.python)
+    if not owner.dtype:
+        ctx.fail("an element of a list that nothing has been appended to yet", "start it with an element")
+    loaded = ctx.load(owner.buffer, (at,))
+    return Scalar(b.cast(loaded, "index") if owner.dtype == "index" else loaded, owner.python)
 
 
 # --- arrays
@@ -175,6 +237,7 @@ def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
 
 def as_item(ctx: Context, item: Item) -> Item:
     """Lists and such in a subscript are arrays."""
+    item = ctx.deref(item)
     match item:
         case GrowingList():
             array = list_array(ctx, item)
@@ -366,8 +429,8 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
             advanced.append((position, item))
         elif isinstance(item, _Positions):
             advanced.append((position, item.array))
-        elif isinstance(item, Scalar) or is_number(item):  # type: ignore[arg-type]
-            advanced.append((position, Array((), scalar_expr(ctx, item))))  # type: ignore[arg-type]
+        elif isinstance(item, Scalar) or is_number(item):
+            advanced.append((position, Array((), scalar_expr(ctx, item))))
     places = [p for p, _ in advanced]
     adjacent = places == list(range(places[0], places[0] + len(places)))
     arrays = [a for _, a in advanced]

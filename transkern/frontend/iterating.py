@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from transkern.frontend.elementwise import (
     apply,
     as_array,
     describe,
-    list_array,
     scalar_expr,
 )  # fmt: skip
+from transkern.frontend.indexing import constant_object, unravel
+from transkern.frontend.indexing import element as list_element
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import (
     constant_int,
@@ -22,9 +24,12 @@ from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
     Array,
     Concatenation,
+    Dict,
     GrowingList,
+    Known,
     Method,
     Range,
+    Record,
     Scalar,
     Seq,
     Static,
@@ -36,12 +41,38 @@ from transkern.ir.expr import Expr
 
 def iteration(ctx: Context, source: Value) -> Any:
     """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
+    source = ctx.deref(source)
     match source:
+        case Dict(keys):
+            return [Static(k) for k in keys]
+        case Record(items=items) if source.is_tuple:
+            return list(items)
+        case Method(Seq(items), "ndindex"):
+            return _grid(ctx, items, lambda index: index)
+        case Method(Seq((of,)), "ndenumerate"):
+            array = as_array(ctx, of)
+            array = ctx.compact(array, "kept") if array.mask is not None else array
+            dims = tuple(Scalar(d, True) for d in array.dims)
+
+            def pair(index: Seq) -> Value:
+                at = tuple(b.as_index(scalar_expr(ctx, i)) for i in index.items)
+                return Seq((index, Scalar(array.at(at))))
+
+            return _grid(ctx, dims, pair)
         case Seq(items):
             return list(items)
         case Static(tuple() | list() | str() as items):
             return [Static(i) for i in items]
         case Range(start, stop, step):
+            if b.constant(step) is None:  # counted: the sign of the step decides which way
+                ctx.guard(b.compare("not_equal", step, b.ZERO), "ValueError", "range() arg 3 must not be zero")
+                up = b.compare("greater", step, b.ZERO)
+                span = b.where(up, b.sub(stop, start), b.sub(start, stop))
+                size = b.where(up, step, b.neg(step))
+                trips = ctx.let(b.maximum(b.floordiv(b.sub(b.add(span, size), b.ONE), size), b.ZERO), "trips")
+                return b.ZERO, trips, b.ONE, lambda v: Scalar(b.add(start, b.mul(step, v)), True)
+            if b.constant(step) == 0:
+                ctx.guard(b.FALSE, "ValueError", "range() arg 3 must not be zero")
             return start, stop, step, lambda v: Scalar(v, True)
         case Array() | Static(np.ndarray()) | Concatenation():
             array = as_array(ctx, source)
@@ -50,15 +81,9 @@ def iteration(ctx: Context, source: Value) -> Any:
                 ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
             return b.ZERO, array.dims[0], b.ONE, lambda v: _row(array, v)
         case GrowingList():
-            array = list_array(ctx, source)
-            return (
-                b.ZERO,
-                b.size(source.count),
-                b.ONE,
-                lambda v: (
-                    Scalar(scalar_expr(ctx, _row(array, v)), source.python) if not source.dims else _row(array, v)
-                ),
-            )
+            if not source.dtype and not source.columns:
+                return []
+            return b.ZERO, b.size(source.count), b.ONE, lambda v: list_element(ctx, source, v)
         case Method(receiver, "enumerate"):
             assert isinstance(receiver, Seq)
             inner = iteration(ctx, receiver.items[0])
@@ -106,17 +131,44 @@ def iteration(ctx: Context, source: Value) -> Any:
             ctx.fail(f"a loop over {describe(source)}")
 
 
+def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) -> Any:
+    """All indices of a shape in C order, as one loop."""
+    sizes = [b.as_index(scalar_expr(ctx, d)) for d in dims]
+
+    def at(position: Expr) -> Value:
+        return element(Seq(tuple(Scalar(i, True) for i in unravel(position, tuple(sizes)))))
+
+    return b.ZERO, b.product(tuple(sizes)), b.ONE, at
+
+
 def _row(array: Array, position: Expr) -> Value:
     body = array.at((position, *(a.var for a in array.axes[1:])))
     return Scalar(body) if array.ndim == 1 else Array(array.axes[1:], body, view=array.view)
 
 
+_UNKNOWN = object()
+
+
+def _known(ctx: Context, value: Value) -> Any:
+    """The object that a constant or a function is, or `_UNKNOWN`."""
+    value = ctx.deref(value)
+    if isinstance(value, Static):
+        return value.value
+    if isinstance(value, Seq):
+        inner = tuple(_known(ctx, i) for i in value.items)
+        return _UNKNOWN if _UNKNOWN in inner else inner
+    return value.path if isinstance(value, Known) else _UNKNOWN
+
+
 def contains(ctx: Context, value: Value, container: Value) -> Value:
     """``value in container``."""
     match container:
+        case Dict(keys):
+            return Static(constant_object(ctx, value, "`in` a dict with a run-time key") in keys)
         case Seq(items):
-            if all(isinstance(i, Static) for i in items) and isinstance(value, Static):
-                return Static(value.value in [i.value for i in items])  # type: ignore[union-attr]
+            known = [_known(ctx, i) for i in items]
+            if isinstance(value, (Static, Known)) and all(k is not _UNKNOWN for k in known):
+                return Static(_known(ctx, value) in known)
             result: Expr = b.FALSE
             for i in items:
                 result = b.either(result, scalar_expr(ctx, apply(ctx, "equal", [value, i], operator_call=True)))

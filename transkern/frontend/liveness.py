@@ -27,13 +27,24 @@ def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[
     return found
 
 
-@functools.cache
+def live_after(function: ast.FunctionDef | ast.Lambda, branch: ast.If) -> Names | None:
+    """The names live after a branch; None of one that does not stand in the function's text."""
+    found = _analysis(function)
+    return None if found is None else found.branches.get(branch)
+
+
 def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, tuple[Names, Names]]:
+    found = _analysis(function)
+    return {} if found is None else found.loops
+
+
+@functools.cache
+def _analysis(function: ast.FunctionDef | ast.Lambda) -> _Liveness | None:
     if isinstance(function, ast.Lambda):
-        return {}
+        return None
     analysis = _Liveness(function)
     analysis.block(function.body, analysis.captured)
-    return analysis.loops
+    return analysis
 
 
 class _Liveness:
@@ -41,6 +52,7 @@ class _Liveness:
         nested = [x for x in ast.walk(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
         self.captured: Names = frozenset().union(*(_read(x) for x in nested))
         self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
+        self.branches: dict[ast.stmt, Names] = {}
         self.exits: list[tuple[Names, Names]] = []  # of each loop around: live at its head, live behind it
 
     def block(self, statements: Sequence[ast.stmt], after: Names) -> Names:
@@ -56,7 +68,10 @@ class _Liveness:
             case ast.AnnAssign(target, _, ast.expr() as value):
                 return self._bound([target], after) | _read(value)
             case ast.If(test, body, orelse):
+                self.branches[s] = after | self.branches.get(s, _NOTHING)
                 return _read(test) | self.block(body, after) | self.block(orelse, after)
+            case ast.With(items, body):
+                return self.block(body, after).union(*map(_read, items))
             case ast.While(test, body, orelse):
                 return self.loop(s, [], test, body, self.block(orelse, after), after)
             case ast.For(target, iterable, body, orelse):

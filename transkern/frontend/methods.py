@@ -219,9 +219,14 @@ def _fill(ctx: Context, x: Array, a: Arguments) -> Value:
     return Static(None)
 
 
-@method("item", parameters="args")
+@method("item", parameters="args second third fourth")
 def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
     at = a.get("args")
+    several = [v for k in ("args", "second", "third", "fourth") if (v := a.given.get(k)) is not None]
+    if isinstance(at, Seq):
+        several = list(at.items)
+    if len(several) > 1:
+        return python_number(ctx, array_item(ctx, x, several))
     if at is not None:
         return python_number(ctx, array_item(ctx, reshape(ctx, x, [Static(-1)]), [at]))
     size = b.product(x.dims)

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.errors import NeedsConstant
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
@@ -54,10 +53,9 @@ def constant_int(ctx: Context, value: Value, what: str) -> int:
     """An integer that must be known at specialisation (an axis, a count of parts)."""
     if isinstance(value, Static) and isinstance(value.value, (int, np.integer)):
         return int(value.value)
-    error = ctx.error(f"{what} must be a constant", "write it as a literal")
-    if isinstance(value, Scalar) and isinstance(value.expr, Var):
-        raise NeedsConstant(value.expr.name, error)
-    raise error
+    if isinstance(value, Static) and isinstance(value.value, np.ndarray) and value.value.ndim == 0:
+        return int(value.value)
+    ctx.must_be_known(value, f"{what} must be a constant", "write it as a literal")
 
 
 def normal_axis(ctx: Context, axis: int, ndim: int) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
+import functools
 import inspect
 import linecache
 import math
@@ -16,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.frontend.values import Function, Known, Scope, Seq, Static, Value
+from transkern.frontend.values import Dict, Function, Known, Record, Scope, Seq, Static, Unbound, Value
 from transkern.ir.expr import Span
 
-_MODULES = {"numpy": "numpy", "math": "math", "numpy.linalg": "numpy.linalg", "numpy.typing": "numpy.typing"}
+_LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "cupy", "builtins", "transkern"}  # their objects are no structures
 
 
 def span_of(node: ast.AST, file: str) -> Span:
@@ -202,13 +204,23 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, type):
         if issubclass(value, np.generic):
             return Static(value)
-        if issubclass(value, BaseException):
-            return Static(value)
-        return Known(f"{value.__module__}.{value.__name__}")
+        if value.__module__ == "builtins" and not issubclass(value, BaseException):
+            return Known(f"builtins.{value.__name__}")
+        if value.__module__.split(".")[0] == "numpy":
+            return Known(f"numpy.{value.__name__}")
+        return Static(value)
     if isinstance(value, types.ModuleType):
         return Known(value.__name__)
     if isinstance(value, np.ufunc):
         return Known(f"numpy.{value.__name__}")
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        items = tuple(from_object(v, scope) for v in value)
+        return None if None in items else Record(type(value), tuple(value._fields), items)  # type: ignore[arg-type]
+    if isinstance(value, dict):
+        items = tuple(from_object(v, scope) for v in value.values())
+        return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items))
+    if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
+        return Seq(tuple(Static(v) for v in sorted(value, key=str)), "set")
     if isinstance(value, (tuple, list)):
         items = tuple(from_object(v, scope) for v in value)
         if any(i is None for i in items):
@@ -230,9 +242,22 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         name = getattr(value, "__name__", "")
         if module.split(".")[0] == "numpy":
             return Known(f"numpy.{name}")
-        if module in ("builtins", "math"):
+        if module in ("builtins", "math", "operator"):
             return Known(f"{module}.{name}")
+        if isinstance(value, functools.partial):
+            return None
+    if isinstance(value, enum.Enum) or is_plain_object(value):
+        return Static(value)
     return None
+
+
+def is_plain_object(value: Any) -> bool:
+    """An object that is no more than its attributes and the methods of a class written in Python."""
+    kind = type(value)
+    return (
+        isinstance(kind, type) and bool(kind.__flags__ & (1 << 9)) and kind.__module__.split(".")[0] not in _LIBRARIES
+        and (hasattr(value, "__dict__") or hasattr(kind, "__slots__"))
+    )  # fmt: skip
 
 
 def known_object(path: str) -> Value:

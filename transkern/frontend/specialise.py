@@ -10,28 +10,70 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.frontend.context import Context
-from transkern.frontend.source import span_of
+from transkern.frontend import growing as growing_lists
+from transkern.frontend.context import Change, Context, MustGrow, Site
+from transkern.frontend.source import from_object, span_of
 from transkern.frontend.translate import Translator
-from transkern.frontend.types import ArgType, ArrayType, ConstantType, ScalarType
-from transkern.frontend.values import Array, Function, Scalar, Seq, Static, Value
+from transkern.frontend.types import (
+    ArgType,
+    ArrayType,
+    ConstantType,
+    NumbersType,
+    OpaqueType,
+    ScalarType,
+    StructType,
+)  # fmt: skip
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    Function,
+    GrowingList,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import printed
+from transkern.ir.traverse import with_bodies
 
 
 def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
-    return [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+    args = node.args
+    return [
+        *(a.arg for a in [*args.posonlyargs, *args.args]), *([args.vararg.arg] if args.vararg else []),
+        *(a.arg for a in args.kwonlyargs), *([args.kwarg.arg] if args.kwarg else []),
+    ]  # fmt: skip
 
 
 def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant."""
+    growing: set[Site] = set()
+    changes: list[Change] = []
+    while True:
+        try:
+            program, found = _translate(function, types, growing, changes)
+        except MustGrow as must:
+            if must.site in growing:
+                raise must.problem from None
+            growing.add(must.site)
+            continue
+        if found == changes:
+            return program
+        changes = found  # what one `return` changes, every other one hands back too
+
+
+def _translate(
+    function: Function, types: Sequence[ArgType], growing: set[Site], changes: list[Change]
+) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
+    ctx.growing, ctx.changes = growing, list(changes)
     ctx.span = span_of(node, scope.file)
-    if node.args.vararg or node.args.kwarg:
-        ctx.fail(f"`{function.name}` takes *args or **kwargs", "name its parameters", node)
     names = parameter_names(node)
     if len(types) != len(names):
         ctx.fail(
@@ -41,25 +83,118 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     params: list[n.Param] = []
     env: dict[str, Value] = {}
     for name, kind in zip(names, types, strict=True):
-        param, value = _parameter(ctx, name, kind)
-        params.append(param)
-        env[name] = value
+        env[name] = argument(ctx, params, name, kind)
     ctx.taken |= ctx.sizes
     translator = Translator(ctx, scope, node, env, inlined=False)
     if isinstance(node, ast.Lambda):
         ctx.frames.append(env)
         value = translator.expr(node.body)
-        ctx.emit(n.Return(translator.result(value)))
+        ctx.emit(n.Return(translator.returned(value)))
     else:
         translator.run()
     params = [
         replace(p, written=(p.base or p.name) in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params
     ]
-    return n.Program(
+    params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
+    program = n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
-        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *ctx.out), scope.lines,
-        scope.file, tuple(ctx.assumptions),
+        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *_allocations(ctx, ctx.out)), scope.lines,
+        scope.file, tuple(ctx.assumptions), tuple(ctx.changes),
     )  # fmt: skip
+    return program, ctx.changes
+
+
+def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> Value:
+    """The value of an argument; `params` gets what is passed for it."""
+    ctx.taken.add(name)
+    match kind:
+        case OpaqueType(of):
+            return Unbound(f"`{name}` is a {of}, which cannot take part")
+        case NumbersType(python, dim):
+            dtype = {"int": "int64", "float": "float64", "bool": "bool"}[python]
+            param, array = _parameter(ctx, name, ArrayType(dtype, (dim,)))
+            params.append(param)
+            assert isinstance(array, Array)
+            return _argument_list(ctx, name, array, "index" if python == "int" else dtype)
+        case StructType(struct, types, keys, of):
+            parts = zip(_part_names(name, kind), types, strict=True)
+            items = tuple(argument(ctx, params, part, inner) for part, inner in parts)
+            contents: Value
+            match struct:
+                case "tuple":
+                    return Seq(items)
+                case "list":
+                    contents = Seq(items, "list")
+                case "dict":
+                    contents = Dict(keys, items)
+                case _:
+                    assert of is not None
+                    contents = Record(of, keys, items)
+                    if contents.is_tuple:
+                        return contents
+            return _argument_object(ctx, name, contents)
+        case _:
+            param, value = _parameter(ctx, name, kind)
+            params.append(param)
+            return value
+
+
+def _part_names(name: str, kind: StructType) -> list[str]:
+    """As `runtime.structures.shape_of` names the parts."""
+    if kind.kind in ("tuple", "list"):
+        return [f"{name}_{k}" for k in range(len(kind.items))]
+    if kind.kind == "record":
+        return [f"{name}_{k}" for k in kind.keys]
+    return [
+        f"{name}_{k}" if isinstance(k, str) and k.isidentifier() else f"{name}_item{position}"
+        for position, k in enumerate(kind.keys)
+    ]
+
+
+def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
+    site = ("argument", name)
+    if site in ctx.growing:
+        assert isinstance(contents, Seq)
+        made = ctx.allocate(growing_lists.new(ctx, name, contents.items), site)
+    else:
+        made = ctx.allocate(contents, site)
+    ctx.paths[made.token] = name
+    ctx.given[made.token] = contents
+    return made
+
+
+def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
+    """A list of numbers: what is passed is an array."""
+    site = ("argument", name)
+    ctx.numbers.add(name)
+    dim = array.dims[0]
+    if not isinstance(dim, Var):  # its length is a constant: the numbers one by one
+        extent = b.constant(dim) or 0
+        numbers = [Load(name, (b.index(k),), array.dtype) for k in range(extent)]
+        items = tuple(Scalar(b.cast(e, dtype), True) for e in numbers)
+        return _argument_object(ctx, name, Seq(items, "list"))
+    given = GrowingList(name, dim.name, dtype, (), True)
+    contents = given
+    if site in ctx.growing:
+        body = b.cast(array.body, dtype)
+        contents = growing_lists.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
+    made = ctx.allocate(contents, site)
+    ctx.paths[made.token] = name
+    ctx.given[made.token] = given
+    return made
+
+
+def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+    """The statements with the memory of lists of tuples as that of their columns."""
+    if not ctx.columns:
+        return tuple(block)
+    out: list[n.Stmt] = []
+    for s in block:
+        if isinstance(s, n.Alloc) and s.buffer in ctx.columns:
+            out += _allocations(ctx, [replace(s, buffer=c) for c in ctx.columns[s.buffer]])
+        else:
+            out.append(with_bodies(s, lambda body: _allocations(ctx, body)))
+    return tuple(out)
 
 
 def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
@@ -85,9 +220,13 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
         case ScalarType(dtype, python):
             ctx.taken.add(name)
             ctx.entry.add(name)
+            if python == "int":
+                ctx.integers.add(name)
             return n.ScalarParam(name, dtype, python), Scalar(_scalar(name, dtype), bool(python))
         case ConstantType(value):
             return n.ConstantParam(name, value), _constant(ctx, name, value)
+        case _:
+            raise AssertionError(kind)
 
 
 def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -> tuple[n.Param, Value]:
@@ -125,4 +264,7 @@ def _constant(ctx: Context, name: str, value: Any) -> Value:
         return Seq(tuple(_constant(ctx, name, v) for v in value), "tuple")
     if value is None or isinstance(value, (bool, int, float, complex, str, np.generic, np.dtype, slice, type)):
         return Static(value)
-    raise CompileError(f"argument `{name}`: a {type(value).__name__} cannot be a constant")
+    found = from_object(value)
+    if found is None:
+        raise CompileError(f"argument `{name}`: a {type(value).__name__} cannot be a constant")
+    return found

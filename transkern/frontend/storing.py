@@ -1,4 +1,4 @@
-"""Stores into arrays and lists: ``x[…] = v``, ``x += v``, ``list.append``."""
+"""Stores into arrays: ``x[…] = v``, ``x += v``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load
+from transkern.ir.expr import Load
 
 
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
@@ -134,71 +134,3 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
     index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)
     ctx.before_write(buffer.name)
     ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype)))
-
-
-# --- lists
-
-
-def append(ctx: Context, owner: GrowingList, value: Value) -> None:
-    """``list.append``: one more element behind the others."""
-    count = b.size(owner.count)
-    if isinstance(value, (Array, Seq, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
-        array = as_array(ctx, value)
-        array = ctx.compact(array, "row") if array.mask is not None else array
-        _list_type(ctx, owner, array.dtype, array.dims, False)
-        ctx.emit(
-            n.Write(owner.buffer, array.axes, (count, *(a.var for a in array.axes)), b.cast(array.body, owner.dtype))
-        )
-    else:
-        expr = scalar_expr(ctx, value)
-        _list_type(ctx, owner, expr.dtype, (), is_python_number(value))
-        low_high = ctx.range_of(expr)
-        buffer = ctx.buffers[owner.buffer]
-        if low_high is None:
-            ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
-        elif buffer.low is not None and (buffer.low, buffer.high) != low_high:
-            ctx.buffers[owner.buffer] = replace(
-                buffer,
-                low=b.minimum(buffer.low, low_high[0]),
-                high=b.maximum(buffer.high, low_high[1]),  # type: ignore[arg-type]
-            )
-        ctx.emit(n.Store(owner.buffer, (count,), b.cast(expr, owner.dtype)))
-    ctx.emit(n.Assign(owner.count, b.add(count, b.ONE)))
-
-
-def _list_type(ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool) -> None:
-    trips: Expr | None = b.ONE
-    for trip in ctx.trips[owner.depth :]:
-        trips = None if trips is None or trip is None else b.mul(trips, trip)
-    bound = ctx.bounds.get(owner.count)
-    known = owner.buffer in ctx.buffers
-    if trips is None:
-        ctx.deferred = ctx.deferred or ctx.error(
-            "a list whose length cannot be bounded", "loop over a range, or over an array that every iteration shortens"
-        )
-        trips = b.ONE
-    if not known:
-        owner.dtype, owner.dims, owner.python = dtype, dims, python
-        bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
-        ctx.buffers[owner.buffer] = n.Buffer(
-            owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
-        )
-        ctx.bounds[owner.count] = bound
-        return
-    buffer = ctx.buffers[owner.buffer]
-    if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
-        if dims == owner.dims and not dims and owner.python and python and {dtype, owner.dtype} <= {"index", "float64"}:
-            ctx.fail("a list of ints and floats", "append float(x)")
-        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
-    assert bound is not None
-    bound = b.add(bound, trips)
-    ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
-    ctx.bounds[owner.count] = bound
-
-
-def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
-    if isinstance(value, Seq):
-        for item in value.items:
-            append(ctx, owner, item)
-        return
-    ctx.fail("extending a list by an array", "append in a loop, or use np.concatenate")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import pydoc
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import iterating, library_calls, shaping, storing
+from transkern.frontend import attributes, growing, iterating, library_calls, sequences, shaping, storing
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Context, Terminated
+from transkern.frontend.context import Change, Context, NotKnown, Terminated
+from transkern.frontend.desugar import has_jumps, without_jumps
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
     apply,
@@ -22,11 +24,10 @@ from transkern.frontend.elementwise import (
     is_number,
     scalar_expr,
     static_expr,
-    truth,
 )  # fmt: skip
-from transkern.frontend.expressions import BINARY, RETURN, Expressions
-from transkern.frontend.indexing import Item, SliceValue, array_item, subscript
-from transkern.frontend.liveness import live_names
+from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
+from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
+from transkern.frontend.liveness import live_after, live_names
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
@@ -35,26 +36,39 @@ from transkern.frontend.syntax import (
     stored_in,
     stored_names,
 )  # fmt: skip
+from transkern.frontend.texts import as_text, text_operation
 from transkern.frontend.trips import bound_of, condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
     Concatenation,
+    Dict,
     Function,
     GrowingList,
+    Known,
+    Maybe,
+    Method,
+    Object,
     Range,
+    Record,
     Scalar,
     Seq,
     Static,
+    Text,
     Unbound,
     Value,
+    children,
+    same_structure,
+    with_children,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
-_UNROLL = 64
+_UNROLL, _FEW = 64, 16
+_MESSAGE_NUMBERS = 6  # what the targets have room for
+_ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
 
 class Translator(Expressions):
@@ -73,7 +87,7 @@ class Translator(Expressions):
                 if self.inlined:
                     self.env[RETURN] = Static(None)
                 else:
-                    self.ctx.emit(n.Return(n.ConstantResult(None)))
+                    self.ctx.emit(n.Return(self.returned(Static(None))))
             return self.env.get(RETURN, Static(None))
         finally:
             self.ctx.frames.pop()
@@ -81,15 +95,33 @@ class Translator(Expressions):
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Translate statements; True where the end is not reached."""
         for position, statement in enumerate(statements):
+            rest = statements[position + 1 :]
+            self.pending.append(lambda rest=rest: self.block(rest))  # type: ignore[misc]
             try:
                 if isinstance(statement, ast.If):
-                    if self.branch(statement, statements[position + 1 :]):
+                    if self.branch(statement):
                         return True
                     continue
                 self.statement(statement)
             except Terminated:
                 return True
+            finally:
+                self.pending.pop()
         return False
+
+    def finish(self) -> bool:
+        """Translate all that comes after the present block, to the function's end (where a branch returns in an inlined
+        function, the other branch goes on by itself)."""
+        held = list(self.pending)
+        try:
+            while self.pending:
+                if self.pending.pop()():
+                    return True
+            self.env[RETURN] = Static(None)
+            self.ended = True
+            return True
+        finally:
+            self.pending[:] = held
 
     def statement(self, node: ast.stmt) -> None:
         self.ctx.span = span_of(node, self.scope.file)
@@ -127,15 +159,25 @@ class Translator(Expressions):
             case ast.Raise(exc=exc):
                 self.raise_(exc)
             case ast.Assert(test=test, msg=message):
-                holds = truth(self.ctx, self.expr(test))
-                text, args = self.message(message)
-                self.ctx.guard(condition_of(holds), "AssertionError", text, args)
+                holds = condition_of(self.test(test))
+                if holds == b.TRUE:
+                    return
+                with self.ctx.block() as extra:
+                    text, args = self.message(message)
+                if any(not isinstance(s, (n.Let, n.Guard)) for s in extra):
+                    self.ctx.fail("a message that needs a computation", "compute it before the assert", node)
+                if any(isinstance(s, n.Guard) for s in extra):
+                    self.ctx.emit(n.If(b.logical_not(holds), (*extra, n.Guard(b.FALSE, "AssertionError", text, args))))
+                    return
+                self.ctx.out.extend(extra)
+                self.ctx.guard(holds, "AssertionError", text, args)
+            case ast.With(items=items, body=body):
+                self.with_(items, body)
             case ast.FunctionDef(name=name):
-                self.env[name] = Function(name, node, self.scope, dict(self.env))
+                self.env[name] = Function(name, node, self.scope, self.env)
             case ast.Delete(targets=targets):
                 for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.env.pop(target.id, None)
+                    self.delete(target)
             case _:
                 self.ctx.fail(f"`{type(node).__name__.lower()}` statements are not compiled", "", node)
 
@@ -148,77 +190,146 @@ class Translator(Expressions):
                 self.env[alias.asname or head] = known_object(alias.name if alias.asname else head)
 
     def raise_(self, exc: ast.expr | None) -> None:
-        name, text, args = "RuntimeError", "No active exception to reraise", ()
-        match exc:
-            case ast.Call(func=ast.Name(id=name), args=arguments):
-                if len(arguments) > 1:
-                    self.ctx.fail("an exception with several arguments", "raise it with one message", exc)
-                text, args = self.message(arguments[0] if arguments else None)  # type: ignore[assignment]
-            case ast.Name(id=name):
-                text = ""
-            case ast.expr():
-                self.ctx.fail("raising a computed exception", "raise a builtin exception with a message", exc)
-        if not (isinstance(getattr(builtins, name, None), type) and issubclass(getattr(builtins, name), BaseException)):
-            self.ctx.fail(f"raising `{name}`", "raise a builtin exception, such as ValueError", exc)
+        if exc is None:
+            self.ctx.guard(b.FALSE, "RuntimeError", "No active exception to reraise")
+            return
+        called = exc.func if isinstance(exc, ast.Call) else exc
+        given = exc.args if isinstance(exc, ast.Call) else []
+        kind = self.expr(called)
+        if isinstance(kind, Known) and kind.path.startswith("builtins."):
+            kind = Static(getattr(builtins, kind.path.removeprefix("builtins."), None))
+        if isinstance(kind, Known) and isinstance(found := pydoc.locate(kind.path), type):
+            kind = Static(found)
+        if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
+            self.ctx.fail("raising a computed exception", "raise an exception class, such as ValueError", exc)
+        error: type = kind.value
+        name = error.__name__ if error.__module__ == "builtins" else self._class_path(error)
+        if any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
+            self.ctx.fail(f"raising `{error.__name__}`, which makes its message itself", "raise a plain exception", exc)
+        if len(given) == 1 and not isinstance(given[0], ast.Starred):
+            text, args = self.message(given[0])
+        else:
+            text, args = self.message(ast.copy_location(ast.Tuple(list(given), ast.Load()), exc) if given else None)
         self.ctx.guard(b.FALSE, name, text, args)
 
     def message(self, node: ast.expr | None) -> tuple[str, tuple[Expr, ...]]:
-        """An exception's message: text, or an f-string of texts and integers."""
-        match node:
-            case None:
-                return "", ()
-            case ast.JoinedStr(values=values):
-                text, args = "", []
-                for part in values:
-                    if isinstance(part, ast.Constant):
-                        text += str(part.value).replace("{", "{{").replace("}", "}}")
-                        continue
-                    assert isinstance(part, ast.FormattedValue)
-                    value = self.expr(part.value)
-                    if isinstance(value, Static):
-                        text += format(value.value).replace("{", "{{").replace("}", "}}")
-                        continue
-                    expr = b.as_index(scalar_expr(self.ctx, value))
-                    args.append(expr)
-                    text += "{}"
-                return text, tuple(args)
+        """An exception's message: a template, and the numbers in it."""
+        if node is None:
+            return "", ()
+        text = as_text(self.ctx, self.expr(node))
+        args = []
+        for value in text.args:
+            expr = scalar_expr(self.ctx, value)
+            args.append(b.as_index(expr) if expr.dtype.startswith(("int", "uint")) else expr)
+        if len(args) > _MESSAGE_NUMBERS:
+            self.ctx.fail(f"a message of more than {_MESSAGE_NUMBERS} run-time numbers", "tell fewer", node)
+        return text.template, tuple(args)
+
+    def with_(self, items: Sequence[ast.withitem], body: Sequence[ast.stmt]) -> None:
+        """``with np.errstate(…)``: there are no warnings here, so that ``ignore`` and ``warn`` are what happens."""
+        for item in items:
+            call = item.context_expr
+            function = self.expr(call.func) if isinstance(call, ast.Call) else None
+            if not (isinstance(function, Known) and function.path in ("numpy.errstate", "numpy.printoptions")):
+                self.ctx.fail("`with` of this", "np.errstate is known", call)
+            assert isinstance(call, ast.Call)
+            for keyword in call.keywords:
+                mode = self.expr(keyword.value)
+                if function.path == "numpy.printoptions" or mode in (Static("raise"), Static("call"), Static("print")):
+                    self.ctx.fail("np.errstate that raises, calls or prints", 'use "ignore", and test the result', call)
+        if self.block(body):
+            raise Terminated
+
+    def delete(self, target: ast.expr) -> None:
+        """``del name``, ``del d[key]``, ``del list[k]``."""
+        ctx = self.ctx
+        match target:
+            case ast.Name(id=name):
+                self.env[name] = Unbound(f"`{name}` is deleted")
+            case ast.Subscript(value=value, slice=index):
+                owner = self.expr(value)
+                contents = ctx.deref(owner)
+                if isinstance(contents, Dict):
+                    key = key_of(ctx, self.items(index))
+                    dict_item(ctx, contents, key)
+                    ctx.change(owner, contents.without(key))
+                elif isinstance(contents, (Seq, GrowingList)):
+                    sequences.method(ctx, owner, "pop", self.items(index), {})
+                else:
+                    ctx.fail(f"deleting an item of {describe(contents)}", "", target)
+            case ast.Tuple(elts=elts):
+                for e in elts:
+                    self.delete(e)
             case _:
-                value = self.expr(node)
-                if isinstance(value, Static):
-                    return str(value.value).replace("{", "{{").replace("}", "}}"), ()
-                self.ctx.fail("a message computed at run time", "use a text or an f-string", node)
+                ctx.fail("deleting this", "", target)
 
     def return_(self, value: ast.expr | None) -> None:
         result = Static(None) if value is None else self.expr(value)
         if self.inlined:
             self.env[RETURN] = self.settle(result, "result")
-            if self.loops:
-                self.ctx.fail(
-                    "`return` inside a loop of a function that is called",
-                    "set a variable, break, and return after the loop", value,
-                )  # fmt: skip
+            assert not self.loops, "`return` inside a loop is a flag and a break"
             self.ended = True
             raise Terminated
-        self.ctx.emit(n.Return(self.result(result)))
+        self.ctx.emit(n.Return(self.returned(result)))
         raise Terminated
+
+    def returned(self, value: Value) -> n.Result:
+        """The result, and with it what was put into the arguments."""
+        ctx = self.ctx
+        result = self.result(value)
+        for token, given in ctx.given.items():
+            for change in _changes(ctx.paths[token], given, ctx.heap[token]):
+                if change not in ctx.changes:
+                    ctx.changes.append(change)
+        if not ctx.changes:
+            return result
+        tokens = {path: token for token, path in ctx.paths.items()}
+        parts: list[n.Result] = [result]
+        for path, kind, key in ctx.changes:
+            token = tokens[path]
+            if kind == "without":
+                parts.append(n.ConstantResult(None))
+                continue
+            now, before = ctx.heap[token], ctx.given[token]
+            if kind == "list":
+                parts.append(self.result(now))
+                continue
+            assert isinstance(now, (Dict, Record)) and isinstance(before, (Dict, Record))
+            item = now.get(key) or before.get(key)
+            if item is None:
+                ctx.fail(f"`{path}` gets `{key}` on some paths only", "set it on every path")
+            parts.append(self.result(item))
+        return n.TupleResult(tuple(parts))
 
     def result(self, value: Value) -> n.Result:
         """What is handed to the caller, of the type that NumPy gives."""
+        if isinstance(value, Object):
+            if value.token in self.ctx.paths:
+                name = f"{self.ctx.paths[value.token]}_itself"
+                self.ctx.returned.add(name)
+                return n.ArgumentResult(name)
+            value = self.ctx.deref(value)
         match value:
             case Static(v) if isinstance(v, np.generic):
                 return n.ScalarResult(static_expr(v), False)
             case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
                 return n.ConstantResult(v)
+            case Seq(kind="set"):
+                self.ctx.fail("returning a set", "return a list or a tuple")
             case Scalar(expr, python):
                 return n.ScalarResult(expr, python)
             case Seq(items, kind):
                 return n.TupleResult(tuple(self.result(i) for i in items), kind)
+            case Dict(keys, items):
+                return n.TupleResult(tuple(self.result(i) for i in items), "dict", tuple(keys))
+            case Record(kind, names, items):
+                return n.TupleResult(
+                    tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
+                )  # fmt: skip
             case GrowingList() as owner:
-                if owner.dims:
-                    self.ctx.fail("returning a list of arrays", "return np.array(list)")
-                return n.ListResult(
-                    owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python
-                )
+                return _list_result(owner)
+            case Text():
+                self.ctx.fail("returning a text made of run-time numbers", "return the numbers")
             case Array(identity=identity) if identity:
                 return n.ArgumentResult(identity)
             case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
@@ -227,6 +338,14 @@ class Translator(Expressions):
                 return self._array_result(as_array(self.ctx, value))
             case _:
                 self.ctx.fail(f"returning {describe(value)}")
+
+    def _class_path(self, kind: type) -> str:
+        if "<locals>" in kind.__qualname__:
+            self.ctx.fail(
+                f"returning an instance of `{kind.__name__}`, a class made inside a function",
+                "define the class at the top of its module",
+            )
+        return f"{kind.__module__}:{kind.__qualname__}"
 
     def _view_result(self, value: Array) -> n.Result:
         base = self.ctx.buffers[value.base]
@@ -286,18 +405,13 @@ class Translator(Expressions):
                 self.unpack(target, targets, value)
             case ast.Subscript():
                 self.store(target, value)
-            case ast.Attribute(value=owner, attr="shape"):
-                assert isinstance(owner, ast.Name)
-                self.env[owner.id] = shaping.reshape(self.ctx, as_array(self.ctx, self.expr(owner)), [value])
-            case ast.Starred():
-                self.ctx.fail("a starred target", "name each element", target)
+            case ast.Attribute():
+                self.set_attribute(target, value)
             case _:
                 self.ctx.fail("an assignment to this target", "assign to a name or a subscript", target)
 
     def bind(self, name: str, value: Value) -> Value:
         """`value` as it is kept under a name: evaluated now, but views stay views and filters stay filters."""
-        if name in self.appended and isinstance(value, Seq) and value.kind == "list":
-            return self.growing(name, value)
         return self.settle(value, name)
 
     def settle(self, value: Value, name: str) -> Value:
@@ -324,10 +438,30 @@ class Translator(Expressions):
                 if name in stored_names(self.node):
                     return ctx.compact(value, name)
                 return value
-            case Seq(items, kind):
-                return Seq(tuple(self.settle(i, name) for i in items), kind)
+            case Seq() | Dict() | Record():
+                items = tuple(self.kept(i, name) for i in children(value) or ())
+                return self.allocate(with_children(value, items), name)
+            case Text(template, args):
+                return Text(template, tuple(self.settle(a, name) for a in args))
             case _:
                 return value
+
+    def kept(self, value: Value, name: str) -> Value:
+        """`value` as it is kept in a container."""
+        settled = self.settle(value, name)
+        return self.ctx.compact(settled, name) if isinstance(settled, Array) and settled.mask is not None else settled
+
+    def allocate(self, contents: Value, name: str) -> Value:
+        """A list, dict or object that is given a name, or put into another; tuples are values."""
+        if (isinstance(contents, Seq) and contents.kind == "tuple") or (
+            isinstance(contents, Record) and contents.is_tuple
+        ):
+            return contents
+        span = self.ctx.span
+        site = (span.file, span.line, span.column, span.end_line, span.end_column, name)
+        if isinstance(contents, Seq) and site in self.ctx.growing:
+            return self.ctx.allocate(self.growing(name, contents), site)
+        return self.ctx.allocate(contents, site)
 
     def _reordered(self, value: Array) -> bool:
         """A view that runs backwards over memory which no other name shows: a copy in order serves all later reads."""
@@ -344,28 +478,25 @@ class Translator(Expressions):
         )
 
     def growing(self, name: str, value: Seq) -> GrowingList:
-        ctx = self.ctx
-        buffer = ctx.fresh(name)
-        count = ctx.count(buffer, b.index(len(value.items)))
-        ctx.list_counts.add(count.name)
-        ctx.emit(n.Assign(count.name, b.ZERO))
-        owner = GrowingList(buffer, count.name, depth=len(ctx.trips))
-        ctx.emit(n.Alloc(buffer))
-        for item in value.items:
-            storing.append(ctx, owner, item)
-        return owner
+        return growing.new(self.ctx, name, value.items)
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
         items = self.elements(value, len(targets), node)
-        if any(isinstance(t, ast.Starred) for t in targets):
-            self.ctx.fail("a starred target", "name each element", node)
-        if len(items) != len(targets):
-            few = len(items) < len(targets)
+        starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        wanted = len(targets) - len(starred)
+        few = len(items) < wanted
+        if few or (len(items) > wanted and not starred):
+            least = "at least " if starred else ""
             text = (
-                f"not enough values to unpack (expected {len(targets)}, got {len(items)})" if few
-                else f"too many values to unpack (expected {len(targets)})"
+                f"not enough values to unpack (expected {least}{wanted}, got {len(items)})" if few
+                else f"too many values to unpack (expected {wanted})"
             )  # fmt: skip
             self.ctx.guard(b.FALSE, "ValueError", text)
+        if starred:
+            at = starred[0]
+            end = len(items) - (len(targets) - at - 1)
+            items = [*items[:at], Seq(tuple(items[at:end]), "list"), *items[end:]]
+            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
         # all values stand before the first target changes
         settled = [
             self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
@@ -376,9 +507,19 @@ class Translator(Expressions):
     def elements(self, value: Value, wanted: int, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
         ctx = self.ctx
+        value = ctx.deref(value)
         match value:
-            case Seq(items):
+            case Dict(keys):
+                return [Static(k) for k in keys]
+            case Seq(items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
                 return list(items)
+            case Method():
+                counted = iterating.iteration(ctx, value)
+                if isinstance(counted, list):
+                    return counted
+                ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
+            case GrowingList():
+                return self.elements(as_array(ctx, value), wanted, node)
             case Static(tuple() | list() | str() as items):
                 return [Static(i) for i in items]
             case Array() | Static(np.ndarray()) | Concatenation():
@@ -388,6 +529,8 @@ class Translator(Expressions):
                 extent = b.constant(array.dims[0])
                 if extent is None:
                     self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
+                if extent is None and isinstance(value, GrowingList):
+                    ctx.fail("unpacking a list of run-time length", "", node)
                 return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
             case Range(start, stop, step):
                 bounds = [b.constant(e) for e in (start, stop, step)]
@@ -406,28 +549,17 @@ class Translator(Expressions):
 
     def store(self, target: ast.Subscript, value: Value) -> None:
         """``base[items] = value``."""
-        base = self.expr(target.value)
+        owner = self.expr(target.value)
+        base = self.ctx.deref(owner)
         items = self.items(target.slice)
-        if (
-            isinstance(base, Seq)
-            and isinstance(target.value, ast.Name)
-            and len(items) == 1
-            and isinstance(items[0], Static)
-        ):
-            changed = list(base.items)
-            changed[items[0].value] = value
-            self.env[target.value.id] = Seq(tuple(changed), base.kind)
+        if isinstance(base, Dict):
+            self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, "item")))
+            return
+        if isinstance(base, Seq) and base.kind == "list":
+            self._store_item(owner, base, items, value, target)
             return
         if isinstance(base, GrowingList):
-            at = scalar_expr(self.ctx, items[0])  # type: ignore[arg-type]
-            subscript(self.ctx, base, items)
-            self.ctx.emit(
-                n.Store(
-                    base.buffer,
-                    (b.wrap_index(b.as_index(at), b.size(base.count)),),
-                    b.cast(scalar_expr(self.ctx, value), base.dtype),
-                )
-            )
+            growing.store_item(self.ctx, base, items, value)
             return
         if not isinstance(base, Array):
             self.ctx.fail(f"a store into {describe(base)}", "", target)
@@ -437,6 +569,49 @@ class Translator(Expressions):
             else:
                 return  # a store into a copy: nobody sees it
         storing.write(self.ctx, base, items, value)
+
+    def _store_item(
+        self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST
+    ) -> None:
+        """``list[k] = value``."""
+        ctx = self.ctx
+        at = items[0] if len(items) == 1 else None
+        if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
+            problem = "a store into a list at a position that is known at run time only"
+            if isinstance(owner, Object) and all(is_number(i) or isinstance(i, Scalar) for i in base.items):
+                ctx.must_grow(owner.token, problem)
+            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem)
+        if isinstance(at, SliceValue):
+            parts = [Static(None) if p is None else p for p in (at.start, at.stop, at.step)]
+            bounds = [constant_object(ctx, p, "a slice of a list") for p in parts]
+            changed = list(base.items)
+            changed[slice(*bounds)] = [self.kept(i, "item") for i in self.elements(value, 0, node)]
+            ctx.change(owner, Seq(tuple(changed), "list"))
+            return
+        if at is None or not isinstance(at, Static):
+            ctx.fail(f"a store into {describe(base)}", "", node)
+        if not -len(base.items) <= at.value < len(base.items):
+            ctx.guard(b.FALSE, "IndexError", "list assignment index out of range")
+        changed = list(base.items)
+        changed[at.value] = self.kept(value, "item")
+        ctx.change(owner, Seq(tuple(changed), "list"))
+
+    def set_attribute(self, target: ast.Attribute, value: Value) -> None:
+        """``base.attr = value``."""
+        ctx = self.ctx
+        owner = self.expr(target.value)
+        base = ctx.deref(owner)
+        if isinstance(base, Record) and isinstance(owner, Object):
+            if _is_frozen(base.kind):
+                ctx.guard(b.FALSE, "dataclasses.FrozenInstanceError", f"cannot assign to field '{target.attr}'")
+            ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
+        elif target.attr == "shape" and isinstance(target.value, ast.Name):
+            if isinstance(base, Array) and base.identity:
+                ctx.fail("assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
+            self.env[target.value.id] = shaping.reshape(ctx, as_array(ctx, base), [ctx.deref(value)])
+        else:
+            problem = f"an assignment to `.{target.attr}` of {describe(base)}"
+            ctx.fail(problem, "assign to a name or a subscript", target)
 
     def own(self, name: str, value: Array) -> Array:
         """The array under `name` in memory of its own, so that it can be stored to."""
@@ -449,8 +624,9 @@ class Translator(Expressions):
         if isinstance(target, ast.Name):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             new = self.expr(value)
-            if isinstance(old, GrowingList) and op == "add":
-                storing.extend(ctx, old, new)
+            held = ctx.deref(old)
+            if op == "add" and (isinstance(held, GrowingList) or (isinstance(held, Seq) and held.kind == "list")):
+                sequences.extend(ctx, old, new)
                 return
             if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
                 if not old.view or old.mask is not None:
@@ -460,13 +636,30 @@ class Translator(Expressions):
                 return
             self.assign(target, self.operate(op, old, new))
             return
+        if isinstance(target, ast.Attribute):
+            old = attributes.attribute(ctx, self.expr(target.value), target.attr)
+            if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
+                result = self.operate(op, old, self.expr(value))
+                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
+            elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, Object) and op == "add":
+                sequences.extend(ctx, old, self.expr(value))
+            else:
+                self.set_attribute(target, self.operate(op, old, self.expr(value)))
+            return
         assert isinstance(target, ast.Subscript)
-        base = self.expr(target.value)
+        owner = self.expr(target.value)
+        base = ctx.deref(owner)
         items = [self.settle_item(i) for i in self.items(target.slice)]
         old = subscript(ctx, base, items)
         if isinstance(base, Array) and not base.view and isinstance(target.value, ast.Name):
             base = self.own(target.value.id, base)
             old = subscript(ctx, base, items)
+        if isinstance(base, (Seq, Dict)) and isinstance(old, Array) and not (old.ndim == 0 and not old.view):
+            storing.write(ctx, old, [Static(Ellipsis)], self.operate(op, old, self.expr(value)), casting=op)
+            return
+        if isinstance(old, Object) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
+            sequences.extend(ctx, old, self.expr(value))
+            return
         result = self.operate(op, old, self.expr(value))
         if isinstance(base, Array):
             storing.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
@@ -479,16 +672,27 @@ class Translator(Expressions):
 
     def operate(self, op: str, left: Value, right: Value) -> Value:
         ctx = self.ctx
+        left, right = ctx.deref(left), ctx.deref(right)
         if op == "matmul":
             return library_calls.matmul(ctx, left, right)
+        texts = text_operation(ctx, op, left, right)
+        if texts is not None:
+            return texts
         if isinstance(left, Seq) or isinstance(right, Seq):
             if op == "add" and isinstance(left, Seq) and isinstance(right, Seq):
+                if left.kind != right.kind:
+                    names = f'{left.kind} (not "{right.kind}") to {left.kind}'
+                    ctx.guard(b.FALSE, "TypeError", f"can only concatenate {names}")
                 return Seq(left.items + right.items, left.kind)
             if op == "multiply":
                 seq, times = (left, right) if isinstance(left, Seq) else (right, left)
-                if isinstance(times, Static) and isinstance(times.value, int):
-                    assert isinstance(seq, Seq)
-                    return Seq(seq.items * times.value, seq.kind)
+                assert isinstance(seq, Seq)
+                if isinstance(times, Static) and isinstance(times.value, (int, np.integer)):
+                    return Seq(seq.items * int(times.value), seq.kind)
+                if isinstance(times, Scalar) and times.dtype == "index":
+                    return sequences.repeated(ctx, seq, times)
+        if op == "add" and (isinstance(left, GrowingList) or isinstance(right, GrowingList)):
+            return sequences.joined(ctx, left, right)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
                 return Static(PYTHON_OPERATORS[op](left.value, right.value))
@@ -496,66 +700,99 @@ class Translator(Expressions):
 
     # --- branches
 
-    def branch(self, node: ast.If, rest: Sequence[ast.stmt]) -> bool:
-        """An `if`; True where nothing after it is reached. In an inlined function whose branch returns, the rest of the
-        block moves into the other branch."""
+    def branch(self, node: ast.If) -> bool:
+        """An `if`; True where nothing after it is reached. In an inlined function whose branch returns, what comes
+        after it moves into the other branch."""
         self.ctx.span = span_of(node.test, self.scope.file)
-        condition = truth(self.ctx, self.expr(node.test))
+        condition = self.test(node.test)
         if isinstance(condition, Static):
             return self.block(node.body if condition.value else node.orelse)
-        return self.fork(condition.expr, node.body, node.orelse, rest)  # type: ignore[union-attr]
+        assert isinstance(condition, Scalar)
+        return self.fork(condition.expr, node.body, node.orelse, live_after(self.node, node))
 
     def fork(
-        self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], rest: Sequence[ast.stmt]
+        self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], live: frozenset[str] | None
     ) -> bool:
+        """Both branches of a run-time condition; of the names that they bind, those in `live` are joined."""
         ctx = self.ctx
         span = ctx.span
         move = self.inlined and any(returns(s) for s in [*then, *orelse])
-        before = dict(self.env)
+        before, heap = dict(self.env), dict(ctx.heap)
+        heaps: list[dict[int, Value]] = []
         outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
         for statements in (then, orelse):
             self.env.clear()
             self.env.update(before)
+            ctx.heap = dict(heap)
             self.ended = False
             holds = condition if statements is then else b.logical_not(condition)
             with ctx.block() as out, ctx.knowing(stable_parts(ctx, holds)):
                 done = self.block(statements)
                 if move and not done:
-                    done = self.block(rest)
-                    if not done:
-                        self.env[RETURN] = Static(None)
-                        self.ended = done = True
+                    done = self.finish()
                 outcomes.append((out, dict(self.env), done, self.ended))
+                heaps.append(ctx.heap)
         (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
+        self.decides = condition
         if move and (ended1 or ended2):
             if ended1 and ended2:
-                self.merge(env1, env2, out1, out2, only=RETURN)
+                self.merge_heaps(heaps[0], heaps[1], out1, out2)
+                self.merge(env1, env2, out1, out2, frozenset([RETURN]))
             else:
                 self.env.clear()
                 self.env.update(env1 if ended1 else env2)
+                ctx.heap = heaps[0] if ended1 else heaps[1]
         elif done1 and done2:
             pass
         elif done1 or done2:
             self.env.clear()
             self.env.update(env2 if done1 else env1)
+            ctx.heap = heaps[1] if done1 else heaps[0]
         else:
-            self.merge(env1, env2, out1, out2)
+            self.merge_heaps(heaps[0], heaps[1], out1, out2)
+            self.merge(env1, env2, out1, out2, live)
         ctx.span = span
         if out1 or out2:
             ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         self.ended = move and (ended1 or ended2)
         return done1 and done2
 
-    def merge(
-        self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt], only: str = ""
+    def merge_heaps(
+        self, heap1: dict[int, Value], heap2: dict[int, Value], out1: list[n.Stmt], out2: list[n.Stmt]
     ) -> None:
+        """What is in the lists, dicts and objects after one of two paths."""
+        ctx = self.ctx
+        merged = dict(heap1)
+        for token, two in heap2.items():
+            one = heap1.get(token)
+            if one is None or one is two or one == two:
+                merged[token] = two
+            elif same_structure(one, two):
+                joined = self.join("item", one, two, out1, out2)
+                for item in children(joined) or ():
+                    if isinstance(item, Unbound):
+                        ctx.fail(item.why, "give it one type on both paths")
+                merged[token] = joined
+            elif isinstance(one, Seq) and isinstance(two, Seq):
+                ctx.must_grow(token, "a list that has another length on each of two paths")
+            else:
+                problem = f"{describe(one)} on one path and {describe(two)} on the other"
+                ctx.fail(problem, "give it the same keys on both")
+        ctx.heap = merged
+
+    def merge(
+        self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt],
+        live: frozenset[str] | None,
+    ) -> None:  # fmt: skip
         merged: dict[str, Value] = {}
-        for name in [only] if only else [*env1, *[k for k in env2 if k not in env1]]:
+        for name in [*env1, *[k for k in env2 if k not in env1]]:
             one, two = env1.get(name), env2.get(name)
-            if one is None or two is None:
-                merged[name] = Unbound(f"`{name}` has a value on one of two paths only")
-            elif one is two or one == two:
+            if one is not None and two is not None and (one is two or one == two):
                 merged[name] = one
+            elif live is not None and name not in live:
+                merged[name] = Unbound(f"`{name}` has different values on two paths")
+            elif one is None or two is None:
+                merged[name] = self.half(name, two or one, out1, out2, two is None)  # type: ignore[arg-type]
             else:
                 merged[name] = self.join(name, one, two, out1, out2)
         self.env.clear()
@@ -565,12 +802,26 @@ class Translator(Expressions):
         """One value that is `one` after `out1` and `two` after `out2`."""
         ctx = self.ctx
         if isinstance(one, Unbound) or isinstance(two, Unbound):
-            return Unbound(f"`{name}` has a value on one of two paths only")
-        if isinstance(one, Seq) and isinstance(two, Seq) and len(one.items) == len(two.items):
+            return one if isinstance(one, Unbound) else two
+        differ = Unbound(f"`{name}` is {describe(one)} on one path and {describe(two)} on the other", self.decides)
+        if isinstance(one, Maybe) or isinstance(two, Maybe):
+            flag = ctx.variable(f"{name} is set", "bool")
+            for value, out in ((one, out1), (two, out2)):
+                bound = _bound(value)
+                out.append(n.Assign(flag.name, bound or b.FALSE, span=ctx.span))
+            one, two = (v.value if isinstance(v, Maybe) else v for v in (one, two))
+            joined = one if one == two else self.join(name, one, two, out1, out2)
+            return joined if isinstance(joined, Unbound) else Maybe(joined, flag)
+        if isinstance(one, Object) and isinstance(two, Object):
+            contents = self.join(name, ctx.heap[one.token], ctx.heap[two.token], out1, out2)
+            return contents if isinstance(contents, Unbound) else self.allocate(contents, name)
+        if same_structure(one, two):
             items = tuple(
-                x if x == y else self.join(name, x, y, out1, out2) for x, y in zip(one.items, two.items, strict=True)
+                x if x == y else self.join(name, x, y, out1, out2)
+                for x, y in zip(children(one) or (), children(two) or (), strict=True)
             )
-            return Seq(items, one.kind)
+            bad = [i for i in items if isinstance(i, (Unbound, Maybe))]
+            return bad[0] if bad else with_children(one, items)
         kind = scalar_kind(one, two)
         if kind is not None:
             variable = ctx.variable(name, kind[0])
@@ -579,7 +830,43 @@ class Translator(Expressions):
             return Scalar(variable, kind[1])
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
-        return Unbound(f"`{name}` is {describe(one)} on one path and {describe(two)} on the other")
+        return differ
+
+    def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
+        """A name that has a value after `out1` only (`first`), or after `out2` only."""
+        ctx = self.ctx
+        if " " in name and not isinstance(value, (Scalar, Array, Seq)):
+            return value  # only read where it was set
+        if isinstance(value, (Unbound, Function, Known, GrowingList)):
+            return Unbound(f"`{name}` has a value on one of two paths only")
+        if children(value):
+            parts = [self.half(name, i, out1, out2, first) for i in children(value) or ()]
+            if not all(isinstance(p, Maybe) for p in parts):
+                return Unbound(f"`{name}` has a value on one of two paths only")
+            assert isinstance(parts[0], Maybe)
+            inner = tuple(p.value for p in parts if isinstance(p, Maybe))
+            return Maybe(with_children(value, inner), parts[0].bound)
+        here, there = (out1, out2) if first else (out2, out1)
+        bound: Expr = b.TRUE
+        if isinstance(value, Maybe):
+            bound = value.bound or b.FALSE
+            value = value.value
+        flag = ctx.variable(f"{name} is set", "bool")
+        here.append(n.Assign(flag.name, bound, span=ctx.span))
+        there.append(n.Assign(flag.name, b.FALSE, span=ctx.span))
+        if isinstance(value, Scalar):
+            variable = ctx.variable(name, value.dtype)
+            here.append(n.Assign(variable.name, value.expr, span=ctx.span))
+            there.append(n.Assign(variable.name, Const(0, value.dtype), span=ctx.span))
+            return Maybe(Scalar(variable, value.python), flag)
+        if isinstance(value, Array) and not value.identity:
+            if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
+                return Unbound(f"`{name}` has a value on one of two paths only")
+            buffer = ctx.buffer(name, value.dtype, value.dims)
+            here.append(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.span))
+            ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+            return Maybe(ctx.whole(buffer), flag)
+        return Maybe(value, flag)
 
     def join_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         ctx = self.ctx
@@ -591,10 +878,10 @@ class Translator(Expressions):
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
             return ctx.whole(buffer)
         if one.dims[1:] != two.dims[1:]:
-            return Unbound(f"`{name}` has different shapes on two paths")
+            return Unbound(f"`{name}` has different shapes on two paths", self.decides)
         bounds = [bound_of(ctx, v.dims[0]) for v in (one, two)]
         if None in bounds:
-            return Unbound(f"`{name}` has different sizes on two paths")
+            return Unbound(f"`{name}` has different sizes on two paths", self.decides)
         bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
         buffer = ctx.buffer(name, one.dtype, (bound, *one.dims[1:]))
         count = ctx.count(buffer.name, bound)
@@ -617,15 +904,14 @@ class Translator(Expressions):
     # --- loops
 
     def while_loop(self, node: ast.While, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> None:
-        if orelse:
-            self.ctx.fail("`else` of a loop", "set a flag before break", node)
+        assert not orelse, "`else` of a loop is a flag"
+        forever = isinstance(test, ast.Constant) and bool(test.value)
 
         def trip(state: LoopState) -> n.Stmt:
             ctx = self.ctx
             with ctx.block() as head:
                 ctx.span = span_of(test, self.scope.file)
-                value = truth(ctx, self.expr(test))
-                condition = condition_of(value)
+                condition = condition_of(self.test(test))
             ctx.trips.append(trip_bound(ctx, condition, state))
             try:
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
@@ -635,31 +921,22 @@ class Translator(Expressions):
                 ctx.trips.pop()
             return n.While(tuple(head), condition, tuple(inner))
 
-        self.loop(node, body, trip, ())
+        self.loop(node, body, trip, (), b.TRUE if forever else None)
 
     def for_loop(
         self, node: ast.For, target: ast.expr, iterable: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
     ) -> None:
         ctx = self.ctx
-        if orelse:
-            ctx.fail("`else` of a loop", "set a flag before break", node)
+        assert not orelse, "`else` of a loop is a flag"
         source = self.expr(iterable)
         counted = iterating.iteration(ctx, source)
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
                 ctx.fail(f"a loop over {len(counted)} different values", "loop over an array or a range", node)
-            if not any(isinstance(x, (ast.Break, ast.Continue)) for s in body for x in ast.walk(s)) and (
-                len(counted) <= _UNROLL
-            ):
-                for item in counted:
-                    self.assign(target, item)
-                    if self.block(body):
-                        raise Terminated
-                return
-            ctx.fail("break or continue in a loop over a tuple", "loop over a range", node)
+            self.unrolled(target, counted, body)
+            return
         start, stop, step, element = counted
         axis = ctx.fresh(target.id if isinstance(target, ast.Name) else "step")
-        self._check_step(step)
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
         ctx.ranges[axis] = (low, high)
         trips = trip_count(start, stop, step)
@@ -677,28 +954,88 @@ class Translator(Expressions):
             return n.Loop(axis, start, stop, step, "sequential", tuple(inner))
 
         targets = {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
-        self.loop(node, body, trip, targets)
+        saved, env, heap = ctx.snapshot(), dict(self.env), dict(ctx.heap)
+        count = b.constant(trips)
+        if count is not None and count <= _FEW and hasattr(node, UNROLLED):
+            items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
+            self.unrolled(target, items, body)
+            return
+        try:
+            self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
+        except NotKnown as error:
+            # what must be known in the body is known where each iteration is translated by itself
+            if count is None and not isinstance(source, (Array, GrowingList)):
+                ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
+            if count is None or count > _UNROLL:
+                raise
+            ctx.restore(saved)
+            ctx.heap = heap
+            self.env.clear()
+            self.env.update(env)
+            items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
+            self.unrolled(target, items, body)
 
-    def _check_step(self, step: Expr) -> None:
-        if b.constant(step) == 0:
-            self.ctx.guard(b.FALSE, "ValueError", "range() arg 3 must not be zero")
-        if b.constant(step) is None:
-            self.ctx.fail("a range with a run-time step", "use a constant step")
+    def unrolled(self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt]) -> None:
+        """A loop over values that are known one by one: its body once for each."""
+        self.jumps += 1
+        broken, skipped = f"broken {self.jumps}", f"skipped {self.jumps}"
+        jumps = has_jumps(body)
+        if jumps:
+            body = without_jumps(body, broken, skipped)
+            left = ast.copy_location(ast.Name(broken, ast.Load()), target)
+            first = ast.Assign([target], ast.Name(_ITEM, ast.Load()))
+            around = ast.If(ast.UnaryOp(ast.Not(), left), [first, *body], [])
+            for x in ast.walk(around):
+                if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+                    ast.copy_location(x, target)
+            self.env[broken] = Static(False)
 
-    def loop(self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any) -> None:
-        """A run-time loop: names that its body assigns become slots; their types are widened until they hold."""
+        def run(position: int) -> bool:
+            """The iterations from `position` on; True where the end is not reached."""
+            for at in range(position, len(items)):
+                self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
+                try:
+                    if jumps:
+                        self.env[skipped] = Static(False)
+                        decided = self.env[broken]
+                        if isinstance(decided, Static) and decided.value:
+                            break
+                        if isinstance(decided, Static):
+                            self.assign(target, items[at])
+                            done = self.block(body)
+                        else:
+                            self.env[_ITEM] = items[at]
+                            done = self.block([around])
+                    else:
+                        self.assign(target, items[at])
+                        done = self.block(body)
+                    if done:
+                        return True
+                finally:
+                    self.pending.pop()
+            return False
+
+        if run(0):
+            raise Terminated
+
+    def loop(
+        self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None
+    ) -> None:
+        """A run-time loop: names that its body assigns become slots; their types are widened until they hold. `runs`
+        says, where it is known, whether there is a first iteration."""
         ctx = self.ctx
         span = span_of(node, self.scope.file)
         assigned = assigned_names(body) | set(targets)
-        live, later = live_names(self.node, node)
+        live, _ = live_names(self.node, node)
         assigned -= self._changed_in_place(body, assigned)
-        before = dict(self.env)
+        before, heap = dict(self.env), dict(ctx.heap)
         self._check_sharing(body, assigned, before)
-        state = LoopState(self, (assigned - set(targets)) & live, before, later, assigned, stored_in(body))
+        state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
         for _ in range(8):
             saved = ctx.snapshot()
             self.env.clear()
             self.env.update(before)
+            ctx.heap = dict(heap)
             with ctx.block() as setup:
                 state.enter(self)
                 self.loops.append(state)
@@ -721,6 +1058,7 @@ class Translator(Expressions):
         ctx.emit(statement)
         self.env.clear()
         self.env.update(state.after(self))
+        ctx.heap = {**ctx.heap, **heap, **state.objects}
 
     def _changed_in_place(self, body: Sequence[ast.stmt], assigned: set[str]) -> set[str]:
         """Names of arrays that the body only changes by ``x += …``: that is a store, not an assignment."""
@@ -764,6 +1102,53 @@ def _symbolic(ctx: Context, expr: Expr) -> bool:
     terms, _ = b.affine(expr)
     return bool(terms) and all(
         isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.list_counts for t in terms
+    )
+
+
+def _changes(path: str, given: Value, now: Value) -> list[Change]:
+    """What is to be done to an argument so that it holds what it should."""
+    if now is given or now == given:
+        return []
+    if isinstance(given, (Seq, GrowingList)):
+        return [(path, "list", None)]
+    assert isinstance(given, (Dict, Record)) and isinstance(now, (Dict, Record))
+    kind = "item" if isinstance(given, Dict) else "attribute"
+    mine, names = (v.keys if isinstance(v, Dict) else v.names for v in (given, now))
+    changed = [(path, kind, k) for k in names if now.get(k) != given.get(k)]
+    return changed + [(path, "without", k) for k in mine if k not in names]
+
+
+def _constant(value: Value) -> Value:
+    """A Python number that has come out as a constant, and tuples of them."""
+    match value:
+        case Scalar(Const(number, "index"), True):
+            return Static(int(number))  # type: ignore[arg-type]
+        case Seq(items, kind):
+            return Seq(tuple(_constant(i) for i in items), kind)
+        case _:
+            return value
+
+
+def _bound(value: Value) -> Expr | None:
+    """The condition under which a name has its value; None where a loop is to be translated again to tell."""
+    if not isinstance(value, Maybe):
+        return b.TRUE
+    if value.bound is None and value.told is not None:
+        value.told()
+    return value.bound
+
+
+def _is_frozen(kind: type) -> bool:
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return bool(parameters is not None and parameters.frozen)
+
+
+def _list_result(owner: GrowingList) -> n.Result:
+    """A list of run-time length: of numbers, of rows, or of tuples of these."""
+    if owner.columns:
+        return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
+    return n.ListResult(
+        owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python, owner.dims
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import enum
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -58,7 +59,64 @@ class ConstantType:
         return repr(self.value)
 
 
-ArgType: TypeAlias = ArrayType | ScalarType | ConstantType
+@dataclass(frozen=True, slots=True)
+class NumbersType:
+    """A list of Python numbers of one type (`python`); its length is a size."""
+
+    python: str
+    dim: int | str
+
+    def __str__(self) -> str:
+        return f"[{self.python}, …]"
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """Something in an object that cannot take part: an error where it is used."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"<{self.name}>"
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """A container of arguments: `kind` and `keys` as in `runtime.structures.Shape`."""
+
+    kind: str
+    items: tuple[ArgType, ...]
+    keys: tuple[Any, ...] = ()
+    of: type | None = None
+
+    def __str__(self) -> str:
+        inner = list(map(str, self.items))
+        match self.kind:
+            case "tuple":
+                return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+            case "list":
+                return f"[{', '.join(inner)}]"
+            case "dict":
+                return "{" + ", ".join(f"{k!r}: {t}" for k, t in zip(self.keys, inner, strict=True)) + "}"
+            case _:
+                name = self.of.__name__ if self.of is not None else ""
+                return f"{name}({', '.join(f'{k}={t}' for k, t in zip(self.keys, inner, strict=True))})"
+
+
+ArgType: TypeAlias = ArrayType | ScalarType | ConstantType | NumbersType | OpaqueType | StructType
+
+
+def structured(shape: Any, leaves: Iterator[ArgType]) -> ArgType:
+    """The type of an argument of this `runtime.structures.Shape`, from the types of its leaves in order."""
+    if shape.kind == "leaf":
+        return next(leaves)
+    if shape.kind == "numbers":
+        found = next(leaves)
+        assert isinstance(found, ArrayType)
+        return NumbersType(shape.keys[0], found.dims[0])
+    if shape.kind == "opaque":
+        return OpaqueType(shape.keys[0] if shape.keys else "object")
+    return StructType(shape.kind, tuple(structured(i, leaves) for i in shape.items), shape.keys, shape.of)
 
 
 def parse_signature(text: str) -> tuple[str, tuple[ArgType, ...]]:
@@ -176,14 +234,14 @@ def types_of(
             found.append(ScalarType(dtype_name(value.dtype)))
         elif (
             value is None
-            or isinstance(value, (str, bytes, np.dtype, type, slice))
-            or (isinstance(value, tuple) and all(isinstance(v, (int, float, str, bool, type(None))) for v in value))
+            or isinstance(value, (str, bytes, np.dtype, type, slice, enum.Enum, tuple))
+            or callable(value)
         ):
             found.append(ConstantType(value))
         else:
             raise CompileError(
-                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None and tuples of "
-                "them can be passed",
+                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, and "
+                "tuples, lists, dicts and objects of them can be passed",
                 "convert it to an array with np.asarray outside the compiled function",
             )
     return tuple(found)

@@ -88,9 +88,79 @@ class Seq:
     kind: str = "tuple"
 
 
+@dataclass(frozen=True, slots=True)
+class Dict:
+    """A dict whose keys are known."""
+
+    keys: tuple[Any, ...]
+    items: tuple[Value, ...]
+
+    def get(self, key: Any) -> Value | None:
+        return next((v for k, v in zip(self.keys, self.items, strict=True) if type(k) is type(key) and k == key), None)
+
+    def put(self, key: Any, value: Value) -> Dict:
+        at = [k for k, known in enumerate(self.keys) if type(known) is type(key) and known == key]
+        if not at:
+            return Dict((*self.keys, key), (*self.items, value))
+        return Dict(self.keys, (*self.items[: at[0]], value, *self.items[at[0] + 1 :]))
+
+    def without(self, key: Any) -> Dict:
+        left = [(k, v) for k, v in zip(self.keys, self.items, strict=True) if not (type(k) is type(key) and k == key)]
+        return Dict(tuple(k for k, _ in left), tuple(v for _, v in left))
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An instance of a class: a named tuple, a dataclass, or any object with attributes."""
+
+    kind: type
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+    def get(self, name: str) -> Value | None:
+        return dict(zip(self.names, self.items, strict=True)).get(name)
+
+    def put(self, name: str, value: Value) -> Record:
+        found = dict(zip(self.names, self.items, strict=True))
+        found[name] = value
+        return Record(self.kind, tuple(found), tuple(found.values()))
+
+    @property
+    def is_tuple(self) -> bool:
+        return issubclass(self.kind, tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """A reference to a list, a dict or an object: several names may stand for the same. What is in it, `Context.heap`
+    says."""
+
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method of a user's object: `function` with `receiver` as its first argument."""
+
+    function: Function
+    receiver: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text with numbers that are known at run time: ``template.format(*args)``."""
+
+    template: str
+    args: tuple[Value, ...]
+
+
 @dataclass(slots=True)
 class GrowingList:
-    """A list that run-time code appends to: a buffer and a count. The element type is that of the first append."""
+    """A list that run-time code appends to: a buffer and a count. The element type is that of the first append.
+
+    Elements with dims are arrays, or lists or tuples of numbers of one type (`row`); tuples of different things stand
+    in a list for each of their items, all with one count (`columns`).
+    """
 
     buffer: str
     count: str
@@ -98,7 +168,8 @@ class GrowingList:
     dims: tuple[Expr, ...] = ()
     python: bool = False
     depth: int = 0  # loops around its creation
-    spans: list[Any] = field(default_factory=list)
+    row: str = ""
+    columns: list[GrowingList] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +179,15 @@ class Range:
     start: Expr
     stop: Expr
     step: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``start:stop:step``, or ``slice(start, stop, step)``, with scalar values or None."""
+
+    start: Value | None
+    stop: Value | None
+    step: Value | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +205,7 @@ class Function:
     name: str
     node: ast.FunctionDef | ast.Lambda
     scope: Scope
-    closure: Mapping[str, Value] = field(default_factory=dict)
+    closure: Mapping[str, Value] = field(default_factory=dict, compare=False)  # looked into at the call, as Python does
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,15 +224,51 @@ class Method:
 
 
 @dataclass(frozen=True, slots=True)
+class Maybe:
+    """A name that has `value` where `bound` holds, and none elsewhere: reading it there is an UnboundLocalError.
+
+    While it is not known whether that has to be told at run time, `bound` is None, and a reader calls `told`.
+    """
+
+    value: Value
+    bound: Expr | None
+    told: Callable[[], None] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Unbound:
-    """A name that some path leaves without a value; `why` is the message."""
+    """A name that some path leaves without a value.
+
+    `why` is the message; `decides` the condition between the paths, where it is known.
+    """
 
     why: str
+    decides: Expr | None = None
 
 
 Value: TypeAlias = (
-    Static | Scalar | Array | Seq | GrowingList | Range | Concatenation | Function | Known | Method | Unbound
-)
+    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Range | Concatenation | Function | Known
+    | Method | Bound | Text | Slice | Maybe | Unbound
+)  # fmt: skip
+
+
+def children(value: Value) -> tuple[Value, ...] | None:
+    """The items of a container whose structure is known."""
+    return value.items if isinstance(value, (Seq, Dict, Record)) else None
+
+
+def with_children(value: Value, items: tuple[Value, ...]) -> Value:
+    """The container with other items."""
+    assert isinstance(value, (Seq, Dict, Record))
+    return replace(value, items=items)
+
+
+def same_structure(one: Value, two: Value) -> bool:
+    """Whether two containers differ in their items only."""
+    mine, other = children(one), children(two)
+    return mine is not None and other is not None and len(mine) == len(other) and (
+        with_children(one, ()) == with_children(two, ())
+    )  # fmt: skip
 
 
 class Scope:

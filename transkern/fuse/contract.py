@@ -275,7 +275,7 @@ def _drop_unused(program: n.Program) -> n.Program:
                         continue
                     case n.Compact(outputs=outputs) if set(outputs) <= dead:
                         continue
-                    case n.Library(outs=outs) if set(outs) <= dead:
+                    case n.Library(outs=outs) if outs and set(outs) <= dead:
                         continue
                     case _:
                         pass

@@ -294,18 +294,29 @@ class ScalarResult:
 
 @dataclass(frozen=True, slots=True)
 class ListResult:
-    """A Python list of the first `count` elements of `buffer`, as NumPy scalars or Python numbers (`python`)."""
+    """A Python list of the first `count` elements of `buffer`, as NumPy scalars or Python numbers (`python`), or with
+    `dims` as arrays."""
 
     buffer: str
     count: Expr
     dtype: str
     python: bool
+    dims: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TupleResult:
+    """A container of results.
+
+    `kind` is ``tuple``, ``list``, ``dict`` (with its `keys`), ``record`` (an instance of the class `of`,
+    ``module:name``, whose attributes are named by `keys`), or ``rows of tuple``/``rows of list``: a list of tuples
+    (lists) whose k-th items are the k-th list.
+    """
+
     items: tuple[Result, ...]
-    kind: str = "tuple"  # or "list"
+    kind: str = "tuple"
+    keys: tuple[Any, ...] = ()
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +383,17 @@ class ConstantParam:
     value: Any
 
 
-Param: TypeAlias = ArrayParam | ScalarParam | ConstantParam
+@dataclass(frozen=True, slots=True)
+class ObjectParam:
+    """A list, dict or object that is a result as it stands; its arrays and numbers are arguments of their own.
+
+    Its name is the container's path with ``_itself`` behind it.
+    """
+
+    name: str
+
+
+Param: TypeAlias = ArrayParam | ScalarParam | ConstantParam | ObjectParam
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +402,8 @@ class Program:
 
     `variables` are the scalars that are assigned (name → dtype); `bounds` gives, for a dynamic size, an expression over
     sizes and parameters that it never exceeds. `source` are the lines of the user's file that `span`s refer to.
-    `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation.
+    `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation. With `changes`
+    (as in `runtime.structures`) every result is a tuple of the function's own and what to put into its arguments.
     """
 
     name: str
@@ -393,3 +415,4 @@ class Program:
     source: tuple[str, ...] = ()
     file: str = ""
     assumptions: tuple[Expr, ...] = ()
+    changes: tuple[tuple[str, str, Any], ...] = ()

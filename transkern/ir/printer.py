@@ -71,6 +71,8 @@ def _param(param: n.Param) -> str:
             return f"{name}: {python or dtype}"
         case n.ConstantParam(name, value):
             return f"{name} = {value!r}"
+        case n.ObjectParam(name):
+            return name
 
 
 def block(statements: Iterable[n.Stmt], depth: int) -> list[str]:

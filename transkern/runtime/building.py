@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import tempfile
 import types
@@ -44,7 +45,7 @@ def program_for(function: Callable[..., Any], arg_types: tuple[Any, ...], target
 
 def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call: Callable[..., Any]) -> Specialisation:
     from transkern.fuse.kernels import count_kernels, temporaries
-    from transkern.ir.nodes import ArrayParam
+    from transkern.ir.nodes import ArrayParam, ObjectParam
 
     written = tuple(p.name for p in program.params if isinstance(p, ArrayParam) and p.written)
     return Specialisation(
@@ -56,13 +57,15 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
         tuple(temporaries(program)),
         False,
         written,
+        tuple(p.name.removesuffix("_itself") for p in program.params if isinstance(p, ObjectParam)),
+        program.changes,
     )
 
 
 def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Specialisation:
     key = ""
     if isinstance(function, types.FunctionType):
-        described = "|".join(map(repr, arg_types))
+        described = "|".join(map(cache.type_fingerprint, arg_types))
         key = cache.digest(
             cache.function_fingerprint(function), described, "cpu", cc.toolchain(), cache.compiler_version()
         )
@@ -78,7 +81,8 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
             if module is not None:  # a damaged entry is made anew
                 return Specialisation(
                     arg_types, "cpu", getattr(module, entry["name"]), module.why, entry["kernels"],
-                    tuple(entry["temporaries"]), True,
+                    tuple(entry["temporaries"]), True, (), tuple(entry["objects"]),
+                    tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
                 )  # fmt: skip
     from transkern.targets.cpu.module import emit
 
@@ -106,6 +110,8 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
                 "hash": cache.file_hash(path),
                 "kernels": made.kernels,
                 "temporaries": list(made.temporaries),
+                "objects": list(made.objects),
+                "changes": [(path, kind, repr(of)) for path, kind, of in made.changes],
             },
         )
     return made

@@ -100,9 +100,39 @@ def value_fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> str:
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType):
         return value_fingerprint(wrapped, seen)
+    if _is_users(value) and id(value) not in seen:
+        seen = seen | {id(value)}
+        members = vars(value) if isinstance(value, type) else {**getattr(value, "__dict__", {}), "class": type(value)}
+        inner = [
+            f"{name}={value_fingerprint(getattr(part, 'fget', getattr(part, '__func__', part)), seen)}"
+            for name, part in sorted(members.items()) if not (name.startswith("__") and not callable(part))
+        ]  # fmt: skip
+        bases = [value_fingerprint(base, seen) for base in value.__bases__] if isinstance(value, type) else []
+        return digest(f"{getattr(value, '__qualname__', '')}", *inner, *bases)
     if isinstance(value, type) or callable(value):
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(type(value)))}"
     return f"{type(value).__name__}{value!r}"
+
+
+def _is_users(value: Any) -> bool:
+    """Whether an object, or a class, is written in Python by the user."""
+    from transkern.frontend.source import is_plain_object
+
+    if isinstance(value, type):
+        return bool(value.__flags__ & (1 << 9)) and value.__module__.split(".")[0] not in ("numpy", "builtins")
+    return is_plain_object(value)
+
+
+def type_fingerprint(kind: Any) -> str:
+    """A fingerprint of an argument's type: of functions and classes in it, what they do."""
+    inner = getattr(kind, "items", None)
+    if isinstance(inner, tuple):
+        of = "" if kind.of is None else value_fingerprint(kind.of)
+        return digest(str(kind.kind), repr(kind.keys), of, *map(type_fingerprint, inner))
+    value = getattr(kind, "value", None)
+    if isinstance(value, types.FunctionType) or _is_users(value):
+        return digest("constant", value_fingerprint(value))
+    return repr(kind)
 
 
 def captured_values(function: types.FunctionType) -> Mapping[str, Any]:
@@ -173,7 +203,7 @@ def file_hash(path: Path) -> str:
 
 def is_whole(path: Path, entry: Mapping[str, Any]) -> bool:
     """Whether an entry says all that it must, and its file is the one that was written."""
-    if not {"name", "kernels", "temporaries", "hash"} <= set(entry):
+    if not {"name", "kernels", "temporaries", "hash", "objects", "changes"} <= set(entry):
         return False
     try:
         return file_hash(path) == str(entry["hash"])

@@ -8,12 +8,13 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
+from transkern.runtime import structures
 
 TARGETS = ("cpu", "cuda", "pallas")
 
@@ -30,6 +31,8 @@ class Specialisation:
     temporaries: tuple[str, ...] = ()
     from_cache: bool = False
     written: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()  # containers that are passed behind the arrays and numbers in them
+    changes: tuple[structures.Change, ...] = ()
 
 
 @dataclass(slots=True)
@@ -62,6 +65,7 @@ class Compiled:
         self.target, self.types, self.fallback = target, types, fallback
         self.allow_float32 = allow_float32
         self._fast: Callable[..., Any] = _nothing
+        self._shaped: dict[int, list[Callable[[Sequence[Any]], Any]]] = {}
         self._specialisations: dict[tuple[Any, ...], Specialisation] = {}
         self._demands: set[str] = set()
         self._last: Specialisation | None = None
@@ -74,6 +78,8 @@ class Compiled:
         self._names = list(self._signature.parameters) if self._signature else []
         parameters = self._signature.parameters.values() if self._signature else ()
         self._defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
+        kinds = {p.kind for p in parameters}
+        self._variadic = bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
         self._watched: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -81,6 +87,8 @@ class Compiled:
             if space.get(name) is not value:
                 self._forget()
                 break
+        if self._variadic:
+            return self._slow(args, keywords)
         if keywords or len(args) < len(self._names):
             args, keywords = self._complete(args, keywords)
         if not keywords:
@@ -105,6 +113,7 @@ class Compiled:
         """A captured global has changed: what was made with its old value is not for later calls."""
         self._specialisations.clear()
         self._fast = _nothing
+        self._shaped.clear()
         self._watched = ()
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -128,9 +137,12 @@ class Compiled:
         return [bound.arguments[name] for name in self._names]
 
     def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        values = self._bind(args, keywords) if keywords or len(args) != len(self._names) else list(args)
         from transkern.runtime import arrays
 
+        bind = self._variadic or keywords or len(args) != len(self._names)
+        values = self._bind(args, keywords) if bind else list(args)
+        if not structures.is_plain(values):
+            return self._structured(values, lambda: self.function(*args, **keywords))
         kind = arrays.foreign_kind(values)
         target = self._resolve_target(kind)
         if (
@@ -141,57 +153,121 @@ class Compiled:
             return arrays.call_foreign(self._call_numpy, values, kind, target)
         return self._call_numpy(values, target)
 
-    def _call_numpy(self, values: list[Any], target: str) -> Any:
-        from transkern.frontend.types import types_of
+    def _structured(self, values: list[Any], plain: Callable[[], Any]) -> Any:
+        """A call with arguments that are made up of others."""
+        from transkern.runtime import arrays
+
+        for known in self._shaped.get(len(values), []):
+            result = known(values)
+            if result is not NotImplemented:
+                return result
+        shapes = self._shapes(values, self._demands)
+        leaves = structures.taken_apart(shapes, values)
+        kind = arrays.foreign_kind(leaves)
+        target = self._resolve_target(kind)
+        owners = structures.containers(shapes, values)
+
+        def call(inner: list[Any], target: str) -> Any:
+            return self._call_numpy(inner, target, shapes, owners, values, plain)
+
+        if kind is not None and (kind, target) not in (("cupy", "cuda"), ("jax", "pallas")):
+            return arrays.call_foreign(call, leaves, kind, target)
+        return call(leaves, target)
+
+    def _shapes(self, values: Sequence[Any], demands: Collection[str]) -> tuple[structures.Shape, ...]:
+        shapes = (structures.shape_of(n, v) for n, v in zip(self._names, values, strict=True))
+        return tuple(structures.with_demands(s, v, demands) for s, v in zip(shapes, values, strict=True))
+
+    def _call_numpy(
+        self, values: list[Any], target: str, shapes: tuple[structures.Shape, ...] | None = None,
+        owners: Mapping[str, Any] | None = None, whole: Sequence[Any] = (), plain: Callable[[], Any] | None = None,
+    ) -> Any:  # fmt: skip
+        """A call with arrays and numbers; with `shapes`, `values` are what is in the arguments `whole`."""
+        from transkern.frontend.types import structured, types_of
         from transkern.runtime.arrays import described
 
-        seen = [described(v) for v in values]
+        owners = owners or {}
         demands = set(self._demands)
         shared: tuple[tuple[str, ...], ...] = ()
-        for _ in range(16):
-            key_types = types_of(self._names, seen, demands, shared)
+        names = self._names
+        for _ in range(64):
+            if shapes is not None:
+                wanted = self._shapes(whole, demands)
+                if wanted != shapes:  # a list whose numbers are constants is taken apart in another way
+                    shapes, values = wanted, structures.taken_apart(wanted, whole)
+                names = [name for shape in shapes for name in shape.leaves()]
+                demands |= {n for n in names if n.rpartition("_")[0] in demands}
+            seen = [described(v) for v in values]
+            key_types: tuple[Any, ...] = types_of(names, seen, demands, shared)
+            leaf_types = key_types
+            if shapes is not None:
+                remaining = iter(leaf_types)
+                key_types = tuple(structured(shape, remaining) for shape in shapes)
             found = self._specialisations.get((target, key_types))
             if found is None:
                 try:
                     found = self._specialise(key_types, target)
                 except NeedsConstant as need:
-                    if need.demand in demands or not self._can_demand(need.demand):
+                    known = need.demand in names or need.demand.rpartition(".")[0] in names
+                    if need.demand in demands or not known:
                         raise need.problem from None
                     self._demands.add(need.demand)
                     demands.add(need.demand)
                     continue
                 if found is None:
-                    return self.function(*values)
+                    return self.function(*values) if plain is None else plain()
                 self._specialisations[target, key_types] = found
             else:
                 self._info.hits += 1
             self._last = found
             if target != "cpu":
-                self._check_device_call(found, values)
-            result = found.call(*values)
+                self._check_device_call(found, names, values)
+            extra = [owners[name] for name in found.objects]
+            result = found.call(*values, *extra)
             if result is not NotImplemented:
                 if target == "cpu" and not shared:
-                    self._fast = _guarded(found)
-                return result
+                    if shapes is None:
+                        self._fast = _guarded(found, leaf_types)
+                    else:
+                        self._remember(found, leaf_types, shapes)
+                return _put_back(found, result, owners)
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
-                for name, value in zip(self._names, values, strict=True):
+                for name, value in zip(names, values, strict=True):
                     demands |= {f"{name}.{d}" for d in range(getattr(value, "ndim", 0))}
                     if type(value) is int:
                         demands.add(name)
             elif reason == "overlap":
                 from transkern.runtime.arrays import overlapping
 
-                shared = overlapping(self._names, values)
+                shared = overlapping(names, values)
             else:
                 raise AssertionError(f"the code for {key_types} does not take the arguments it was made for")
         raise AssertionError("specialisation does not settle")
 
-    def _check_device_call(self, found: Specialisation, values: Sequence[Any]) -> None:
+    def _remember(
+        self, found: Specialisation, leaf_types: Sequence[Any], shapes: tuple[structures.Shape, ...]
+    ) -> None:
+        """The next call with arguments of this structure goes straight to the code."""
+        call = _guarded(found, leaf_types)
+
+        def again(values: Sequence[Any]) -> Any:
+            try:
+                leaves = structures.taken_apart(shapes, values)
+            except structures.Mismatch:
+                return NotImplemented
+            owners = structures.containers(shapes, values) if found.objects or found.changes else {}
+            result = call(*leaves, *[owners[name] for name in found.objects])
+            return result if result is NotImplemented else _put_back(found, result, owners)
+
+        self._shaped.setdefault(len(shapes), []).insert(0, again)
+        del self._shaped[len(shapes)][4:]
+
+    def _check_device_call(self, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
         """Arguments are copied to a device one by one: what is written there must not be another argument's memory."""
         from transkern.runtime.arrays import overlapping
 
-        for group in overlapping(self._names, values):
+        for group in overlapping(names, values):
             if set(group) & set(found.written):
                 named = ", ".join(f"`{g}`" for g in group)
                 raise CompileError(
@@ -229,10 +305,6 @@ class Compiled:
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
         return made
-
-    def _can_demand(self, demand: str) -> bool:
-        """Whether a size or scalar of the program is one of a parameter (``x.0``: the first dim of ``x``)."""
-        return demand in self._names or demand.rpartition(".")[0] in self._names
 
     # --- questions
 
@@ -319,10 +391,18 @@ def default_target() -> str:
         return "cpu"
 
 
-def _guarded(made: Specialisation) -> Callable[..., Any]:
+def _put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> Any:
+    """The function's own result; what it has put into its arguments goes there."""
+    if not made.changes:
+        return result
+    structures.put_back(made.changes, result[1:], owners)
+    return result[0]
+
+
+def _guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
     here, what it takes at run time it checks itself."""
-    constants = [(k, t.value) for k, t in enumerate(made.types) if type(t).__name__ == "ConstantType"]
+    constants = [(k, t.value) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
     if not constants:
         return made.call
     call = made.call

@@ -32,7 +32,7 @@ PyObject *PyEval_GetBuiltins(void), *PyDict_GetItemString(PyObject *, const char
 int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *), PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int), PyDict_SetItemString(PyObject *, const char *, PyObject *);
 void PyBuffer_Release(Py_buffer *), Py_IncRef(PyObject *), Py_DecRef(PyObject *), PyErr_Clear(void);
-void PyErr_SetString(PyObject *, const char *);
+void PyErr_SetString(PyObject *, const char *), PyErr_SetObject(PyObject *, PyObject *);
 long long PyLong_AsLongLongAndOverflow(PyObject *, int *);
 double PyFloat_AsDouble(PyObject *);
 PyObject *PyErr_Occurred(void);
@@ -179,6 +179,24 @@ static PyObject *large_array(PyObject *dtype, int64_t bytes, int ndim, const int
 }
 """
 
+FUNCTIONS = r"""
+// A Python function from its text.
+static PyObject *function(const char *text) {
+    PyObject *names = PyDict_New(), *eval = PyDict_GetItemString(PyEval_GetBuiltins(), "eval");
+    PyDict_SetItemString(names, "np", numpy);
+    PyObject *made = PyObject_CallFunction(eval, "sO", text, names);
+    Py_DecRef(names);
+    return made;
+}
+
+// A number of a message, from a kernel that failed.
+static inline double as_double(int64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+"""
+
 LIBRARY = r"""
 // Memory as an array for a library step.
 static PyObject *as_array(void *data, PyObject *dtype, int64_t itemsize, int ndim, const int64_t *dims) {
@@ -190,14 +208,5 @@ static PyObject *as_array(void *data, PyObject *dtype, int64_t itemsize, int ndi
     Py_DecRef(memory);
     Py_DecRef(shape);
     return array;
-}
-
-// A Python function from its text.
-static PyObject *function(const char *text) {
-    PyObject *names = PyDict_New(), *eval = PyDict_GetItemString(PyEval_GetBuiltins(), "eval");
-    PyDict_SetItemString(names, "np", numpy);
-    PyObject *made = PyObject_CallFunction(eval, "sO", text, names);
-    Py_DecRef(names);
-    return made;
 }
 """

@@ -236,6 +236,9 @@ class KernelPrinter:
         self.line(f"if (!({self.c.expr(s.condition)})) {{")
         self.depth += 1
         for k, arg in enumerate(s.args):
+            if arg.dtype.startswith("float"):
+                self.line(f"memcpy(&py_error[{k}], &(double){{{self.c.expr(arg)}}}, sizeof(double));")
+                continue
             self.line(f"py_error[{k}] = {self.c.expr(arg)};")
         for level in self.frees:
             for name in level:

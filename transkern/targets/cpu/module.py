@@ -15,6 +15,7 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Expr, Var
 from transkern.ir.library import spell
 from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_read, walk
@@ -73,6 +74,8 @@ class _Module:
         if "large_array" in body:
             glue_parts.append(glue.LARGE_RESULTS)
         if self.steps:
+            glue_parts.append(glue.FUNCTIONS)
+        if "as_array(" in body:
             glue_parts.append(glue.LIBRARY)
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
             f"static PyObject *step_{k};  // {text}" for k, text in enumerate(self.steps)
@@ -316,7 +319,7 @@ class _Module:
             case n.Guard(condition, error, message, args):
                 self.line(f"if (!({c.expr(condition)})) {{")
                 self.depth += 1
-                self.raise_(error, message, [c.expr(a) for a in args])
+                self.raise_(error, message, [c.expr(a) for a in args], [_shown(a) for a in args])
                 self.depth -= 1
                 self.line("}")
             case n.If(condition, then, orelse):
@@ -373,11 +376,34 @@ class _Module:
         for k, guard in enumerate(function.guards):
             self.line(f"case {k + 1}:")
             self.depth += 1
-            self.raise_(guard.error, guard.message, [f"py_error[{j}]" for j in range(len(guard.args))])
+            types = [_shown(a) for a in guard.args]
+            slots = [
+                f"as_double(py_error[{j}])" if t.startswith("float") else f"py_error[{j}]" for j, t in enumerate(types)
+            ]
+            self.raise_(guard.error, guard.message, slots, types)
             self.depth -= 1
         self.line("}")
 
-    def raise_(self, error: str, message: str, args: Sequence[str]) -> None:
+    def raise_formatted(self, error: str, message: str, args: Sequence[str], types: Sequence[str]) -> None:
+        """A class of the user's, or a message with more than integers in it: Python puts it together."""
+        names = []
+        for value, dtype in zip(args, types, strict=True):
+            names.append(self.fresh("shown"))
+            made = {"index": f"PyLong_FromLongLong({value})", "float64": f"PyFloat_FromDouble({value})"}.get(dtype)
+            made = made or (f"PyBool_FromLong({value})" if dtype == "bool" else self.numpy_scalar(value, dtype, dtype))
+            self.line(f"PyObject *{names[-1]} = {made};")
+        given = f"({message!r}.format(*a))" if args or "{" in message else f"({message!r})"
+        text = f"lambda *a: {error_text(error)}" + (given if message else "()")
+        made = self.called(text, names)
+        self.line(f"if ({made}) PyErr_SetObject((PyObject *){made}->ob_type, {made});")
+        self.line("goto done;")
+
+    def raise_(self, error: str, message: str, args: Sequence[str], types: Sequence[str]) -> None:
+        if ":" in error or any(t != "index" for t in types) or message.replace("{}", "").count("{") != (
+            2 * message.count("{{")
+        ):
+            self.raise_formatted(error, message, args, types)
+            return
         text = message.replace("%", "%%").replace("{{", "\0").replace("}}", "\1").replace("{}", "%lld")
         text = text.replace("\0", "{").replace("\1", "}")
         quoted = json.dumps(text, ensure_ascii=False)
@@ -417,8 +443,11 @@ class _Module:
     def library(self, s: n.Library) -> None:
         """A library step: the memory of the buffers, as arrays, to a Python function that fills the output."""
         names = [f"a{k}" for k in range(len(s.ins))]
-        value = spell(s.name, "np", tuple(names), s.attributes)
-        text = f"lambda out, {', '.join(names)}: np.copyto(out, {value})"
+        if s.name == "print":
+            text = f"lambda {', '.join(names)}: {print_text(names, dict(s.attributes))}"
+        else:
+            value = spell(s.name, "np", tuple(names), s.attributes)
+            text = f"lambda out, {', '.join(names)}: np.copyto(out, {value})"
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)
@@ -427,7 +456,7 @@ class _Module:
         arrays = []
         for name in (*s.outs, *s.ins):
             arrays.append(self.wrapped(name))
-        self.line(f"PyObject *py_filled = PyObject_CallFunctionObjArgs(step_{k}, {', '.join(arrays)}, NULL);")
+        self.line(f"PyObject *py_filled = PyObject_CallFunctionObjArgs(step_{k}, {', '.join([*arrays, 'NULL'])});")
         for a in arrays:
             self.line(f"Py_DecRef({a});")
         self.line("if (!py_filled) goto done;")
@@ -476,11 +505,13 @@ class _Module:
                 return self.numpy_scalar(c.expr(value), value.dtype, dtype)
             case n.ArrayResult():
                 return self.array_result(r)
-            case n.ListResult(buffer, count, dtype, python):
-                return self.list_result(buffer, c.expr(count), dtype, python)
+            case n.ListResult(buffer, count, dtype, python, dims):
+                return self.list_result(buffer, c.expr(count), dtype, python, tuple(c.expr(d) for d in dims))
             case n.ViewResult():
                 return self.view_result(r)
             case n.TupleResult(items, kind):
+                if kind not in ("tuple", "list"):
+                    return self.container(r)
                 held = self.fresh("items")
                 make, put = ("PyList_New", "PyList_SetItem") if kind == "list" else ("PyTuple_New", "PyTuple_SetItem")
                 self.line(f"PyObject *{held} = {make}({len(items)});")
@@ -489,6 +520,25 @@ class _Module:
                 return held
             case _:
                 raise AssertionError(r)
+
+    def container(self, r: n.TupleResult) -> str:
+        """A dict, an object, or a list of tuples: made by a small Python function of its parts."""
+        parts = [self.result(item) for item in r.items]
+        names = [self.fresh("part") for _ in parts]
+        for name, part in zip(names, parts, strict=True):
+            self.line(f"PyObject *{name} = {part};")
+        return self.called(container_text(r), names)
+
+    def called(self, text: str, names: Sequence[str]) -> str:
+        """The value of a Python function of objects, which are given up."""
+        if text not in self.steps:
+            self.steps.append(text)
+        held = self.fresh("made")
+        given = "".join(f"{name}, " for name in names)
+        self.line(f"PyObject *{held} = PyObject_CallFunctionObjArgs(step_{self.steps.index(text)}, {given}NULL);")
+        for name in names:
+            self.line(f"Py_DecRef({name});")
+        return held
 
     def fresh(self, base: str) -> str:
         self.labels += 1
@@ -550,7 +600,7 @@ class _Module:
         self.line(f"memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof *{ident(r.buffer)});")
         return held
 
-    def list_result(self, buffer: str, count: str, dtype: str, python: bool) -> str:
+    def list_result(self, buffer: str, count: str, dtype: str, python: bool, dims: Sequence[str]) -> str:
         if not buffer:
             return "PyList_New(0)"
         numpy_dtype = _numpy_name(dtype)
@@ -558,10 +608,14 @@ class _Module:
         held = self.fresh("list")
         self.line(f"void *{held}_data;")
         self.line(
-            f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, 1, (const int64_t[]){{{count}}}, &{held}_data);"
+            f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, {1 + len(dims)}, "
+            f"(const int64_t[]){{{', '.join([count, *dims])}}}, &{held}_data);"
         )
         self.line(f"if (!{held}_array) goto done;")
-        self.line(f"memcpy({held}_data, {ident(buffer)}, ({count}) * sizeof *{ident(buffer)});")
+        size = " * ".join(f"({d})" for d in [count, *dims])
+        self.line(f"if ({count}) memcpy({held}_data, {ident(buffer)}, {size} * sizeof *{ident(buffer)});")
+        if dims:
+            return self.called("lambda a: [row.copy() for row in a]", [f"{held}_array"])
         made = f'PyObject_CallMethod({held}_array, "tolist", NULL)' if python else f"PySequence_List({held}_array)"
         self.line(f"PyObject *{held} = {made};")
         self.line(f"Py_DecRef({held}_array);")
@@ -639,3 +693,10 @@ def param_text(param: n.Param) -> str:
             return f"{name}: {python or dtype}"
         case n.ConstantParam(name, value):
             return f"{name} = {value!r}"
+        case n.ObjectParam(name):
+            return name
+
+
+def _shown(arg: Expr) -> str:
+    """The type of a number in a message."""
+    return "index" if arg.dtype.startswith(("int", "uint")) else arg.dtype

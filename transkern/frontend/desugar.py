@@ -1,0 +1,168 @@
+"""Python's rarer control flow in terms of the common: `else` of loops, `return` inside loops, `break` when unrolled.
+
+    for i in r:                        unbroken = True
+        if c: break                    for i in r:
+    else:                       ->         if c: unbroken = False; break
+        s                              if unbroken: s
+
+The names made here are no identifiers, so that none of the user's is meant.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+
+_DONE = "_transkern_desugared"
+RETURNED, RETURNS = "returned value", "has returned"
+
+
+def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.FunctionDef | ast.Lambda:
+    """The function without `else` of loops, and where it is `inlined` without `return` inside loops."""
+    if isinstance(node, ast.Lambda):
+        return node
+    made: dict[bool, ast.FunctionDef] = getattr(node, _DONE, {})
+    if inlined not in made:
+        changed = _Loops(inlined).visit(copy.deepcopy(node)) if _has_loops(node) else node
+        made[inlined] = changed
+        setattr(node, _DONE, made)  # the same function twice must be the same tree twice
+        setattr(changed, _DONE, made)
+    return made[inlined]
+
+
+def _has_loops(node: ast.FunctionDef) -> bool:
+    return any(isinstance(x, (ast.For, ast.While)) for x in ast.walk(node))
+
+
+def _own(statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], loops: bool = False) -> bool:
+    """Whether statements of these kinds stand in `statements`, outside inner functions and (unless `loops`) loops."""
+    for s in statements:
+        if isinstance(s, kinds):
+            return True
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        if isinstance(s, (ast.For, ast.While)) and not loops:
+            if _own(s.orelse, kinds):
+                return True
+            continue
+        for name in ("body", "orelse", "finalbody"):
+            if _own(getattr(s, name, []), kinds, loops):
+                return True
+    return False
+
+
+def has_jumps(body: Sequence[ast.stmt]) -> bool:
+    """Whether `break` or `continue` of the loop around `body` stand in it."""
+    return _own(body, (ast.Break, ast.Continue))
+
+
+def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
+    return _placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
+
+
+def _placed(made: ast.stmt, at: ast.AST) -> ast.stmt:
+    for x in ast.walk(made):
+        if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+            ast.copy_location(x, at)
+    return made
+
+
+class _Loops(ast.NodeTransformer):
+    def __init__(self, inlined: bool) -> None:
+        self.inlined, self.depth, self.count = inlined, 0, 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        if self.count or self.depth:
+            return node  # an inner function: it is changed where it is called
+        self.count = 1
+        return self.generic_visit(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST | list[ast.stmt]:
+        return self._loop(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
+        return self._loop(node)
+
+    def _loop(self, node: ast.For | ast.While) -> ast.AST | list[ast.stmt]:
+        before: list[ast.stmt] = []
+        after: list[ast.stmt] = []
+        orelse = [x for s in node.orelse for x in _listed(self.visit(s))]
+        returning = self.inlined and _own(node.body, (ast.Return,), loops=True)
+        self.depth += 1
+        node.body = [x for s in node.body for x in _listed(self.visit(s))]
+        self.depth -= 1
+        if orelse:
+            self.count += 1
+            flag = f"unbroken {self.count}"
+            if _own(node.body, (ast.Break,)):
+                node.body = _marked_breaks(node.body, flag)
+                before.append(_assign(flag, ast.Constant(True), node))
+                after.append(_placed(ast.If(ast.Name(flag, ast.Load()), orelse, []), node))
+            else:
+                after += orelse
+            node.orelse = []
+        if returning:
+            has = ast.Name(RETURNS, ast.Load())
+            if self.depth:
+                after.insert(0, _placed(ast.If(has, [ast.Break()], []), node))
+            else:
+                before.append(_assign(RETURNS, ast.Constant(False), node))
+                leave = ast.Return(ast.Name(RETURNED, ast.Load()))
+                after.insert(0, _placed(ast.If(has, [leave], []), node))
+        return [*before, node, *after]
+
+    def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
+        if not (self.inlined and self.depth):
+            return node
+        value = node.value or ast.Constant(None)
+        flag = _assign(RETURNS, ast.Constant(True), node)
+        return [_assign(RETURNED, value, node), flag, _placed(ast.Break(), node)]
+
+
+def _listed(made: object) -> list[ast.stmt]:
+    return made if isinstance(made, list) else [made]  # type: ignore[list-item]
+
+
+def _marked_breaks(body: Sequence[ast.stmt], flag: str) -> list[ast.stmt]:
+    """`body` where every `break` of its own loop sets `flag` to False first."""
+    result: list[ast.stmt] = []
+    for s in body:
+        if isinstance(s, ast.Break):
+            result.append(_assign(flag, ast.Constant(False), s))
+        elif isinstance(s, (ast.If, ast.With)):
+            s.body = _marked_breaks(s.body, flag)
+            if isinstance(s, ast.If):
+                s.orelse = _marked_breaks(s.orelse, flag)
+        result.append(s)
+    return result
+
+
+def without_jumps(body: Sequence[ast.stmt], broken: str, skipped: str) -> list[ast.stmt]:
+    """`body` with `break` and `continue` of its own loop as flags, what comes after them under conditions:
+
+    if c: break                  if c: broken = True
+    s                     ->     if not broken: s
+    """
+    result: list[ast.stmt] = []
+    for position, s in enumerate(body):
+        if isinstance(s, (ast.Break, ast.Continue)):
+            result.append(_assign(broken if isinstance(s, ast.Break) else skipped, ast.Constant(True), s))
+            return result
+        if not isinstance(s, (ast.If, ast.With)) or not has_jumps([s]):
+            result.append(s)
+            continue
+        s = copy.copy(s)
+        s.body = without_jumps(s.body, broken, skipped)
+        if isinstance(s, ast.If):
+            s.orelse = without_jumps(s.orelse, broken, skipped)
+        result.append(s)
+        rest = without_jumps(body[position + 1 :], broken, skipped)
+        if rest:
+            left = ast.BoolOp(ast.Or(), [ast.Name(broken, ast.Load()), ast.Name(skipped, ast.Load())])
+            result.append(_placed(ast.If(ast.UnaryOp(ast.Not(), left), rest, []), s))
+        return result
+    return result

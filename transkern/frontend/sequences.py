@@ -1,0 +1,243 @@
+"""What lists, tuples and dicts can do: methods, `+`, `*`, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from transkern.frontend import growing, iterating
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
+from transkern.frontend.indexing import constant_object, dict_item
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Object,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.expr import Axis, Expr
+
+_FEW = 64
+
+
+def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
+    """``owner.name(*args)`` of a list, tuple or dict; None where there is no such method here."""
+    contents = ctx.deref(owner)
+    match contents:
+        case GrowingList():
+            return _growing_method(ctx, contents, name, args)
+        case Seq(items, kind):
+            found = _read(ctx, items, kind, name, args)
+            if found is not None or kind == "tuple":
+                return found
+            return _list_method(ctx, owner, items, name, args, keywords)
+        case Dict():
+            return _dict_method(ctx, owner, contents, name, args, keywords)
+        case Record() if contents.is_tuple:
+            if name == "_replace":
+                for key, value in keywords.items():
+                    contents = contents.put(key, value)
+                return contents
+            if name == "_asdict":
+                return Dict(contents.names, contents.items)
+            return _read(ctx, contents.items, "tuple", name, args)
+        case _:
+            return None
+
+
+def _read(ctx: Context, items: tuple[Value, ...], kind: str, name: str, args: Sequence[Value]) -> Value | None:
+    if name in ("index", "count") and args:
+        wanted = constant_object(ctx, args[0], f"`{kind}.{name}` of a run-time value")
+        known = [constant_object(ctx, i, f"`{kind}.{name}` in run-time values") for i in items]
+        if name == "count":
+            return Static(known.count(wanted))
+        if wanted not in known:
+            text = f"{wanted!r} is not in list" if kind == "list" else "tuple.index(x): x not in tuple"
+            ctx.guard(b.FALSE, "ValueError", text)
+        return Static(known.index(wanted))
+    return Seq(items, kind) if name == "copy" and kind == "list" else None
+
+
+def _list_method(
+    ctx: Context, owner: Value, items: tuple[Value, ...], name: str, args: Sequence[Value],
+    keywords: Mapping[str, Value],
+) -> Value | None:  # fmt: skip
+    result: Value = Static(None)
+    changed = list(items)
+    match name:
+        case "append":
+            changed.append(args[0])
+        case "extend":
+            extend(ctx, owner, args[0])
+            return result
+        case "insert":
+            changed.insert(constant_object(ctx, args[0], "an insertion at a run-time position"), args[1])
+        case "pop":
+            at = constant_object(ctx, args[0], "pop of a run-time position") if args else -1
+            if not -len(changed) <= at < len(changed):
+                ctx.guard(b.FALSE, "IndexError", "pop index out of range" if changed else "pop from empty list")
+            result = changed.pop(at)
+        case "remove":
+            known = [constant_object(ctx, i, "remove from run-time values") for i in items]
+            wanted = constant_object(ctx, args[0], "remove of a run-time value")
+            if wanted not in known:
+                ctx.guard(b.FALSE, "ValueError", "list.remove(x): x not in list")
+            changed.pop(known.index(wanted))
+        case "clear":
+            changed = []
+        case "reverse":
+            changed.reverse()
+        case "sort":
+            changed = list(ordered(ctx, items, keywords).items)
+        case _:
+            return None
+    ctx.change(owner, Seq(tuple(changed), "list"))
+    return result
+
+
+def _growing_method(ctx: Context, owner: GrowingList, name: str, args: Sequence[Value]) -> Value | None:
+    match name:
+        case "append":
+            growing.append(ctx, owner, args[0])
+        case "extend":
+            growing.extend(ctx, owner, args[0])
+        case "clear":
+            growing.clear(ctx, owner)
+        case "pop":
+            return growing.pop(ctx, owner, args[0] if args else None)
+        case "insert":
+            growing.insert(ctx, owner, args[0], args[1])
+        case "copy":
+            return growing.copied(ctx, owner)
+        case _:
+            return None
+    return Static(None)
+
+
+def _dict_method(
+    ctx: Context, owner: Value, contents: Dict, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    match name:
+        case "keys":
+            return Seq(tuple(Static(k) for k in contents.keys), "tuple")
+        case "values":
+            return Seq(contents.items, "tuple")
+        case "items":
+            pairs = zip(contents.keys, contents.items, strict=True)
+            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "tuple")
+        case "copy":
+            return contents
+        case "get" | "pop" | "setdefault":
+            key = constant_object(ctx, args[0], "a dict's key that is known at run time only")
+            found = contents.get(key)
+            default: Value = args[1] if len(args) > 1 else Static(None)
+            if name == "pop":
+                if found is None and len(args) < 2:
+                    return dict_item(ctx, contents, key)
+                ctx.change(owner, contents.without(key))
+            elif name == "setdefault" and found is None:
+                ctx.change(owner, contents.put(key, default))
+            return default if found is None else found
+        case "update":
+            changed = contents
+            for other in [*args, Dict(tuple(keywords), tuple(keywords.values()))]:
+                given = ctx.deref(other)
+                if not isinstance(given, Dict):
+                    ctx.fail(f"`dict.update` with {describe(given)}")
+                for key, value in zip(given.keys, given.items, strict=True):
+                    changed = changed.put(key, value)
+            ctx.change(owner, changed)
+            return Static(None)
+        case "clear":
+            ctx.change(owner, Dict((), ()))
+            return Static(None)
+        case _:
+            return None
+
+
+def extend(ctx: Context, owner: Value, value: Value) -> None:
+    """``list.extend`` and ``list += …``."""
+    contents = ctx.deref(owner)
+    if isinstance(contents, GrowingList):
+        growing.extend(ctx, contents, value)
+        return
+    assert isinstance(contents, Seq)
+    counted = iterating.iteration(ctx, value)
+    if not isinstance(counted, list):
+        if isinstance(owner, Object):
+            ctx.must_grow(owner.token, "a list extended by something of run-time length")
+        ctx.fail("a list extended by something of run-time length")
+    ctx.change(owner, Seq((*contents.items, *counted), "list"))
+
+
+def joined(ctx: Context, left: Value, right: Value) -> Value:
+    """``list + list`` where one of them has a run-time length."""
+    made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
+    growing.extend(ctx, made, right)
+    return made
+
+
+def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
+    """``[x] * n`` with a run-time `n`: a list of `n` numbers."""
+    if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):
+        ctx.must_be_known(times, f"{describe(seq)} times a run-time number")
+    extent = ctx.extent(b.maximum(times.expr, b.ZERO))
+    value = scalar_expr(ctx, seq.items[0])
+    axis: Axis = ctx.axis("i", extent)
+    python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
+    python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
+    return growing.list_of(ctx, Array((axis,), value), python)
+
+
+def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Seq:
+    """``sorted`` of what is known; a few run-time numbers are compared pairwise (a stable network)."""
+    reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+    key = keywords.get("key")
+    if key is None and all(isinstance(i, Static) for i in items):
+        values = sorted((i.value for i in items if isinstance(i, Static)), reverse=bool(reverse))
+        return Seq(tuple(Static(v) for v in values), "list")
+    if key is not None:
+        ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
+    found = list(items)
+    kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
+    if None in kinds or len(kinds) > 1 or len(found) > 8:
+        ctx.fail("`sorted` of run-time values", "use np.sort, whose result is an array")
+    exprs: list[Expr] = [scalar_expr(ctx, i) for i in found]
+    for end in range(len(exprs) - 1, 0, -1):
+        for k in range(end):
+            one, two = ctx.let(exprs[k], "low"), ctx.let(exprs[k + 1], "high")
+            compared = apply(ctx, "less", [Scalar(one), Scalar(two)] if reverse else [Scalar(two), Scalar(one)])
+            swap = ctx.let(scalar_expr(ctx, compared), "swap")
+            exprs[k], exprs[k + 1] = b.where(swap, two, one), b.where(swap, one, two)
+    python = bool(found) and isinstance(found[0], Scalar) and found[0].python
+    return Seq(tuple(Scalar(e, python) for e in exprs), "list")
+
+
+def listed(ctx: Context, value: Value, kind: str) -> Value:
+    """``list(value)`` or ``tuple(value)``."""
+    counted = iterating.iteration(ctx, value)
+    if isinstance(counted, list):
+        return Seq(tuple(counted), kind)
+    if isinstance(value, Range):
+        bounds = [b.constant(e) for e in (value.start, value.stop, value.step)]
+        if None not in bounds and len(range(*bounds)) <= _FEW:  # type: ignore[arg-type]
+            return Seq(tuple(Static(k) for k in range(*bounds)), kind)  # type: ignore[arg-type]
+    contents = ctx.deref(value)
+    if kind == "tuple":
+        ctx.fail(f"a tuple of {describe(contents)}", "its length is known at run time only: make a list")
+    if isinstance(contents, Range):
+        return growing.list_of(ctx, growing.numbers(ctx, contents), True)
+    if isinstance(contents, GrowingList):
+        return growing.copied(ctx, contents)
+    if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:
+        return growing.list_of(ctx, as_array(ctx, contents), False)
+    ctx.fail(f"a list of {describe(contents)}", "write a loop that appends")

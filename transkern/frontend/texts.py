@@ -1,0 +1,168 @@
+"""Texts: known ones, and those with run-time numbers in them (for messages of exceptions, and for `print`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import describe, is_number
+from transkern.frontend.values import Array, Dict, Known, Record, Scalar, Seq, Static, Text, Value
+
+
+def quoted(text: str) -> str:
+    """`text` as a part of a template."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") -> Text:
+    """``format(value, spec)``, with `conversion` ``r`` its ``repr``."""
+    value = ctx.deref(value)
+    match value:
+        case Text():
+            return value if not spec else ctx.fail("a format of a text made of run-time numbers")
+        case Static(known):
+            shown: Any = repr(known) if conversion == "r" else str(known) if conversion == "s" else known
+            return Text(quoted(format(shown, spec)), ())
+        case Known(path):
+            return Text(quoted(path), ())
+        case Scalar(expr, python) if conversion == "r" and not python and not spec:
+            template = {"bool": "np.{!r}_", "float32": "np.float32({!s})", "float16": "np.float16({!s})"}
+            return Text(template.get(expr.dtype, f"np.{expr.dtype}({{!r}})"), (value,))
+        case Scalar():
+            return Text(f"{{{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}", (value,))
+        case Array(axes=()) if value.mask is None:
+            return as_text(ctx, Scalar(value.body), spec, conversion)
+        case Seq(items, kind):
+            parts = [as_text(ctx, i, "", "r") for i in items]
+            inner = ", ".join(p.template for p in parts)
+            if kind == "tuple":
+                inner = f"({inner}{',' if len(items) == 1 else ''})"
+            else:
+                inner = f"[{inner}]"
+            return Text(inner, tuple(a for p in parts for a in p.args))
+        case Dict(keys, items):
+            parts = [as_text(ctx, i, "", "r") for i in items]
+            inner = ", ".join(f"{quoted(repr(k))}: {p.template}" for k, p in zip(keys, parts, strict=True))
+            return Text(f"{{{{{inner}}}}}", tuple(a for p in parts for a in p.args))
+        case Record(kind, names, items) if value.is_tuple:
+            parts = [as_text(ctx, i, "", "r") for i in items]
+            inner = ", ".join(f"{n}={p.template}" for n, p in zip(names, parts, strict=True))
+            return Text(f"{kind.__name__}({inner})", tuple(a for p in parts for a in p.args))
+        case _:
+            ctx.fail(f"{describe(value)} in a text", "texts can hold numbers, texts, tuples and lists of them")
+
+
+def known(text: Text) -> Value:
+    """A text without run-time numbers is a constant."""
+    return text if text.args else Static(text.template.format())
+
+
+def together(parts: Sequence[Text]) -> Value:
+    return known(Text("".join(p.template for p in parts), tuple(a for p in parts for a in p.args)))
+
+
+def is_text(value: Value) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Static) and isinstance(value.value, str))
+
+
+def text_operation(ctx: Context, op: str, left: Value, right: Value) -> Value | None:
+    """``+``, ``*`` and ``%`` of texts; None where `left` and `right` are none."""
+    if op == "remainder" and isinstance(left, Static) and isinstance(left.value, str):
+        return _percent(ctx, left.value, right)
+    if op == "add" and is_text(left) and is_text(right):
+        return together([as_text(ctx, left), as_text(ctx, right)])
+    return None
+
+
+_PERCENT = re.compile(r"%(?:(%)|([-+ 0#]*)(\d*)(?:\.(\d+))?([sdifgGeErx]))")
+
+
+def _percent(ctx: Context, template: str, right: Value) -> Value:
+    """``template % right``."""
+    values = list(right.items) if isinstance(right, Seq) and right.kind == "tuple" else [right]
+    if all(isinstance(v, Static) for v in values):
+        return Static(template % tuple(v.value for v in values if isinstance(v, Static)))
+    parts: list[Text] = []
+    end = 0
+    for match in _PERCENT.finditer(template):
+        parts.append(Text(quoted(template[end : match.start()]), ()))
+        end = match.end()
+        percent, flags, width, precision, kind = match.groups()
+        if percent:
+            parts.append(Text("%", ()))
+            continue
+        if not values:
+            ctx.fail("not enough arguments for this format string")
+        value = values.pop(0)
+        if kind in "sr":
+            if flags or width or precision:
+                ctx.fail("a width in a %s of a run-time number", "use an f-string")
+            parts.append(as_text(ctx, value, "", kind if kind == "r" else ""))
+            continue
+        sign = "+" if "+" in flags else " " if " " in flags else ""
+        side = "<" if "-" in flags else "0" if "0" in flags else ">" if width else ""
+        if side == "0":
+            side = ""
+            width = "0" + width
+        spec = side + sign + width
+        if kind in "di":
+            if not (isinstance(value, Scalar) and value.dtype.startswith(("index", "int", "uint"))) and not (
+                is_number(value) and isinstance(value, Static) and isinstance(value.value, (int, np.integer))
+            ):
+                ctx.fail("%d of a float in a text", "use int(x)")
+            parts.append(as_text(ctx, value, spec + ("d" if spec else "")))
+        elif kind == "x":
+            parts.append(as_text(ctx, value, spec + "x"))
+        else:
+            parts.append(as_text(ctx, value, f"{spec}.{precision or 6}{kind}"))
+    parts.append(Text(quoted(template[end:]), ()))
+    return together(parts)
+
+
+_FIELD = re.compile(r"\{\{|\}\}|\{(\w*)(![rs])?(?::([^{}]*))?\}")
+
+
+def text_method(
+    ctx: Context, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    """``text.name(*args)``."""
+    if isinstance(receiver, Static) and all(isinstance(a, Static) for a in [*args, *keywords.values()]):
+        given = {k: v.value for k, v in keywords.items() if isinstance(v, Static)}
+        made = getattr(receiver.value, name)(*[a.value for a in args if isinstance(a, Static)], **given)
+        return Seq(tuple(Static(m) for m in made), "list") if isinstance(made, list) else Static(made)
+    if isinstance(receiver, Static) and name == "format":
+        return _format(ctx, receiver.value, args, keywords)
+    if isinstance(receiver, Static) and name == "join" and len(args) == 1:
+        items = args[0].items if isinstance(args[0], Seq) else None
+        if items is not None and all(is_text(i) for i in items):
+            between = Text(quoted(receiver.value), ())
+            parts = [p for k, i in enumerate(items) for p in ([between] if k else []) + [as_text(ctx, i)]]
+            return together(parts)
+    return None
+
+
+def _format(ctx: Context, template: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    parts: list[Text] = []
+    end = count = 0
+    for match in _FIELD.finditer(template):
+        parts.append(Text(quoted(template[end : match.start()]), ()))
+        end = match.end()
+        if match.group() in ("{{", "}}"):
+            parts.append(Text(match.group(), ()))
+            continue
+        field, conversion, spec = match.groups()
+        if field and not field.isdigit():
+            value = keywords.get(field)
+        else:
+            position = int(field) if field else count
+            count += 1
+            value = args[position] if position < len(args) else None
+        if value is None:
+            ctx.fail(f"the field {match.group()} of this format string has no argument")
+        parts.append(as_text(ctx, value, spec or "", (conversion or "").removeprefix("!")))
+    parts.append(Text(quoted(template[end:]), ()))
+    return together(parts)

@@ -1,0 +1,42 @@
+"""Python text for what is put together outside kernels: dicts, objects, exceptions, printed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transkern.ir import nodes as n
+
+
+def container_text(r: n.TupleResult) -> str:
+    """A Python function of the items of a ``dict``, ``record`` or ``rows`` result that gives the container."""
+    if r.kind == "dict":
+        return f"lambda *a: dict(zip({r.keys!r}, a))"
+    if r.kind == "record":
+        set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, a)]"
+        made = f"(lambda o: ({set_all}, o)[1])(c.__new__(c))"  # as it stands: no `__init__` runs again
+        return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
+    if r.kind == "rows of list":
+        return "lambda *a: [list(row) for row in zip(*a)]"
+    assert r.kind == "rows of tuple", r
+    return "lambda *a: list(zip(*a))"
+
+
+def class_text(path: str) -> str:
+    """``module:Outer.Inner`` as a Python expression."""
+    module, _, name = path.partition(":")
+    return f"__import__('sys').modules[{module!r}].{name}"
+
+
+def error_text(error: str) -> str:
+    """The class of a guard's error as a Python expression."""
+    return class_text(error) if ":" in error else error
+
+
+def print_text(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
+    """The call of `print` that a ``print`` step is, over the arrays `names`."""
+    shown = [
+        {"array": name, "scalar": f"{name}[()]", "python": f"{name}.item()"}[kind]
+        for name, kind in zip(names, attributes["kinds"], strict=True)
+    ]
+    return f"print({attributes['template']!r}.format({', '.join(shown)}), end='')"

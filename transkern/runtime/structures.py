@@ -1,0 +1,225 @@
+"""Arguments with a structure (tuples, lists, dicts, named tuples, objects): taken apart for a call, changed after it.
+
+Compiled code takes arrays and numbers only: `{"w": w, "b": (c, 2)}` as the argument `p` is `p_w`, `p_b_0`, `p_b_1`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from transkern.errors import CompileError
+
+_DEEP, _MANY = 8, 512
+
+
+class Mismatch(Exception):
+    """The arguments are not of the structure that code was made for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How an argument is made up.
+
+    `kind` is ``leaf``, ``numbers`` (a list of Python numbers of one type: `keys` names it), ``opaque`` (nothing that
+    can take part: used nowhere, it does no harm), ``tuple``, ``list``, ``dict`` (with its `keys`) or ``record`` (an
+    instance of `of` whose attributes are `keys`).
+    """
+
+    path: str
+    kind: str
+    keys: tuple[Any, ...] = ()
+    of: type | None = None
+    items: tuple[Shape, ...] = ()
+
+    def leaves(self) -> Iterator[str]:
+        """The names of what is passed on."""
+        if self.kind in ("leaf", "numbers"):
+            yield self.path
+        for item in self.items:
+            yield from item.leaves()
+
+
+def is_plain(values: Sequence[Any]) -> bool:
+    """Whether no argument has a structure (the common case)."""
+    return all(isinstance(v, _PLAIN) or v is None for v in values)
+
+
+_PLAIN = (np.ndarray, int, float, complex, np.generic, str)
+
+
+def shape_of(path: str, value: Any, above: tuple[int, ...] = ()) -> Shape:
+    """The structure of an argument."""
+    if id(value) in above or len(above) > _DEEP:
+        return Shape(path, "opaque")
+    above = (*above, id(value))
+
+    def inner(names: Sequence[str], values: Sequence[Any]) -> tuple[Shape, ...]:
+        return tuple(shape_of(f"{path}_{n}", v, above) for n, v in zip(names, values, strict=True))
+
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return Shape(path, "record", tuple(value._fields), type(value), inner(value._fields, value))
+    if type(value) is tuple and not _is_constant(value):
+        return Shape(path, "tuple", (), None, inner([str(k) for k in range(len(value))], value))
+    if type(value) is list:
+        if len(value) > 1 and (kind := _common_type(value)):
+            return Shape(path, "numbers", (kind,))
+        return Shape(path, "list", (), None, inner([str(k) for k in range(len(value))], value))
+    if type(value) is dict:
+        if not all(isinstance(k, (str, int, float, bool, tuple, enum.Enum)) or k is None for k in value):
+            return Shape(path, "opaque")
+        names = [str(k) if isinstance(k, str) and k.isidentifier() else f"item{n}" for n, k in enumerate(value)]
+        return Shape(path, "dict", tuple(value), None, inner(names, list(value.values())))
+    if _is_object(value):
+        found = attributes_of(value)
+        return Shape(path, "record", tuple(found), type(value), inner(list(found), list(found.values())))
+    if above[1:] and not _is_leaf(value):
+        return Shape(path, "opaque", (type(value).__name__,))
+    return Shape(path, "leaf")
+
+
+def _is_constant(value: Any) -> bool:
+    """Tuples without arrays and floats stand in the types by value: shapes, axes, names."""
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return all(_is_constant(v) for v in value)
+    return value is None or type(value) in (int, str, bool)
+
+
+def _common_type(values: list[Any]) -> str:
+    kinds = {type(v) for v in values}
+    if len(kinds) != 1:
+        return ""
+    (kind,) = kinds
+    if kind is int:
+        return "int" if all(-(2**63) <= v < 2**63 for v in values) else ""
+    return kind.__name__ if kind in (float, bool) else ""
+
+
+def _is_object(value: Any) -> bool:
+    from transkern.frontend.source import is_plain_object
+
+    if isinstance(value, (type, enum.Enum)) or callable(getattr(value, "__array__", None)):
+        return False
+    return dataclasses.is_dataclass(value) or (is_plain_object(value) and not isinstance(value, (BaseException, tuple)))
+
+
+def attributes_of(value: Any) -> Mapping[str, Any]:
+    """An object's attributes, in the order in which they were set (slots in the order of the classes)."""
+    if hasattr(value, "__dict__"):
+        found: Mapping[str, Any] = vars(value)
+        return found
+    names = [n for c in reversed(type(value).__mro__) for n in getattr(c, "__slots__", ())]
+    return {n: getattr(value, n) for n in names if hasattr(value, n)}
+
+
+def _is_leaf(value: Any) -> bool:
+    return (
+        value is None or callable(value) or _is_constant(value) or hasattr(value, "__dlpack__")
+        or isinstance(value, (np.ndarray, np.generic, float, complex, str, bytes, np.dtype, slice, enum.Enum))
+    )  # fmt: skip
+
+
+def taken_apart(shapes: Sequence[Shape], values: Sequence[Any]) -> list[Any]:
+    """The arrays and numbers in the arguments, in order; raises Mismatch where they are made up otherwise."""
+    out: list[Any] = []
+    for shape, value in zip(shapes, values, strict=True):
+        _take_apart(shape, value, out)
+    if len(out) > _MANY:
+        raise CompileError(
+            f"the arguments hold {len(out)} arrays and numbers", "put those of one shape into one array (np.stack)"
+        )
+    return out
+
+
+def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
+    match shape.kind:
+        case "leaf":
+            out.append(value)
+            return
+        case "opaque":
+            return
+        case "numbers":
+            if type(value) is not list or _common_type(value) != shape.keys[0] or len(value) < 2:
+                raise Mismatch
+            out.append(np.array(value, {"int": np.int64, "float": np.float64, "bool": np.bool_}[shape.keys[0]]))
+            return
+        case "tuple" | "list":
+            if type(value) is not (tuple if shape.kind == "tuple" else list) or len(value) != len(shape.items):
+                raise Mismatch
+            parts: Any = value
+        case "dict":
+            if type(value) is not dict or tuple(value) != shape.keys:
+                raise Mismatch
+            parts = value.values()
+        case _:
+            if type(value) is not shape.of:
+                raise Mismatch
+            if issubclass(type(value), tuple):
+                parts = value
+            else:
+                found = attributes_of(value)
+                if tuple(found) != shape.keys:
+                    raise Mismatch
+                parts = found.values()
+    for item, part in zip(shape.items, parts, strict=True):
+        _take_apart(item, part, out)
+
+
+def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]:
+    """The lists, dicts and objects in the arguments, by path."""
+    found: dict[str, Any] = {}
+
+    def visit(shape: Shape, value: Any) -> None:
+        if shape.kind in ("leaf", "opaque"):
+            return
+        found[shape.path] = value
+        parts = _parts(shape, value) if shape.items else []
+        for item, part in zip(shape.items, parts, strict=True):
+            visit(item, part)
+
+    for shape, value in zip(shapes, values, strict=True):
+        visit(shape, value)
+    return found
+
+
+def _parts(shape: Shape, value: Any) -> list[Any]:
+    if shape.kind == "dict":
+        return list(value.values())
+    if shape.kind == "record" and not isinstance(value, tuple):
+        return list(attributes_of(value).values())
+    return list(value)
+
+
+Change = tuple[str, str, Any]  # the path of a container, what happens to it, and the key or attribute
+
+
+def put_back(changes: Sequence[Change], values: Sequence[Any], owners: Mapping[str, Any]) -> None:
+    """What the function has put into its arguments."""
+    for (path, kind, key), value in zip(changes, values, strict=True):
+        owner = owners[path]
+        match kind:
+            case "item":
+                owner[key] = value
+            case "attribute":
+                object.__setattr__(owner, key, value)
+            case "without":
+                del owner[key]
+            case _:
+                owner[:] = value
+
+
+def with_demands(shape: Shape, value: Any, demands: Collection[str]) -> Shape:
+    """The structure where the numbers of a list that `demands` names are arguments of their own."""
+    if shape.kind == "numbers" and shape.path in demands:
+        items = tuple(Shape(f"{shape.path}_{k}", "leaf") for k in range(len(value)))
+        return Shape(shape.path, "list", (), None, items)
+    if not shape.items:
+        return shape
+    parts = _parts(shape, value)
+    items = tuple(with_demands(s, v, demands) for s, v in zip(shape.items, parts, strict=True))
+    return shape if items == shape.items else dataclasses.replace(shape, items=items)
