@@ -46,6 +46,12 @@ def lower_triangle_doubled(a):
 
 
 @nest("float64[n,n]")
+def lower_from_upper_slices(a):
+    for i in range(len(a)):  # parallel
+        a[i, :i] = a[:i, i]
+
+
+@nest("float64[n,n]")
 def row_and_column(a):
     for i in range(len(a)):  # sequential with parallel body | sequential
         a[i, :] = a[:, i]

@@ -20,7 +20,7 @@ def shortest_paths(d):
     n = len(d)
     for k in range(n):  # sequential with parallel body
         for i in range(n):  # dependent: parallel | sequential | sequential with parallel body
-            for j in range(n):  # dependent: parallel | sequential
+            for j in range(n):  # dependent: parallel | sequential | sequential with parallel body
                 d[i, j] = min(d[i, j], d[i, k] + d[k, j])
 
 

@@ -65,3 +65,14 @@ def test_independent_loops_run_in_any_order(nest: Nest) -> None:
                 wanted = outcome(nest.function, nest.inputs(seed, sizes))
                 got = outcome(reordered(nest, loop.line, seed), nest.inputs(seed, sizes))
                 assert same(got[:2], wanted[:2]) and got[2] == wanted[2], (loop.line, sizes, got, wanted)
+
+
+@pytest.mark.parametrize("name", ["copied_down", "by_remainder", "scattered", "running_sum", "kept_from_before"])
+def test_another_order_shows_in_a_dependent_loop(name: str) -> None:
+    nest = next(nest for nest in NESTS if nest.name == name)
+    line, sizes = nest.loops[0].line, nest.shapes[-1]
+    changed = [reordered(nest, line, seed) for seed in SEEDS]
+    assert any(
+        not same(outcome(f, nest.inputs(0, sizes))[:2], outcome(nest.function, nest.inputs(0, sizes))[:2])
+        for f in changed
+    )

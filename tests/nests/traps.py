@@ -9,7 +9,7 @@ from tests.nests.registry import nest
 
 @nest("float64[n]")
 def from_the_first(a):
-    for i in range(len(a)):  # dependent: parallel | sequential
+    for i in range(len(a)):  # dependent: parallel | sequential | sequential with parallel body
         a[i] = a[0] + 1
 
 
@@ -21,13 +21,13 @@ def from_the_first_after_it(a):
 
 @nest("float64[n]")
 def from_the_last(a):
-    for i in range(len(a)):  # dependent: parallel | sequential
+    for i in range(len(a)):  # dependent: parallel | sequential | sequential with parallel body
         a[i] = a[-1] + 1
 
 
 @nest("float64[n]")
 def from_the_middle(a):
-    for i in range(len(a)):  # dependent: parallel | sequential
+    for i in range(len(a)):  # dependent: parallel | sequential | sequential with parallel body
         a[i] = a[len(a) // 2] + 1
 
 

@@ -12,7 +12,7 @@ from transkern.ir.library import spell
 from transkern.ir.traverse import result_buffers, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
-from transkern.targets.cuda.parameters import shared_allocs
+from transkern.targets.cuda.parameters import largest_dims, shared_allocs
 from transkern.targets.cuda.spelling import storage
 
 _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
@@ -258,9 +258,9 @@ class Launcher:
                 return buffer.name
         return None
 
-    def alloc(self, buffer: str) -> None:
+    def alloc(self, buffer: str, around: Sequence[n.Loop] = ()) -> None:
         info = self.program.buffers[buffer]
-        dims = [host.expr(self.bounded(d)) for d in info.dims]
+        dims = [host.expr(self.bounded(d)) for d in largest_dims(info, around)]
         shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
 
@@ -291,8 +291,8 @@ class Launcher:
 
     def launch(self, s: n.Kernel) -> None:
         kernel = self.kernels[s.name]
-        for buffer in sorted(shared_allocs(s)):
-            self.alloc(buffer)
+        for buffer, around in sorted(shared_allocs(s).items()):
+            self.alloc(buffer, around)
         self.source(s)
         name = kernel.name
         counts = [host.expr(self.bounded(e)) for e in kernel.launch.counts]

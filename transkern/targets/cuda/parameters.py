@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transkern.errors import CompileError
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -11,6 +12,7 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import buffers_written, exprs, scalars_set, variables_read, walk
 from transkern.ir.uses import reads_before_set
 from transkern.targets.clike import ident
+from transkern.targets.cuda.nests import highest
 from transkern.targets.cuda.spelling import TYPES
 
 
@@ -37,28 +39,39 @@ def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list
     return buffers, scalars, params
 
 
-def shared_allocs(kernel: n.Kernel) -> set[str]:
-    """What the statements that threads run together allocate: it comes from the launcher."""
-    found: set[str] = set()
+def shared_allocs(kernel: n.Kernel) -> dict[str, tuple[n.Loop, ...]]:
+    """What the statements that threads run together allocate, with the loops around: it comes from the launcher."""
+    found: dict[str, tuple[n.Loop, ...]] = {}
 
-    def look(statements: Sequence[n.Stmt]) -> None:
+    def look(statements: Sequence[n.Stmt], around: tuple[n.Loop, ...]) -> None:
         for s in statements:
             match s:
                 case n.Alloc(buffer):
-                    found.add(buffer)
+                    found[buffer] = around
                 case n.Loop(kind="sequential", body=body):
-                    look(body)
+                    look(body, (*around, s))
                 case n.While(head=head, body=body):
-                    look(head)
-                    look(body)
+                    look(head, around)
+                    look(body, around)
                 case n.If(then=then, orelse=orelse):
-                    look(then)
-                    look(orelse)
+                    look(then, around)
+                    look(orelse, around)
                 case _:
                     pass
 
-    look(kernel.body)
+    look(kernel.body, ())
     return found
+
+
+def largest_dims(buffer: n.Buffer, around: Sequence[n.Loop]) -> tuple[Expr, ...]:
+    """The dims that a buffer made anew in the loops `around` never exceeds, without their variables."""
+    axes = {loop.axis for loop in around}
+    found = tuple(highest(d, around) if variables_read(d) & axes else d for d in buffer.dims)
+    if any(d is None for d in found):
+        raise CompileError(
+            f"cannot compile for CUDA: the largest size of `{buffer.name}`, made in a loop, is not known"
+        )
+    return tuple(d for d in found if d is not None)
 
 
 def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
@@ -72,8 +85,9 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
             axes.add(s.name)  # a subscript that is worked out before it is used
     touched = [(e.buffer, e.index) for e in exprs((kernel,)) if isinstance(e, Load)]
     touched += [(s.buffer, s.index) for s in walk((kernel,)) if isinstance(s, (n.Store, n.Scanning))]
+    made = shared_allocs(kernel)
     for buffer, index in touched:
-        dims = program.buffers[buffer].dims
+        dims = largest_dims(program.buffers[buffer], made.get(buffer, ()))
         if len(dims) != len(index):
             dims = (b.product(dims),)
         along = [d for d, e in zip(dims, index, strict=True) if variables_read(e) & axes]
