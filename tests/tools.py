@@ -6,6 +6,7 @@ out, and the run says so at its end. `TRANSKERN_TESTS_PARTIAL=1` leaves out ther
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import os
@@ -100,6 +101,14 @@ def _sanitizers() -> str:
     return ""
 
 
+def _gomp() -> str:
+    try:
+        ctypes.CDLL("libgomp.so.1")
+    except OSError as error:
+        return f"no GCC OpenMP runtime ({error})"
+    return ""
+
+
 def _device() -> str:
     if _module("cupy", "")():
         return "no CUDA device"
@@ -111,6 +120,7 @@ def _device() -> str:
 _TOOLS: dict[str, Callable[[], str]] = {
     "cc": _program(os.environ.get("CC", "cc"), "a C compiler"),
     "c++": _program(os.environ.get("CXX", "g++"), "a C++ compiler"),
+    "gomp": _gomp,
     "nvrtc": _nvrtc,
     "cupy": _module("cupy", "'transkern[cuda]'"),
     "nvdisasm": _in_environment("nvdisasm", "nvidia-cuda-nvdisasm"),

@@ -16,7 +16,7 @@ from tests.nests.test_table import outcome
 from tests.tools import require
 from transkern.targets.cpu import kernels
 
-require("cc")
+require("cc", "gomp")
 
 THREADS = (1, 2, 8)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from tests.nests.registry import Sizes
 from tests.nests.test_table import outcome
 from transkern.targets.cpu import build as cc
 from transkern.targets.cpu import kernels
+from transkern.targets.cuda.simulator.check import _fixed_addresses
 
 RUNTIME = Path(__file__).with_name("gomp.c")
 _FLAGS = ("-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-fopenmp", "-fPIC", "-fwrapv", "-ffp-contract=off", "-w")
@@ -88,8 +88,7 @@ def _run(names: list[str]) -> dict[str, str]:
     library = subprocess.run(
         [cc.compiler(), "-print-file-name=libtsan.so"], capture_output=True, text=True
     ).stdout.strip()
-    # ThreadSanitizer wants its addresses where they are without randomisation.
-    prefix = ["setarch", "-R"] if shutil.which("setarch") else []
+    prefix = _fixed_addresses()  # ThreadSanitizer wants them without randomisation
     environment = os.environ | {
         "LD_PRELOAD": library, "OPENBLAS_NUM_THREADS": "1",
         "TSAN_OPTIONS": "halt_on_error=0:exitcode=0:report_thread_leaks=0:report_signal_unsafe=0",

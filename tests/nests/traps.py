@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.nests.registry import nest
+from tests.nests.registry import drawn, nest
 
 
 @nest("float64[n]")
@@ -142,7 +142,7 @@ def inner_bound_from_the_outer(a):
     return total
 
 
-@nest("int64[n], int64[n]", limit=lambda rng, s: rng.integers(0, max(s["n"], 1), s["n"]))
+@nest("int64[n], int64[n]", limit=drawn("n", low=0, high=5, dtype="int64"))
 def bound_from_data(limit, out):
     for i in range(len(limit)):  # parallel
         for j in range(limit[i]):  # reduction
