@@ -8,27 +8,46 @@ from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
 from transkern.fuse.alive import mask_shrinking
+from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.hoist import hoist_gathers
+from transkern.fuse.interchange import lanes_outside
 from transkern.fuse.kernels import place_kernels, spill_scalars
+from transkern.fuse.lanes import block_lanes
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
+from transkern.fuse.parallel import parallelise
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
+from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
+from transkern.fuse.split import split_loops
 from transkern.ir.nodes import Program
 
 Pass = Callable[[Program], Program]
 
-COMMON_PASSES: tuple[Pass, ...] = (
+BEFORE_LOOPS: tuple[Pass, ...] = (
     lower,
     drop_proven_guards,
+    prove_bounds,
     hoist_guards,
     unify_sizes,  # needs the guards in front
+    coalesce_scalars,
+    drop_dead_scalars,
+    settle_after_loop,
+    drop_dead_scalars,
+)
+"""What comes before the user's loops are looked at."""
+
+COMMON_PASSES: tuple[Pass, ...] = (
+    *BEFORE_LOOPS,
+    split_loops,
+    parallelise,
     fuse_loops,
+    lanes_outside,
     contract_temporaries,
     share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
@@ -39,7 +58,7 @@ COMMON_PASSES: tuple[Pass, ...] = (
     predicate_stores,
 )
 
-PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, name_axes, place_kernels)
+PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, name_axes, block_lanes, place_kernels)
 """For the CPU, where moving elements together is cheap."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (*COMMON_PASSES, place_kernels, spill_scalars, guard_assumptions)

@@ -233,3 +233,23 @@ def d47(a, n):
         for last in range(2):
             a[i, 1] += last
     return float(prev), last
+
+
+@case(X)
+def d48(x):
+    d = np.zeros(3, np.int64)
+    d[0] = -2
+    first = x[d[0]]
+    for i in range(3):
+        first += x[d[i]]
+        d[2 - i] = -i - 1  # what was known of all zeros does not hold in the next iteration
+    return first
+
+
+@case(X)
+def d49(x):
+    order = np.argsort(x)
+    order[0] = order[1]  # no permutation any more
+    y = np.zeros(len(x))
+    y[order] += 1.0
+    return y

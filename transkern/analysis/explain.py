@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from transkern.analysis.loops import LoopReport
 from transkern.fuse.kernels import count_kernels, temporaries
 from transkern.ir import nodes as n
 from transkern.ir.printer import text
 from transkern.ir.traverse import buffers_used, buffers_written, walk
 
 
-def explain(program: n.Program) -> str:
-    """Kernels with the lines fused in each, temporaries, library steps, and how each loop runs."""
+def explain(program: n.Program, loops: Iterable[LoopReport] = ()) -> str:
+    """Kernels with the lines fused in each, temporaries, library steps, and what is known of each user loop."""
     kernels = count_kernels(program)
     left = temporaries(program)
     lines = [
@@ -23,6 +24,10 @@ def explain(program: n.Program) -> str:
             lines += _kernel(program, s)
         elif isinstance(s, n.Library):
             lines.append(f"  line {s.span.line}: {s.name} by the library: {', '.join(s.ins)} -> {', '.join(s.outs)}")
+    loops = list(loops)
+    if loops:
+        lines.append("  loops:")
+        lines += ["    " + text.replace("\n", "\n    ") for text in map(str, loops)]
     return "\n".join(lines)
 
 
@@ -38,7 +43,7 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
             case n.While():
                 out.append(f"    line {s.span.line}: sequential while: its parallel passes run inside one kernel")
             case n.Loop(kind="sequential", axis=axis):
-                out.append(f"    line {s.span.line}: sequential over {axis}: not yet proven independent")
+                out.append(f"    line {s.span.line}: in order over {axis}")
             case n.Loop(kind="parallel", axis=axis, start=start, stop=stop):
                 sums = [x.name for x in s.body if isinstance(x, n.Accumulate)]
                 kind = "reduction" if sums else "parallel"

@@ -400,7 +400,10 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
             x, y = b.cast(scalar_expr(ctx, best), kind[0]), b.cast(scalar_expr(ctx, other), kind[0])
             if kind[0] == "index":
                 best = Scalar((b.maximum if name == "max" else b.minimum)(x, y), True)
+            elif kind[0].startswith(("int", "uint")):
+                best = Scalar(Apply("maximum" if name == "max" else "minimum", (x, y), kind[0]), kind[1])
             else:
+                x, y = (ctx.let(e, name) if isinstance(e, Apply) else e for e in (x, y))  # each stands there twice
                 better = Apply("greater" if name == "max" else "less", (y, x), "bool")
                 best = Scalar(b.where(better, y, x), kind[1])
         return best

@@ -47,6 +47,7 @@ class Context:
         self.variables: dict[str, str] = {}
         self.bounds: dict[str, Expr] = {}
         self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
+        self.stored: set[str] = set()  # buffers that the user stores into; survives `restore`
         self.taken: set[str] = set()
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
@@ -304,6 +305,8 @@ class Context:
                     return self.ranges[name]
                 return None
             case Load(buffer):
+                if buffer in self.stored:
+                    return None
                 found = self.buffers[buffer]
                 return (found.low, found.high) if found.low is not None and found.high is not None else None
             case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype != "float64":
@@ -352,7 +355,11 @@ class Context:
     # --- hazards
 
     def before_write(self, buffer: str) -> None:
-        """Values that are still to be read from `buffer` are evaluated now, as it is about to change."""
+        """Values that are still to be read from `buffer` are evaluated now, as it is about to change.
+
+        What was known of all its elements no longer holds, also not earlier in the loops around this store.
+        """
+        self.stored.add(buffer)
         for frame in self.frames:
             for name, value in list(frame.items()):
                 if isinstance(value, Array) and not value.view and self._reads(value, buffer):

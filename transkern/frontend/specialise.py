@@ -95,6 +95,8 @@ def _translate(
     params = [
         replace(p, written=(p.base or p.name) in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params
     ]
+    for buffer in ctx.stored & set(ctx.buffers):  # what was known of its first values
+        ctx.buffers[buffer] = replace(ctx.buffers[buffer], low=None, high=None, permutation=False)
     params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
     program = n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,

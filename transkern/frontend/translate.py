@@ -432,7 +432,7 @@ class Translator(Expressions):
                 return ctx.define(value, name)
             case Array(mask=None, view=True, identity="") if self._reordered(value):
                 source = ctx.buffers[value.base]
-                whole = source.permutation and value.dims == source.dims
+                whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
                 return ctx.define(replace(value, view=False), name, permutation=whole)
             case Array(mask=mask) if mask is not None:
                 if name in stored_names(self.node):
@@ -1039,11 +1039,14 @@ class Translator(Expressions):
             with ctx.block() as setup:
                 state.enter(self)
                 self.loops.append(state)
+                stored = len(ctx.stored)
                 try:
                     ctx.span = span
                     statement = trip(state)
                 finally:
                     self.loops.pop()
+                if len(ctx.stored) > stored:  # what the iteration took for known before its store may not be so
+                    state.widened = True
             if not state.widened:
                 break
             state.widened = False

@@ -66,7 +66,8 @@ class _Placing:
             return self.names.fresh(f"{self.program.name}_loop")
         order = list(self.program.buffers)  # names must not depend on the order of a set
         written = sorted(buffers_written(s), key=lambda x: (self.program.buffers[x].role != "result", order.index(x)))
-        base = written[0] if written else next(iter(sorted(scalars_set(s))), "scalar")
+        bound = {x.name for x in walk((s,)) if isinstance(x, n.Let)}
+        base = written[0] if written else next(iter(sorted(scalars_set(s) - bound)), "scalar")
         return self.names.fresh(f"{self.program.name}_{base.replace('.', '_')}")
 
 
@@ -88,6 +89,9 @@ def _placement(s: n.Stmt) -> str:
             inner = list(walk((s,)))
             if any(isinstance(x, (n.Library, n.Return, n.Alloc)) for x in inner):
                 return "host"
+            match s:
+                case n.If(Var(), (n.Loop(kind="parallel") as only,), _) if _placement(only) == "grid":
+                    return "host"  # decided once: what it decides on fills the device
             return (
                 "block"
                 if any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning, n.Store)) for x in inner)

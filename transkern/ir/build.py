@@ -231,7 +231,7 @@ def compare(op: str, a: Expr, b: Expr) -> Expr:
     gap = difference(a, b)
     if gap is not None:
         return Const(_COMPARE[op](gap, 0), "bool")
-    if op in ("less", "greater_equal") and constant(b) == 0 and is_nonnegative(a):
+    if op in ("less", "greater_equal") and at_least(a, b):
         return Const(op == "greater_equal", "bool")
     if op in ("greater", "less_equal") and constant(a) == 0 and is_nonnegative(b):
         return Const(op == "less_equal", "bool")

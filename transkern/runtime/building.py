@@ -144,6 +144,17 @@ def program_texts(program: Any, target: str, allow_float32: bool = False) -> dic
 
 
 def explain(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> str:
-    from transkern.analysis.explain import explain as explain_program
+    from transkern.frontend.source import live_function
+    from transkern.frontend.specialise import specialise
 
-    return explain_program(program_for(function, arg_types, "cpu"))
+    return explained(specialise(live_function(function), arg_types))
+
+
+def explained(made: Any) -> str:
+    """What becomes of a program of array statements on the CPU, and what is known of its loops."""
+    from transkern import pipeline
+    from transkern.analysis.explain import explain as explain_program
+    from transkern.analysis.loops import reports
+
+    before = pipeline.run(made, pipeline.BEFORE_LOOPS)
+    return explain_program(pipeline.run(before, pipeline.PASSES[len(pipeline.BEFORE_LOOPS) :]), reports(before))

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from transkern import pipeline
-from transkern.analysis.explain import explain
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
 from transkern.frontend.source import TextScope, read_module
 from transkern.frontend.specialise import parameter_names, specialise
 from transkern.frontend.types import ArgType, parse_signature, types_from_annotations
 from transkern.frontend.values import Function
 from transkern.ir.printer import program
-from transkern.runtime.building import program_texts
+from transkern.runtime.building import explained, program_texts
 from transkern.runtime.compiled import types_help
 
 
@@ -59,14 +58,18 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
     return found
 
 
+def _specialised(path: Path, name: str | None, types: str | None) -> Any:
+    function = _function(read_module(path), name, types)
+    try:
+        return specialise(function, _types(function, types))
+    except NeedsConstant as need:
+        raise need.problem from None
+
+
 def _program(
     path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None
 ) -> Any:
-    function = _function(read_module(path), name, types)
-    try:
-        made = specialise(function, _types(function, types))
-    except NeedsConstant as need:
-        raise need.problem from None
+    made = _specialised(path, name, types)
     if after is not None:
         after("frontend", made)
     return pipeline.run(made, pipeline.passes_for(target), after)
@@ -99,7 +102,7 @@ def print_after(path: Path, function: str | None, types: str | None, pass_name: 
 
 def explain_text(path: Path, function: str | None, types: str | None) -> str:
     """What became of a function, against its lines."""
-    return explain(_program(path, function, types, "cpu"))
+    return explained(_specialised(path, function, types))
 
 
 def check_file(path: Path) -> list[tuple[str, bool, str]]:

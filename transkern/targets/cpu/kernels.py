@@ -76,6 +76,7 @@ class KernelPrinter:
     local: set[str] = field(default_factory=set)
     positions: dict[str, str] = field(default_factory=dict)
     frees: list[list[str]] = field(default_factory=list)
+    private: set[str] = field(default_factory=set)  # variables declared in the parallel loops around
 
     def __post_init__(self) -> None:
         self.c = CPrinter(self.program.buffers, TYPES)
@@ -86,7 +87,7 @@ class KernelPrinter:
         """`kernel` as a function; scalars in `live_after` that it sets are handed back."""
         buffers, scalars = interface(self.program, kernel)
         declared = {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
-        changed = sorted(scalars_set(kernel) - declared)
+        changed = sorted(scalars_set(kernel) - declared - _private(kernel.body))
         accumulators = {s.name: s for s in walk(kernel.body) if isinstance(s, n.Accumulator)}
         outputs = [
             Var(name, accumulators[name].dtype if name in accumulators else self.program.variables[name])
@@ -305,9 +306,18 @@ class KernelPrinter:
             self.line(pragma)
         self.line(self.header(s))
         self.parallel += bool(threads)
-        self.nested(s.body)
+        self.iteration(s)
         self.parallel -= bool(threads)
         self.line("}")
+
+    def iteration(self, s: n.Loop) -> None:
+        """The body of a parallel loop, with the variables that each iteration has for itself."""
+        mine = _own_variables(s) - self.private
+        for name in sorted(mine):
+            self.line(f"    {TYPES[self.program.variables[name]]} {ident(name)};")
+        self.private |= mine
+        self.nested(s.body)
+        self.private -= mine
 
     def header(self, s: n.Loop) -> str:
         c, i = self.c, ident(s.axis)
@@ -506,7 +516,7 @@ class KernelPrinter:
         if self._vectorises(s):
             self.line(f"#pragma omp simd{clauses}")
         self.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
-        self.nested(s.body)
+        self.iteration(s)
         self.line("}")
         for name in names:
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")
@@ -639,6 +649,34 @@ def _direct(statements: Iterable[n.Stmt]) -> Iterable[n.Stmt]:
         if isinstance(s, n.If):
             for body in bodies(s):
                 yield from _direct(body)
+
+
+def _private(block: Iterable[n.Stmt]) -> set[str]:
+    """The variables that belong to an iteration of a parallel loop."""
+    return {
+        x.name for s in walk(block) if isinstance(s, n.Loop) and s.kind == "parallel"
+        for x in walk(s.body) if isinstance(x, n.Assign)
+    }  # fmt: skip
+
+
+def _own_variables(loop: n.Loop) -> set[str]:
+    """The variables that an iteration of this loop declares: those that no loop inside it has for itself."""
+    assigned = {x.name for x in walk(loop.body) if isinstance(x, n.Assign)}
+    assigned -= {x.name for x in walk(loop.body) if isinstance(x, n.Let)}  # declared where they are bound
+    inner = [x for x in walk(loop.body) if isinstance(x, n.Loop) and x.kind == "parallel"]
+    for name in list(assigned):
+        if any(_mentions((x,), name) == _mentions(loop.body, name) for x in inner):
+            assigned.discard(name)
+    return assigned
+
+
+def _mentions(block: Iterable[n.Stmt], name: str) -> int:
+    """How often statements read or set a scalar."""
+    return sum(
+        (isinstance(s, n.Assign) and s.name == name)
+        + sum(isinstance(e, Var) and e.name == name for own in own_exprs(s) for e in walk_expr(own))
+        for s in walk(block)
+    )
 
 
 def _search(s: n.Loop) -> n.Accumulate | None:

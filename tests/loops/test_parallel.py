@@ -1,0 +1,82 @@
+"""What dependence analysis lets run in parallel gives Python's result, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.loops import functions
+from transkern.analysis import loops_of
+from transkern.pipeline import PASSES, program_of
+
+SOURCE = Path(functions.__file__).read_text(encoding="utf-8")
+
+
+def classes(types: str) -> list[str]:
+    return [r.kind for r in loops_of(SOURCE, types)]
+
+
+def inputs(name: str, n: int) -> tuple[Any, ...]:
+    rng = np.random.default_rng(n)
+    match name:
+        case "matmul":
+            return rng.random((n, 5)), rng.random((5, 2 * n)), np.zeros((n, 2 * n))
+        case "floyd":
+            return (rng.random((n, n)) - 0.1,)
+        case "lanes":
+            return rng.random((n, 2 * n + 1)), 0.5
+        case "running":
+            return (rng.integers(-40, 60, n),)
+        case "gathered":
+            return rng.random(9), rng.integers(-9, 9, n), np.zeros(n)
+        case "cholesky":
+            a = rng.random((n, n))
+            return (a @ a.T + n * np.eye(n),)
+        case _:
+            return (rng.random(n),)
+
+
+@pytest.mark.parametrize("name", ["matmul", "floyd", "lanes", "running", "gathered", "cholesky", "swapped"])
+def test_results_have_pythons_bits(name: str) -> None:
+    plain = getattr(functions, name)
+    compiled = transkern.compile(plain, target="cpu")
+    for n in (1, 2, 7, 40, 70):
+        mine, theirs = inputs(name, n), inputs(name, n)
+        got, wanted = compiled(*mine), plain(*theirs)
+        for x, y in zip(mine, theirs, strict=True):
+            np.testing.assert_array_equal(x, y)
+        if wanted is not None:
+            np.testing.assert_equal(got, wanted)
+
+
+def test_classes() -> None:
+    assert classes("matmul(float64[n,m], float64[m,p], float64[n,p])") == ["parallel", "parallel", "reduction"]
+    assert classes("floyd(float64[n,n])") == ["sequential with parallel body"] * 3
+    assert classes("lanes(float64[n,m], float)") == ["per-lane"]
+    assert classes("running(int64[n])") == ["reduction"]
+    assert classes("gathered(float64[n], int64[m], float64[m])") == ["parallel"]
+    assert classes("cholesky(float64[n,n])")[2:] == ["reduction", "reduction"]
+    assert classes("swapped(float64[n])") == ["parallel", "parallel"]
+
+
+def test_a_check_that_fails_leaves_behind_what_python_leaves() -> None:
+    x, index = np.arange(4.0), np.array([0, 3, 4, 1])
+    mine, theirs = np.zeros(4), np.zeros(4)
+    compiled = transkern.compile(functions.gathered, target="cpu")
+    with pytest.raises(IndexError, match="index 4 is out of bounds for axis 0 with size 4"):
+        compiled(x, index, mine)
+    with pytest.raises(IndexError):
+        functions.gathered(x, index, theirs)
+    np.testing.assert_array_equal(mine, theirs)
+
+
+def test_bounds_checks_go_where_ranges_prove_them() -> None:
+    from transkern.ir import nodes as n
+    from transkern.ir.traverse import walk
+
+    program = program_of(SOURCE, "cholesky", "cholesky(float64[n,n])", PASSES)
+    assert not [s for s in walk(program.body) if isinstance(s, n.Guard)]

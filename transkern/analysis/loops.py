@@ -1,0 +1,348 @@
+"""The class of every loop that the user wrote, and why: what `explain` prints and what tools can ask for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from transkern.analysis.accesses import Access
+from transkern.analysis.bands import constant_distances
+from transkern.analysis.dependence import Carried, Meeting
+from transkern.analysis.lanes import lanes_apart
+from transkern.analysis.scalars import combination
+from transkern.analysis.splitting import splitting_point
+from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.names import printed
+from transkern.ir.printer import text
+from transkern.ir.traverse import variables_read, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two iterations of a loop that may not change places, with an example.
+
+    `first_line` runs in an earlier iteration than `second_line`; `first_access` and `second_access` say what they do
+    (``writes u[t]``, ``reads u[t - 1]``). With `sizes` (sizes, integer arguments and variables of the loops around),
+    the iterations in which the loop's variable is `first` and `second` both touch `element` of `array`. `sizes` is None
+    where no example is known, only that nothing proves there is none. `distance` is how many iterations lie between,
+    where that is always the same number.
+    """
+
+    array: str
+    kind: str  # "flow" | "anti" | "output"
+    first_line: int
+    second_line: int
+    first_access: str
+    second_access: str
+    distance: tuple[int, ...] | None = None
+    sizes: Mapping[str, int] | None = None
+    first: int = 0
+    second: int = 0
+    element: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReport:
+    """What is known of the loop at `line`, over `variable`.
+
+    `kind`: ``parallel``, ``reduction``, ``scan``, ``per-lane``, ``wavefront``, ``sequential with parallel body`` or
+    ``sequential``. `conflict` is what forbids the iterations to change places; `notes` say what was privatised, where
+    it may raise, and the like.
+    """
+
+    line: int
+    variable: str
+    kind: str
+    conflict: Conflict | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        head = f"line {self.line}: {self.kind} over {self.variable}"
+        c = self.conflict
+        if c is not None:
+            head += f": line {c.first_line} {c.first_access}, line {c.second_line} {c.second_access}"
+            if c.sizes is None:
+                head += " (not proven apart)"
+            else:
+                parts = [f"distance {c.distance[0]}"] if c.distance else []
+                at = ", ".join(f"{k} = {v}" for k, v in c.sizes.items())
+                v = self.variable.split(",")[0].strip("( ")
+                does, did = _VERBS[c.kind]
+                parts.append((f"for {at}: " if at else "") + f"{v} = {c.second} {does} {v} = {c.first} {did}")
+                head += f" ({'; '.join(parts)})"
+        for note in self.notes:
+            head += f"\n    {note}"
+        return head
+
+
+_VERBS = {"flow": ("reads what", "wrote"), "anti": ("writes what", "read"), "output": ("writes what", "wrote")}
+
+
+def reports(program: n.Program) -> tuple[LoopReport, ...]:
+    """The loops that the user wrote in a program as it is before `parallelise`, in the order of the source."""
+    walker = _Reporting(program)
+    walker.block(program.body)
+    unique = {(r.line, r.variable): r for r in reversed(walker.found)}
+    return tuple(sorted(unique.values(), key=lambda r: r.line))
+
+
+class _Reporting(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.found: list[LoopReport] = []
+        self.reads = reads_of(program.body)
+        self.targets = _targets(program.source)
+        self.names: dict[str, str] = {}
+        self.verdicts: dict[int, Verdict] = {}
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not isinstance(s, n.Loop):
+            return [self.inside(s)]
+        users = s.kind == "sequential"
+        if users:
+            inner = reads_of(s.body)
+            elsewhere = {name for name, count in self.reads.items() if count > inner[name]}
+            around = self.surroundings()
+            verdict = judge(self.program, s, around, elsewhere)
+            self.names[s.axis] = self.targets.get(s.span.line, s.axis)
+            position = len(self.found)
+        made = self.inside(s)
+        if users:
+            self.found.insert(position, self.report(verdict, self.found[position:]))
+        return [made]
+
+    def report(self, verdict: Verdict, inside: Sequence[LoopReport]) -> LoopReport:
+        loop = verdict.loop
+        variable = self.targets.get(loop.span.line, loop.axis)
+        notes: list[str] = []
+        private = sorted(
+            name for name in verdict.scalars.private & set(self.program.variables)
+        )
+        if private and verdict.independent:
+            notes.append(f"{', '.join(_plain(p) for p in private)}: each iteration has its own")
+        if verdict.raises:
+            notes.append("runs in order where an iteration may raise an error: " + ", ".join(
+                f"line {k}" for k in sorted({s.span.line for s in walk(loop.body) if isinstance(s, n.Guard)})
+            ))  # fmt: skip
+        if verdict.last and verdict.independent:
+            names = ", ".join(_plain(x) for x in sorted(verdict.last))
+            notes.append(f"the last iteration is taken out: {names} is read after the loop")
+        if verdict.independent:
+            kind = "reduction" if verdict.scalars.running else "parallel"
+            if verdict.scalars.running and verdict.reducible is None:
+                notes.append("runs in order: the order of floating-point operations shows in the result")
+            return LoopReport(loop.span.line, variable, kind, None, tuple(notes))
+        conflict = self.conflict(verdict)
+        if verdict.leaves:
+            notes.append("an iteration may end the loop")
+        point = splitting_point(verdict) if b.constant(loop.step) == 1 else None
+        if point is not None:
+            notes.append(f"parallel but for the iteration {variable} = {self.shown(point, {})}, which is taken out")
+        kind = "sequential with parallel body" if point is not None else self.kind(verdict, inside)
+        return LoopReport(loop.span.line, variable, kind, conflict, tuple(notes))
+
+    def kind(self, verdict: Verdict, inside: Sequence[LoopReport]) -> str:
+        loop = verdict.loop
+        parallel = any(isinstance(s, n.Loop) and s.kind == "parallel" for s in walk(loop.body)) or any(
+            r.kind not in ("sequential", "scan", "reduction") for r in inside
+        )
+        if not verdict.leaves and not verdict.observed and not verdict.last:
+            if _array_reduction(verdict):
+                return "reduction"
+            if not any(isinstance(s, (n.Loop, n.While, n.Compact)) for s in walk(loop.body)) and _scan(verdict):
+                return "scan"
+            if not verdict.scalars.carried:
+                if lanes_apart(self.program, verdict):
+                    return "per-lane"
+                if _wavefront(verdict, inside):
+                    return "wavefront"
+        if parallel:
+            return "sequential with parallel body"
+        return "sequential"
+
+    # --- conflicts
+
+    def conflict(self, verdict: Verdict) -> Conflict | None:
+        """The example to show: a value that one iteration hands to another, where there is one."""
+        found: list[Meeting] = []
+        running = {r.name for r in verdict.scalars.running}
+        scalars = frozenset(verdict.scalars.carried) | verdict.observed | verdict.last | running
+        carried = Carried(self.program.buffers, verdict.loop, verdict.carried.around, frozenset(), scalars)
+        for meeting in carried.meetings(explain=True):
+            found.append(meeting)
+            if meeting.kind == "flow" and meeting.values is not None:
+                break
+        if not found:
+            return None
+        best = min(found, key=lambda m: (m.values is None, ["flow", "anti", "output"].index(m.kind)))
+        m = best
+        return Conflict(
+            _plain(m.first.buffer) if m.first.buffer in scalars else m.first.buffer, m.kind, m.first.span.line,
+            m.second.span.line, self.says(m.first, scalars, carried), self.says(m.second, scalars, carried),
+            None if m.distance is None else (m.distance,),
+            None if m.values is None else self.sizes(m.values), m.ran, m.later,
+            m.element,
+        )  # fmt: skip
+
+    def sizes(self, values: Mapping[str, int]) -> dict[str, int]:
+        return {self.names.get(k, printed(k)): v for k, v in values.items()}
+
+    def says(self, access: Access, scalars: frozenset[str], carried: Carried) -> str:
+        verb = "writes" if access.write else "reads"
+        if access.buffer in scalars:
+            return f"{verb} {_plain(access.buffer)}"
+        if access.index is None:
+            return f"{verb} {access.buffer}"
+        lets = {**carried.around.lets, **carried.body.lets}
+        return f"{verb} {access.buffer}[{', '.join(self.shown(i, lets) for i in access.index)}]"
+
+    def shown(self, index: Expr, lets: Mapping[str, Expr]) -> str:
+        """A subscript as the user wrote it, or nearly."""
+
+        def show(e: Expr) -> Expr | None:
+            match e:
+                case Var(name) if name in self.names:
+                    return Var(self.names[name], e.dtype)
+                case Var(name) if name in lets:
+                    return b.map_expr(lets[name], show)
+                case Var(name):
+                    return Var(_plain(printed(name)), e.dtype)
+                case Apply("cast", (x,), _):
+                    return b.map_expr(x, show)
+                case Apply("where", (Apply("less", (x, y), _), _, z), "index") if x == z and b.constant(y) == 0:
+                    return b.map_expr(x, show)  # a subscript that counts from the end where it is negative
+                case _:
+                    return None
+
+        found = text(b.map_expr(index, show))
+        return found[1:-1] if found.startswith("(") and found.endswith(")") and _balanced(found[1:-1]) else found
+
+
+def _balanced(inner: str) -> bool:
+    depth = 0
+    for c in inner:
+        depth += (c == "(") - (c == ")")
+        if depth < 0:
+            return False
+    return True
+
+
+def _plain(name: str) -> str:
+    """A variable as the user calls it: ``s`` of ``s_2``."""
+    base, _, number = name.rpartition("_")
+    return base if base and number.isdigit() else name
+
+
+def _targets(source: Sequence[str]) -> dict[int, str]:
+    """The loop variables of the `for` statements of a source, by line."""
+    try:
+        tree = ast.parse("\n".join(source))
+    except SyntaxError:
+        return {}
+    return {x.lineno: ast.unparse(x.target) for x in ast.walk(tree) if isinstance(x, ast.For)}
+
+
+# --- classes
+
+
+def _array_reduction(verdict: Verdict) -> bool:
+    """Whether all that iterations share are elements that one statement combines values into: ``a[f(i)] op= e``."""
+    if verdict.scalars.carried:
+        return False
+    stores = [
+        s for s in walk(verdict.loop.body) if isinstance(s, n.Store) and s.buffer in verdict.carried.body.written
+    ]
+    lets = verdict.carried.body.lets
+    for meeting in verdict.carried.meetings():
+        buffer = meeting.first.buffer
+        own = [s for s in stores if s.buffer == buffer]
+        if len(own) != 1 or any(
+            not _same_index(m.index, own[0].index, lets) for m in (meeting.first, meeting.second)
+        ):
+            return False
+        place = Load(buffer, own[0].index, own[0].value.dtype)
+
+        def hold(e: Expr, place: Load = place) -> Expr | None:
+            same = isinstance(e, Load) and e.buffer == place.buffer and _same_index(e.index, place.index, lets)
+            return Var("held", e.dtype) if same else None
+
+        if combination(b.map_expr(own[0].value, hold), "held") is None:
+            return False
+    return True
+
+
+def _same_index(x: tuple[Expr, ...] | None, y: tuple[Expr, ...], lets: Mapping[str, Expr]) -> bool:
+    return x is not None and len(x) == len(y) and all(
+        _inlined(i, lets) == _inlined(j, lets) for i, j in zip(x, y, strict=True)
+    )  # fmt: skip
+
+
+def _inlined(e: Expr, lets: Mapping[str, Expr]) -> Expr:
+    return b.map_expr(e, lambda x: _inlined(lets[x.name], lets) if isinstance(x, Var) and x.name in lets else None)
+
+
+_LINEAR = {"add", "subtract", "multiply", "maximum", "minimum", "fmax", "fmin", "bitwise_and", "bitwise_or",
+           "bitwise_xor", "logical_and", "logical_or", "negative", "cast", "and_then", "or_else", "where"}  # fmt: skip
+
+
+def _scan(verdict: Verdict) -> bool:
+    """Whether an element (or a scalar) is made from the one of the iteration before by a linear or extreme step."""
+    body = verdict.loop.body
+    carried = set(verdict.scalars.carried)
+    for name in carried:
+        sets = [s for s in walk(body) if isinstance(s, n.Assign) and s.name == name]
+        if len(sets) != 1 or not _linear_in(sets[0].value, name, carried):
+            return False
+    meetings = list(verdict.carried.meetings(explain=True))
+    if not meetings:
+        return bool(carried)
+    for m in meetings:
+        if m.kind != "flow" or m.distance is None:
+            return False
+        stores = [s for s in walk(body) if isinstance(s, n.Store) and s.buffer == m.first.buffer]
+        if len(stores) != 1 or m.first.span.line != m.second.span.line:
+            return False
+        buffer = m.first.buffer
+        held = b.map_expr(
+            stores[0].value,
+            lambda e, buffer=buffer: Var("held", e.dtype) if isinstance(e, Load) and e.buffer == buffer else None,  # type: ignore[misc]
+        )
+        if not _linear_in(held, "held", {"held"}):
+            return False
+    return True
+
+
+def _linear_in(e: Expr, name: str, moving: set[str]) -> bool:
+    """Whether `e` is a linear (or max/min) function of `name`; the rest may be anything that does not move."""
+    if name not in variables_read(e):
+        return not (variables_read(e) & moving)
+    match e:
+        case Var():
+            return True
+        case Apply("multiply", (x, y), _):
+            return (name in variables_read(x)) != (name in variables_read(y)) and all(
+                _linear_in(z, name, moving) for z in (x, y)
+            )
+        case Apply("where", (condition, x, y), _):
+            compares = isinstance(condition, Apply) and condition.op.startswith(("less", "greater"))
+            if name in variables_read(condition) and not compares:
+                return False
+            return all(_linear_in(z, name, moving) for z in (x, y))
+        case Apply(op, args, _) if op in _LINEAR:
+            return all(_linear_in(z, name, moving) for z in args)
+        case Apply("divide", (x, y), _):
+            return name not in variables_read(y) and _linear_in(x, name, moving)
+        case _:
+            return False
+
+
+def _wavefront(verdict: Verdict, inside: Sequence[LoopReport]) -> bool:
+    """Whether this loop and one inside it carry dependences by constant distances only."""
+    inner = [s for s in verdict.loop.body if isinstance(s, n.Loop)]
+    if len(inner) != 1 or not inside or inside[0].kind not in ("scan", "wavefront", "sequential", "reduction"):
+        return False
+    return constant_distances(verdict, inner[0]) is not None

@@ -1,0 +1,207 @@
+"""What a loop's iterations hand to each other in scalars: private ones, running results, carried state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.traverse import bodies, own_exprs, scalars_set, variables_read, walk
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A scalar that an operation runs over: each iteration combines it with a value of its own.
+
+    `op` is the accumulator's, empty where the scalar is only known to be a reduction (an order that matters).
+    """
+
+    name: str
+    op: str
+    node: n.Assign
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """The scalars that a loop's body sets: in `private` each iteration sets before it reads, `running` are reductions,
+    `carried` is the rest."""
+
+    private: frozenset[str]
+    running: tuple[Running, ...]
+    carried: tuple[str, ...]
+
+
+def scalars_of(body: Sequence[n.Stmt]) -> Scalars:
+    """How the iterations of a loop with this body use the scalars that it sets."""
+    bound = {s.name for s in walk(body) if isinstance(s, (n.Let, n.Accumulator))}
+    changed = {name for s in body for name in scalars_set(s)}
+    private, running, carried = set(), [], []
+    for name in sorted(changed):
+        if not exposed(body, name):
+            private.add(name)
+            continue
+        if name in bound:
+            private.add(name)
+            continue
+        found = running_of(body, name)
+        if found is None:
+            carried.append(name)
+        else:
+            running.append(found)
+    return Scalars(frozenset(private), tuple(running), tuple(carried))
+
+
+def exposed(body: Iterable[n.Stmt], name: str) -> bool:
+    """Whether an execution of the statements may read `name` as it was before them."""
+    return _flow(body, name)[0]
+
+
+def certain(body: Iterable[n.Stmt], name: str) -> bool:
+    """Whether every execution of the statements sets `name`."""
+    return not any(isinstance(s, (n.Break, n.Continue)) for s in walk(body)) and _flow(body, name)[1]
+
+
+def _flow(block: Iterable[n.Stmt], name: str) -> tuple[bool, bool]:
+    """(may read the value from before, certainly sets it or leaves)."""
+    for s in block:
+        reads, sets = _step(s, name)
+        if reads:
+            return True, False
+        if sets:
+            return False, True
+    return False, False
+
+
+def _step(s: n.Stmt, name: str) -> tuple[bool, bool]:
+    own = any(name in variables_read(e) for e in own_exprs(s))
+    match s:
+        case n.Let() | n.Assign() | n.Accumulator():
+            return own, s.name == name
+        case n.Accumulate():
+            return own or s.name == name, False
+        case n.If(_, then, orelse):
+            if own:
+                return True, False
+            read1, set1 = _flow(then, name)
+            read2, set2 = _flow(orelse, name)
+            return read1 or read2, set1 and set2
+        case n.While(head, condition, body):
+            read, sets = _flow(head, name)
+            if read or sets:
+                return read, sets
+            if name in variables_read(condition):
+                return True, False
+            return _flow(body, name)[0], False
+        case n.Break() | n.Continue():
+            return False, True
+        case n.Compact():
+            inner, _ = _flow(s.body, name)
+            outer = [s.start, s.stop]
+            if any(name in variables_read(e) for e in outer) or inner:
+                return True, False
+            if s.count == name:
+                return s.append, True
+            return own, False
+        case _:
+            if own:
+                return True, False
+            return any(_flow(inner, name)[0] for inner in bodies(s)), False
+
+
+_OPS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "or_else": "any", "and_then": "all",
+        "bitwise_or": "", "bitwise_and": "", "bitwise_xor": "", "logical_or": "any", "logical_and": "all",
+        "fmax": "", "fmin": ""}  # fmt: skip
+
+
+def running_of(body: Sequence[n.Stmt], name: str) -> Running | None:
+    """`name` as a reduction, where all that the body does with it is to combine it with values, by one operation."""
+    found: list[tuple[str, n.Assign]] = []
+    if not _combines(body, name, found, None) or not found:
+        return None
+    ops = {op for op, _ in found}
+    if len(ops) != 1:
+        return None
+    return Running(name, ops.pop(), found[0][1])
+
+
+def _combines(block: Iterable[n.Stmt], name: str, found: list[tuple[str, n.Assign]], guard: Expr | None) -> bool:
+    for s in block:
+        match s:
+            case n.Assign(target, value) if target == name:
+                op = combination(value, name)
+                if op is None and guard is not None:
+                    op = _extreme(guard, value, name)
+                if op is None:
+                    return False
+                found.append((op, s))
+            case n.If(condition, then, orelse):
+                if name in variables_read(condition):
+                    # `if x > best: best = x` is a maximum; other scalars set beside it are its arguments
+                    if orelse or not _combines(then, name, found, condition):
+                        return False
+                elif not (_combines(then, name, found, None) and _combines(orelse, name, found, None)):
+                    return False
+            case _:
+                if any(name in variables_read(e) for e in own_exprs(s)):
+                    return False
+                if name in scalars_set(s) and not list(bodies(s)):
+                    return False
+                if not all(_combines(inner, name, found, None) for inner in bodies(s)):
+                    return False
+    return True
+
+
+def combination(value: Expr, name: str) -> str | None:
+    """The accumulator op of ``name = name op value``; None where it is none."""
+    match value:
+        case Apply(op, (Var(left), other), _) if left == name and op in _OPS and name not in variables_read(other):
+            return _OPS[op]
+        case Apply(op, (other, Var(right)), _) if right == name and op in _OPS and name not in variables_read(other):
+            return _OPS[op] if op not in ("and_then", "or_else") else ""
+        case Apply("subtract", (Var(left), other), _) if left == name and name not in variables_read(other):
+            return ""
+        case Apply("add" | "subtract", (inner, other), _) if name not in variables_read(other):
+            return "" if combination(inner, name) in ("sum", "") else None
+        case Apply("where", (condition, x, y), _):
+            return _choice(condition, x, y, name)
+        case Apply("cast", (inner,), _):
+            return "" if combination(inner, name) is not None else None
+        case _:
+            return None
+
+
+def _choice(condition: Expr, x: Expr, y: Expr, name: str) -> str | None:
+    """``x if condition else y`` as a maximum, a minimum, or a combination under a condition."""
+    for kept, other in ((x, y), (y, x)):
+        if isinstance(kept, Var) and kept.name == name:
+            if name not in variables_read(condition):
+                if name not in variables_read(other):
+                    return None  # a value that is sometimes replaced: the last one counts
+                return combination(other, name)
+            op = _extreme(condition, other, name)
+            if op is None:
+                return None
+            dtype = kept.dtype
+            exact = dtype == "index" or dtype.startswith(("int", "uint"))
+            taken = kept is y  # `other if condition else name`
+            if not exact:
+                return ""
+            return op if taken else {"max": "min", "min": "max"}[op]
+    return None
+
+
+def _extreme(condition: Expr, value: Expr, name: str) -> str | None:
+    """The op of ``if condition: name = value`` where the condition compares the two."""
+    match condition:
+        case Apply("less" | "less_equal", (a, c), _):
+            small, large = a, c
+        case Apply("greater" | "greater_equal", (a, c), _):
+            small, large = c, a
+        case _:
+            return None
+    if isinstance(small, Var) and small.name == name and large == value:
+        return "max"
+    if isinstance(large, Var) and large.name == name and small == value:
+        return "min"
+    return None

@@ -1,0 +1,210 @@
+"""What may be done with one loop: the questions of dependence and of scalars put together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from transkern.analysis.accesses import Level
+from transkern.analysis.affine import Question
+from transkern.analysis.dependence import Carried, Meeting, Surroundings
+from transkern.analysis.scalars import Running, Scalars, certain, scalars_of
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.facts import conjuncts
+from transkern.ir.traverse import buffers_written, exprs, scalars_set, walk, walk_expr
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What holds for the iterations of `loop`, where it stands.
+
+    `meeting` is a conflict between two iterations, `leaves` says that an iteration may end the loop, `raises` that it
+    may raise an error. `last` are variables that every iteration sets and whose last value is read after the loop,
+    `observed` those that not every iteration sets.
+    """
+
+    loop: n.Loop
+    carried: Carried
+    scalars: Scalars
+    leaves: bool
+    raises: bool
+    observed: frozenset[str]
+    last: frozenset[str]
+    meeting: Meeting | None = field(default=None)
+
+    @property
+    def independent(self) -> bool:
+        """Whether iterations hand nothing to each other, reductions aside."""
+        return (
+            self.meeting is None and not self.leaves and not self.scalars.carried and not self.observed
+        )
+
+    @property
+    def parallel(self) -> bool:
+        return self.independent and not self.scalars.running and not self.last
+
+    @property
+    def parallel_but_last(self) -> bool:
+        """Whether all that keeps the loop in order is that the last iteration's variables are read after it."""
+        return self.independent and not self.scalars.running and bool(self.last) and b.constant(self.loop.step) == 1
+
+    @property
+    def by_memory_alone(self) -> bool:
+        """Whether iterations hand nothing to each other in scalars, and none ends the loop."""
+        s = self.scalars
+        return not (self.leaves or self.observed or self.last or s.carried or s.running)
+
+    @property
+    def reducible(self) -> tuple[Running, ...] | None:
+        """The scalars that run over the loop, where each may be combined in any order without a trace."""
+        if not self.independent or not self.scalars.running or self.last:
+            return None
+        return self.scalars.running if all(exact(r) for r in self.scalars.running) else None
+
+
+def exact(running: Running) -> bool:
+    """Whether the order of combining cannot be seen in the result."""
+    dtype = running.node.value.dtype
+    if running.op in ("any", "all"):
+        return dtype == "bool"
+    return running.op in ("sum", "prod", "max", "min") and (
+        dtype == "index" or dtype.startswith(("int", "uint"))
+    )
+
+
+def judge(
+    program: n.Program, loop: n.Loop, around: Surroundings, read_elsewhere: frozenset[str] | set[str],
+    private: frozenset[str] = frozenset(),
+) -> Verdict:
+    """The verdict on `loop`; `read_elsewhere` are the scalars that are read outside it, `private` are buffers that
+    every iteration may have for itself."""
+    carried = Carried(program.buffers, loop, around, private)
+    scalars = scalars_of(loop.body)
+    bound = {s.name for s in walk(loop.body) if isinstance(s, (n.Let, n.Accumulator))}
+    seen = frozenset((scalars.private - bound) & read_elsewhere)
+    last = frozenset(name for name in seen if certain(loop.body, name))
+    inner = list(walk(loop.body))
+    verdict = Verdict(
+        loop, carried, scalars, leaves(loop.body), any(isinstance(s, n.Guard) for s in inner), seen - last, last
+    )
+    verdict.meeting = next(carried.meetings(), None)
+    return verdict
+
+
+def leaves(body: Sequence[n.Stmt]) -> bool:
+    """Whether an iteration may end the loop (or the function)."""
+    for s in body:
+        if isinstance(s, n.Break):
+            return True
+        if any(isinstance(x, (n.Return, n.Library)) for x in walk((s,))):
+            return True
+        if isinstance(s, n.If) and (leaves(s.then) or leaves(s.orelse)):
+            return True
+    return False
+
+
+def reads_of(block: Sequence[n.Stmt]) -> Counter[str]:
+    """How often statements read each scalar."""
+    counts: Counter[str] = Counter(e.name for e in exprs(block) if isinstance(e, Var))
+    for s in walk(block):
+        if isinstance(s, n.Accumulate):
+            counts[s.name] += 1
+        if isinstance(s, (n.Compact, n.Filter)) and s.append:
+            counts[s.count] += 1
+    return counts
+
+
+class Walk:
+    """Goes through a program with what holds at each place: loops around, facts from conditions, checks and lets."""
+
+    def __init__(self, program: n.Program) -> None:
+        self.program = program
+        self.levels: list[Level] = []
+        self.facts: list[Expr] = list(program.assumptions)
+        self.lets: dict[str, Expr] = {}
+        self.reads: dict[str, int] = {}
+
+    def surroundings(self) -> Surroundings:
+        return Surroundings(tuple(self.levels), tuple(self.facts), dict(self.lets))
+
+    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        """The statements, each as `statement` makes it."""
+        facts, lets = list(self.facts), dict(self.lets)
+        out: list[n.Stmt] = []
+        for k, s in enumerate(statements):
+            self.rest = statements[k + 1 :]
+            made = self.statement(s)
+            out.extend(made)
+            self.learn(s)
+        self.facts, self.lets = facts, lets
+        return tuple(out)
+
+    def learn(self, s: n.Stmt) -> None:
+        """What holds after `s`."""
+        if isinstance(s, n.Let):
+            self.lets[s.name] = s.value
+        elif isinstance(s, n.Guard):
+            self.facts += conjuncts(s.condition)
+        else:
+            self.forget([s])
+
+    def forget(self, statements: Sequence[n.Stmt]) -> None:
+        """Without what the statements may change."""
+        changed = {name for s in statements for name in scalars_set(s)}
+        written = {name for s in statements for name in buffers_written(s)}
+        if changed or written:
+            self.facts = [f for f in self.facts if not _about(f, changed, written)]
+            self.lets = {k: v for k, v in self.lets.items() if k not in changed and not _about(v, changed, written)}
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        return [self.inside(s)]
+
+    def holds(self, condition: Expr) -> bool:
+        """Whether `condition` holds here, whatever the sizes."""
+        q = Question(self.program.buffers, set(), set(), self.lets)
+        text = q.condition(b.logical_not(condition), {}, "0")
+        if not text:
+            return False
+        for level in self.levels:
+            q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
+        for fact in self.facts:
+            q.require(q.condition(fact, {}, "0"))
+        q.nonnegative_sizes()
+        return not q.possible([text])
+
+    def inside(self, s: n.Stmt) -> n.Stmt:
+        """`s` with the statements inside it gone through."""
+        match s:
+            case n.Loop(axis, start, stop, step, _, body):
+                saved = self.facts, self.lets
+                self.forget(body)
+                self.levels.append(Level(axis, start, stop, b.constant(step) or 1))
+                made = replace(s, body=self.block(body))
+                self.levels.pop()
+                self.facts, self.lets = saved
+                return made
+            case n.If(condition, then, orelse):
+                saved_facts = self.facts
+                self.facts = saved_facts + conjuncts(condition)
+                then = self.block(then)
+                self.facts = [*saved_facts, b.logical_not(condition)]
+                orelse = self.block(orelse)
+                self.facts = saved_facts
+                return replace(s, then=then, orelse=orelse)
+            case n.While(head, condition, body):
+                saved = self.facts, self.lets
+                self.forget([s])
+                made_while = replace(s, head=self.block(head), body=self.block(body))
+                self.facts, self.lets = saved
+                return made_while
+            case _:
+                return s
+
+
+def _about(e: Expr, names: set[str], buffers: set[str]) -> bool:
+    return any(
+        (isinstance(x, Var) and x.name in names) or (isinstance(x, Load) and x.buffer in buffers) for x in walk_expr(e)
+    )

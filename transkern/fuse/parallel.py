@@ -1,0 +1,194 @@
+"""Loops that the user wrote run in parallel where it is proven that they may.
+
+    for i in range(n):                 parallel i in 0 .. n:
+        t = x[i] * 2          to         t := x[i] * 2         (t: one for each iteration)
+        y[i] = t + 1                     y[i] = t + 1
+
+A variable that each iteration sets before it reads it is private: in a parallel loop, `Assign` means the iteration's
+own variable. A scalar that integers are summed (multiplied, compared) into becomes an accumulator, whose order cannot
+be seen; floats are summed in the order in which the loop stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transkern.analysis.scalars import Running
+from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
+from transkern.fuse.copies import with_names, with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk, with_bodies
+
+
+def parallelise(program: n.Program) -> n.Program:
+    """The program with loops that are proven independent marked as parallel."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    walker = _Parallelising(program)
+    return replace(program, body=walker.block(program.body), variables=walker.variables)
+
+
+class _Parallelising(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.names = Names.of(program)
+        self.variables = dict(program.variables)
+        self.reads = reads_of(program.body)
+        self.sets = Counter(s.name for s in walk(program.body) if isinstance(s, n.Assign))
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not isinstance(s, n.Loop) or s.kind != "sequential":
+            return [self.inside(s)]
+        inner = reads_of(s.body)
+        elsewhere = {name for name, count in self.reads.items() if count > inner[name]}
+        verdict = judge(self.program, s, self.surroundings(), elsewhere)
+        if verdict.parallel_but_last and not verdict.raises:
+            return self.peeled(s, verdict)
+        if verdict.parallel and verdict.raises:
+            return self.checked(s, verdict, inner)
+        made = self.inside(s)
+        assert isinstance(made, n.Loop)
+        if verdict.parallel:
+            return [self.own(replace(made, kind="parallel"), verdict, inner)]
+        if verdict.reducible and not verdict.raises:
+            return self.reduced(made, verdict)
+        return [made]
+
+    def reduced(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """The loop with its running scalars as accumulators, which are added to the scalars behind it."""
+        before: list[n.Stmt] = []
+        after: list[n.Stmt] = []
+        body = loop.body
+        for running in verdict.scalars.running:
+            dtype = self.variables[running.name]
+            total = self.names.fresh(f"{running.name}_all")
+            before.append(n.Accumulator(total, running.op, dtype, span=loop.span))
+            body = _accumulated(body, running, total)
+            combined = _combined(running, Var(running.name, dtype), Var(total, dtype))
+            after.append(n.Assign(running.name, combined, span=loop.span))
+        made = replace(loop, kind="parallel", body=body)
+        return [*before, self.own(made, verdict, reads_of(loop.body)), *after]
+
+    def peeled(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """All iterations but the last in parallel; the last one leaves its variables to what follows."""
+        at = b.maximum(loop.start, b.sub(loop.stop, b.ONE))
+        rest = self.inside(replace(loop, stop=at))
+        assert isinstance(rest, n.Loop)
+        private = verdict.scalars.private
+        first = with_own_names(replace(rest, kind="parallel"), self.names, self.variables, private)
+        return [first, replace(loop, start=at)]
+
+    def checked(self, loop: n.Loop, verdict: Verdict, inner: Counter[str]) -> list[n.Stmt]:
+        """A loop that may raise: all its checks first, which any order may do; if one fails, the loop in order, so that
+        it raises where Python does and leaves behind what Python leaves."""
+        ok = self.names.fresh("in_bounds")
+        checks = _checks(loop.body, ok, verdict)
+        if checks is None:
+            return [self.inside(loop)]
+        fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
+        assert isinstance(fine, n.Loop)
+        fine = self.own(fine, verdict, inner)
+        return [
+            n.Accumulator(ok, "all", "bool", span=loop.span),
+            with_own_names(replace(loop, kind="parallel", body=checks), self.names, self.variables),
+            n.If(
+                Var(ok, "bool"), (fine,),
+                (with_own_names(loop, self.names, self.variables, verdict.scalars.private),), span=loop.span,
+            ),
+        ]
+
+    def own(self, loop: n.Loop, verdict: Verdict, inner: Counter[str]) -> n.Loop:
+        """The loop with names of its own for its private variables, where others use the same."""
+        renamed = {}
+        for name in verdict.scalars.private & set(self.variables):
+            sets = sum(isinstance(x, n.Assign) and x.name == name for x in walk(loop.body))
+            if self.reads[name] > inner[name] or self.sets[name] > sets:
+                renamed[name] = self.names.fresh(name)
+                self.variables[renamed[name]] = self.variables[name]
+        return replace(loop, body=with_names(loop.body, renamed)) if renamed else loop
+
+
+def _checks(block: Iterable[n.Stmt], ok: str, verdict: Verdict) -> tuple[n.Stmt, ...] | None:
+    """The checks of a loop's body alone; None where they need what the loop computes."""
+    changing = set(verdict.scalars.private) | {name for s in verdict.loop.body for name in scalars_set(s)}
+    changing -= {s.name for s in walk(verdict.loop.body) if isinstance(s, n.Let)}
+    written = verdict.carried.body.written | verdict.carried.body.local
+
+    def plain(*exprs: Expr) -> bool:
+        return not any(variables_read(e) & changing or buffers_read(e) & written for e in exprs)
+
+    out: list[n.Stmt] = []
+    for s in block:
+        if not any(isinstance(x, n.Guard) for x in walk((s,))) and not isinstance(s, n.Let):
+            if any(isinstance(x, (n.Continue, n.Break)) for x in walk((s,))):
+                return None
+            continue
+        match s:
+            case n.Guard(condition) if plain(condition):
+                out.append(n.Accumulate(ok, "all", condition, span=s.span))
+            case n.Let(_, value):
+                if plain(value):
+                    out.append(s)
+                else:
+                    changing.add(s.name)
+            case n.Loop(_, start, stop) if plain(start, stop):
+                body = _checks(s.body, ok, verdict)
+                if body is None:
+                    return None
+                out.append(replace(s, body=body, kind="sequential"))
+            case n.If(condition) if plain(condition):
+                then, orelse = _checks(s.then, ok, verdict), _checks(s.orelse, ok, verdict)
+                if then is None or orelse is None:
+                    return None
+                out.append(replace(s, then=then, orelse=orelse))
+            case _:
+                return None
+    needed = {v for s in out for v in scalars_used(s)}
+    while True:  # bindings that no check looks at
+        kept = [s for s in out if not isinstance(s, n.Let) or s.name in needed]
+        if len(kept) == len(out):
+            return tuple(out)
+        out, needed = kept, {v for s in kept for v in scalars_used(s)}
+
+
+def _unguarded(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    return tuple(with_bodies(s, _unguarded) for s in block if not isinstance(s, n.Guard))
+
+
+_NAMES = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "or_else", "all": "and_then"}
+
+
+def _combined(running: Running, one: Expr, two: Expr) -> Expr:
+    return Apply(_NAMES[running.op], (one, two), running.node.value.dtype)
+
+
+def _accumulated(block: Iterable[n.Stmt], running: Running, total: str) -> tuple[n.Stmt, ...]:
+    """``s := s + e`` as ``total sum= e``; under ``if e > s`` too: a maximum may look at every element."""
+    out: list[n.Stmt] = []
+    for s in block:
+        match s:
+            case n.Assign(name, value) if name == running.name:
+                out.append(n.Accumulate(total, running.op, _other(value, name), span=s.span))
+            case n.If(condition, then, ()) if running.name in variables_read(condition):
+                out.extend(_accumulated(then, running, total))
+            case _:
+                out.append(with_bodies(s, lambda inner: _accumulated(inner, running, total)))
+    return tuple(out)
+
+
+def _other(value: Expr, name: str) -> Expr:
+    """What ``name = name op other`` combines `name` with."""
+    match value:
+        case Apply("where", (_, x, y), _):
+            return y if isinstance(x, Var) and x.name == name else x
+        case Apply(_, (Var(left), other), _) if left == name:
+            return other
+        case Apply(_, (other, Var(right)), _) if right == name:
+            return other
+        case _:
+            return value

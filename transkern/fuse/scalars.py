@@ -1,0 +1,255 @@
+"""Scalars as a person would write them: the value that an iteration hands to the next is computed in place.
+
+    let s_1 = s + x[i]
+    if c: k_2 := k + 1 else: k_2 := k      to      s := s + x[i]
+    s := s_1                                       if c: k := k + 1
+    k := k_2
+
+The front end names each value once; what a loop carries it copies at the end of an iteration. `coalesce_scalars` takes
+the copies away, `drop_dead_scalars` what nobody reads, and `settle_after_loop` what only the last iteration leaves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    exprs,
+    map_block,
+    own_exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
+
+
+def coalesce_scalars(program: n.Program) -> n.Program:
+    """The program without copies of scalars at the ends of iterations and branches."""
+    uses = _uses(program)
+    return replace(program, body=_block(program.body, uses, program.variables))
+
+
+def _uses(program: n.Program) -> Counter[str]:
+    """How often each scalar is read, sizes of allocations included."""
+    uses: Counter[str] = Counter()
+    for e in exprs(program.body):
+        if isinstance(e, Var):
+            uses[e.name] += 1
+    for s in walk(program.body):
+        if isinstance(s, (n.Accumulate,)):
+            uses[s.name] += 1
+        if isinstance(s, (n.Compact, n.Filter)):
+            uses[s.count] += 2
+    for buffer in program.buffers.values():
+        for e in (*buffer.dims, *(x for x in (buffer.low, buffer.high) if x is not None)):
+            for name in variables_read(e):
+                uses[name] += 2
+    for e in (*program.bounds.values(), *program.assumptions):
+        for name in variables_read(e):
+            uses[name] += 2
+    return uses
+
+
+def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str, str]) -> tuple[n.Stmt, ...]:
+    out: list[n.Stmt] = [with_bodies(s, lambda inner: _block(inner, uses, variables)) for s in statements]
+    position = 0
+    while position < len(out):
+        s = out[position]
+        match s:
+            case n.Assign(target, Var(source)) if source != target and uses[source] == 1:
+                at = _origin(out, position, source, target, variables)
+                if at is not None:
+                    out[at] = _renamed(out[at], source, target)
+                    del out[position]
+                    continue
+            case _:
+                pass
+        position += 1
+    return tuple(x for x in map(_tidy, out) if x is not None)
+
+
+def _origin(out: list[n.Stmt], position: int, source: str, target: str, variables: dict[str, str]) -> int | None:
+    """Where in `out` the copied value is computed, if `target` can be set there at once."""
+    for at in range(position - 1, -1, -1):
+        s = out[at]
+        if isinstance(s, (n.Let, n.Assign)) and s.name == source:
+            return at if s.value.dtype == variables.get(target) else None
+        if isinstance(s, n.If) and source in scalars_set(s):
+            if not _sets_last(s.then, source, target) or not _sets_last(s.orelse, source, target):
+                return None
+            return at
+        if target in scalars_used(s) | scalars_set(s) or source in scalars_set(s):
+            return None
+        if isinstance(s, (n.Break, n.Continue, n.Return)) or any(
+            isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))
+        ):
+            return None  # what leaves here takes the value from before
+    return None
+
+
+def _sets_last(block: Sequence[n.Stmt], source: str, target: str) -> bool:
+    """Whether every path sets `source`, and nothing after that looks at `target`."""
+    for at in range(len(block) - 1, -1, -1):
+        s = block[at]
+        if isinstance(s, n.Assign) and s.name == source:
+            return True
+        if isinstance(s, n.If) and source in scalars_set(s):
+            return _sets_last(s.then, source, target) and _sets_last(s.orelse, source, target)
+        if target in scalars_used(s) | scalars_set(s) or source in scalars_set(s):
+            return False
+        if any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))):
+            return False
+    return False
+
+
+def _renamed(s: n.Stmt, source: str, target: str) -> n.Stmt:
+    if isinstance(s, (n.Let, n.Assign)) and s.name == source:
+        return n.Assign(target, s.value, span=s.span)
+    return with_bodies(s, lambda inner: tuple(_renamed(x, source, target) for x in inner))
+
+
+def _tidy(s: n.Stmt) -> n.Stmt | None:
+    """Without what does nothing: ``k := k`` and empty branches."""
+    match s:
+        case n.Assign(name, Var(value)) if name == value:
+            return None
+        case n.If(condition, then, orelse):
+            then = tuple(x for x in map(_tidy, then) if x is not None)
+            orelse = tuple(x for x in map(_tidy, orelse) if x is not None)
+            if not then and not orelse:
+                return None
+            if not then:
+                return replace(s, condition=b.logical_not(condition), then=orelse, orelse=())
+            return replace(s, then=then, orelse=orelse)
+        case _:
+            return s
+
+
+# --- what nobody reads
+
+
+def drop_dead_scalars(program: n.Program) -> n.Program:
+    """The program without assignments to variables that nothing reads."""
+    needed = _needed(program)
+
+    def block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out = []
+        for s in statements:
+            if isinstance(s, n.Assign) and s.name not in needed:
+                continue
+            if isinstance(s, n.If):
+                s = _tidy(with_bodies(s, block)) or None  # type: ignore[assignment]
+                if s is None:
+                    continue
+            else:
+                s = with_bodies(s, block)
+            out.append(s)
+        return tuple(out)
+
+    body = block(program.body)
+    variables = {k: v for k, v in program.variables.items() if k in needed}
+    return replace(program, body=body, variables=variables)
+
+
+def _needed(program: n.Program) -> set[str]:
+    """The scalars that something other than their own assignments needs."""
+    needed: set[str] = set()
+    sources: dict[str, set[str]] = {}
+    for buffer in program.buffers.values():
+        for e in (*buffer.dims, *(x for x in (buffer.low, buffer.high) if x is not None)):
+            needed |= variables_read(e)
+    for e in (*program.bounds.values(), *program.assumptions):
+        needed |= variables_read(e)
+    for s in walk(program.body):
+        if isinstance(s, n.Assign):
+            sources.setdefault(s.name, set()).update(variables_read(s.value))
+            continue
+        if isinstance(s, (n.Compact, n.Filter)):
+            needed.add(s.count)
+        if isinstance(s, n.Accumulate):
+            needed.add(s.name)
+        for e in own_exprs(s):
+            needed |= variables_read(e)
+    work = list(needed)
+    while work:
+        for name in sources.pop(work.pop(), ()):
+            if name not in needed:
+                needed.add(name)
+                work.append(name)
+    return needed
+
+
+# --- what the last iteration leaves
+
+
+def settle_after_loop(program: n.Program) -> n.Program:
+    """Variables that a loop only sets, each time anew from its own counter, get their last value after the loop:
+
+    for i in 0 .. n:                     for i in 0 .. n:
+        x[i] = 0               to            x[i] = 0
+        last := i                        if 0 < n: last := n - 1
+    """
+    return replace(program, body=_settled(program.body))
+
+
+def _settled(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    out: list[n.Stmt] = []
+    for s in statements:
+        s = with_bodies(s, _settled)
+        if not isinstance(s, n.Loop) or any(isinstance(x, (n.Break, n.Return)) for x in walk(s.body)):
+            out.append(s)
+            continue
+        changed = scalars_set(s) | {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+        written = buffers_written(s)
+        read = {e.name for e in exprs(s.body) if isinstance(e, Var)}
+        after: list[n.Stmt] = []
+        body: list[n.Stmt] = []
+        for x in s.body:
+            if (
+                isinstance(x, n.Assign) and x.name not in read
+                and not variables_read(x.value) & changed and not buffers_read(x.value) & written
+                and sum(isinstance(y, n.Assign) and y.name == x.name for y in walk(s.body)) == 1
+                and not any(isinstance(y, n.Continue) for y in walk(s.body))
+            ):  # fmt: skip
+                after.append(x)
+            else:
+                body.append(x)
+        out.append(replace(s, body=tuple(body)))
+        if after:
+            last = _last(s)
+            values = map_block(tuple(after), partial(_replaced, Var(s.axis), last))
+            condition = b.compare("less", s.start, s.stop) if _forward(s) else b.compare("less", s.stop, s.start)
+            out.append(n.If(condition, values, span=s.span))
+    return tuple(x for x in out if not isinstance(x, n.If) or x.condition != b.FALSE)
+
+
+def _replaced(old: Expr, new: Expr, e: Expr) -> Expr | None:
+    return new if e == old else None
+
+
+def _forward(s: n.Loop) -> bool:
+    return (b.constant(s.step) or 1) > 0
+
+
+def _last(s: n.Loop) -> Expr:
+    """The counter's value in the last iteration, where there is one."""
+    step = b.constant(s.step) or 1
+    if step == 1:
+        return b.sub(s.stop, b.ONE)
+    if step == -1:
+        return b.add(s.stop, b.ONE)
+    span = b.sub(s.stop, s.start) if step > 0 else b.sub(s.start, s.stop)
+    trips = b.floordiv(b.sub(span, b.ONE), b.index(abs(step)))
+    return b.add(s.start, b.mul(b.index(step), trips))
+
+
