@@ -54,11 +54,12 @@ class Question:
     constraints: list[str] = field(default_factory=list)
     gathered: list[tuple[Load, str, str]] = field(default_factory=list)  # loads of permutations: load, inner text, name
     opaque: dict[tuple[str, Expr], str] = field(default_factory=dict)
+    loose: bool = False  # a number that is computed stands for any number: an example need not be true
 
     def copy(self) -> Question:
         return Question(
             self.buffers, self.changing, self.written, self.lets, dict(self.parameters), list(self.unknowns),
-            list(self.constraints), list(self.gathered), dict(self.opaque),
+            list(self.constraints), list(self.gathered), dict(self.opaque), self.loose,
         )  # fmt: skip
 
     def unknown(self) -> str:
@@ -140,15 +141,17 @@ class Question:
             if e not in self.parameters:
                 made = self.parameters[e] = f"p{len(self.parameters)}"
                 load = _load_of(self._resolved(e))
+                self.loose |= load is None and not isinstance(e, Var)
                 if load is not None and load.buffer in self.buffers:
                     self._within(self.buffers[load.buffer], made, names, instance)
             return self.parameters[e]
+        load = _load_of(self._resolved(e))
+        self.loose |= load is None
         if not self.stable(e, names):
             return self.unknown()  # it may have another value at each place
         key = (instance, e)
         if key not in self.opaque:
             made = self.opaque[key] = self.unknown()
-            load = _load_of(self._resolved(e))
             if load is not None:
                 self._gather(load, made, names, instance)
         return self.opaque[key]

@@ -114,6 +114,9 @@ class Carried:
         if not explain:
             return Meeting(first, second) if question.possible() else None
         values = question.sample()
+        if isinstance(values, dict):
+            inside = self.in_bounds(question.copy(), (one, two)).sample()
+            values = inside if isinstance(inside, dict) else values
         if values is None:
             return None
         if isinstance(values, Unproven):
@@ -124,11 +127,30 @@ class Carried:
         element = None
         if first.index is not None and where:
             element = tuple(values[w] for w in where)
-        complete = all(isinstance(e, Var) or _of_sizes(e) for e in question.parameters)
         return Meeting(
-            first, second, named if complete else None, values[one], values[two], element,
+            first, second, None if question.loose else named, values[one], values[two], element,
             None if apart else abs(gap) // abs(self.level.step),
         )  # fmt: skip
+
+    def in_bounds(self, question: Question, iterations: tuple[str, ...]) -> Question:
+        """With the subscripts that the analysed loop alone decides inside their arrays, in these iterations."""
+        for k, access in enumerate(self.body.accesses):
+            info = self.buffers.get(access.buffer)
+            if access.index is None or info is None or len(info.dims) != len(access.index) or access.levels:
+                continue
+            if access.conditions or not all(self.plain(i) for i in access.index):
+                continue
+            for v in iterations:
+                for i, d in zip(access.index, info.dims, strict=True):
+                    at = question.linear(i, {self.loop.axis: v}, f"bounds{k}{v}")
+                    question.require(f"0 <= {at} < {question.linear(d, {}, '0')}")
+        question.nonnegative_sizes()
+        return question
+
+    def plain(self, e: Expr) -> bool:
+        """Whether `e` is linear in the loop's variable, sizes and scalars that stay."""
+        terms, _ = b.affine(e)
+        return all(t == Var(self.loop.axis) or (isinstance(t, Var) and self.fixed(t)) for t in terms)
 
     def apart(self, first: Access, second: Access) -> bool:
         """Whether some subscript is one and the same one-to-one function of the loop's variable: no question then."""
@@ -208,7 +230,3 @@ def _distinct(accesses: Sequence[Access]) -> list[Access]:
     for a in accesses:
         found.setdefault((a.write, a.index, a.levels, a.conditions), a)
     return list(found.values())
-
-
-def _of_sizes(e: Expr) -> bool:
-    return not buffers_read(e) and all(b.is_size_name(v) for v in variables_read(e))

@@ -10,7 +10,7 @@ from transkern.analysis.accesses import Access
 from transkern.analysis.bands import constant_distances
 from transkern.analysis.dependence import Carried, Meeting
 from transkern.analysis.lanes import lanes_apart
-from transkern.analysis.scalars import combination
+from transkern.analysis.scalars import beside_extreme, combination, idempotent
 from transkern.analysis.splitting import splitting_point
 from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
 from transkern.ir import build as b
@@ -150,6 +150,11 @@ class _Reporting(Walk):
         parallel = any(isinstance(s, n.Loop) and s.kind == "parallel" for s in walk(loop.body)) or any(
             r.kind not in ("sequential", "scan", "reduction") for r in inside
         )
+        body = loop.body
+        if verdict.meeting is None and not verdict.leaves and not verdict.scalars.carried and not verdict.last:
+            extremes = [r.name for r in verdict.scalars.running]
+            if all(idempotent(body, v) or beside_extreme(body, v, extremes) for v in verdict.observed):
+                return "reduction"
         if not verdict.leaves and not verdict.observed and not verdict.last:
             if _array_reduction(verdict):
                 return "reduction"
@@ -169,8 +174,9 @@ class _Reporting(Walk):
     def conflict(self, verdict: Verdict) -> Conflict | None:
         """The example to show: a value that one iteration hands to another, where there is one."""
         found: list[Meeting] = []
-        running = {r.name for r in verdict.scalars.running}
-        scalars = frozenset(verdict.scalars.carried) | verdict.observed | verdict.last | running
+        scalars = frozenset(verdict.scalars.carried)
+        if not verdict.leaves:  # what an iteration that leaves the loop sets, no later one meets
+            scalars |= verdict.observed | verdict.last | {r.name for r in verdict.scalars.running}
         carried = Carried(self.program.buffers, verdict.loop, verdict.carried.around, frozenset(), scalars)
         for meeting in carried.meetings(explain=True):
             found.append(meeting)
@@ -184,7 +190,7 @@ class _Reporting(Walk):
             _plain(m.first.buffer) if m.first.buffer in scalars else m.first.buffer, m.kind, m.first.span.line,
             m.second.span.line, self.says(m.first, scalars, carried), self.says(m.second, scalars, carried),
             None if m.distance is None else (m.distance,),
-            None if m.values is None else self.sizes(m.values), m.ran, m.later,
+            None if m.values is None or verdict.leaves else self.sizes(m.values), m.ran, m.later,
             m.element,
         )  # fmt: skip
 
@@ -293,9 +299,14 @@ def _scan(verdict: Verdict) -> bool:
     """Whether an element (or a scalar) is made from the one of the iteration before by a linear or extreme step."""
     body = verdict.loop.body
     carried = set(verdict.scalars.carried)
+    lets = verdict.carried.body.lets
+    moving = {s.name for s in walk(body) if isinstance(s, n.Assign)}
+    for s in walk(body):
+        if isinstance(s, n.If) and variables_read(_inlined(s.condition, lets)) & carried:
+            return False
     for name in carried:
         sets = [s for s in walk(body) if isinstance(s, n.Assign) and s.name == name]
-        if len(sets) != 1 or not _linear_in(sets[0].value, name, carried):
+        if len(sets) != 1 or not _linear_in(_inlined(sets[0].value, lets), name, moving):
             return False
     meetings = list(verdict.carried.meetings(explain=True))
     if not meetings:
@@ -308,10 +319,10 @@ def _scan(verdict: Verdict) -> bool:
             return False
         buffer = m.first.buffer
         held = b.map_expr(
-            stores[0].value,
+            _inlined(stores[0].value, lets),
             lambda e, buffer=buffer: Var("held", e.dtype) if isinstance(e, Load) and e.buffer == buffer else None,  # type: ignore[misc]
         )
-        if not _linear_in(held, "held", {"held"}):
+        if not _linear_in(held, "held", {"held"} | moving):
             return False
     return True
 
@@ -328,9 +339,10 @@ def _linear_in(e: Expr, name: str, moving: set[str]) -> bool:
                 _linear_in(z, name, moving) for z in (x, y)
             )
         case Apply("where", (condition, x, y), _):
-            compares = isinstance(condition, Apply) and condition.op.startswith(("less", "greater"))
-            if name in variables_read(condition) and not compares:
-                return False
+            if name in variables_read(condition):  # only as the choice of a maximum or minimum
+                chosen = isinstance(condition, Apply) and condition.op.startswith(("less", "greater"))
+                if not (chosen and isinstance(condition, Apply) and set(condition.args) == {x, y}):
+                    return False
             return all(_linear_in(z, name, moving) for z in (x, y))
         case Apply(op, args, _) if op in _LINEAR:
             return all(_linear_in(z, name, moving) for z in args)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import bodies, own_exprs, scalars_set, variables_read, walk
 
 
@@ -109,6 +109,31 @@ def _step(s: n.Stmt, name: str) -> tuple[bool, bool]:
             return any(_flow(inner, name)[0] for inner in bodies(s)), False
 
 
+def idempotent(body: Sequence[n.Stmt], name: str) -> bool:
+    """Whether all that the body does with `name` is to set it to one constant: who does so last cannot be seen."""
+    values = {s.value for s in walk(body) if isinstance(s, n.Assign) and s.name == name}
+    read = any(name in variables_read(e) for s in walk(body) for e in own_exprs(s))
+    return len(values) == 1 and isinstance(next(iter(values)), Const) and not read
+
+
+def beside_extreme(body: Sequence[n.Stmt], name: str, running: Iterable[str]) -> bool:
+    """Whether `name` is only set where a running maximum or minimum changes: its argument."""
+    names = set(running)
+
+    def inside(block: Iterable[n.Stmt]) -> int:
+        found = 0
+        for s in block:
+            if isinstance(s, n.If) and variables_read(s.condition) & names:
+                found += sum(isinstance(x, n.Assign) and x.name == name for x in s.then)
+            else:
+                found += sum(inside(inner) for inner in bodies(s))
+        return found
+
+    sets = sum(isinstance(s, n.Assign) and s.name == name for s in walk(body))
+    read = any(name in variables_read(e) for s in walk(body) for e in own_exprs(s))
+    return bool(names) and not read and sets == inside(body)
+
+
 _OPS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "or_else": "any", "and_then": "all",
         "bitwise_or": "", "bitwise_and": "", "bitwise_xor": "", "logical_or": "any", "logical_and": "all",
         "fmax": "", "fmin": ""}  # fmt: skip
@@ -129,9 +154,7 @@ def _combines(block: Iterable[n.Stmt], name: str, found: list[tuple[str, n.Assig
     for s in block:
         match s:
             case n.Assign(target, value) if target == name:
-                op = combination(value, name)
-                if op is None and guard is not None:
-                    op = _extreme(guard, value, name)
+                op = combination(value, name) if guard is None else _extreme(guard, value, name)
                 if op is None:
                     return False
                 found.append((op, s))

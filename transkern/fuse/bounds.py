@@ -15,7 +15,7 @@ from dataclasses import replace
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr
+from transkern.ir.expr import Apply, Expr
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import map_own, walk
 
@@ -39,12 +39,25 @@ class _Proving(Walk):
             for part in left:
                 condition = b.both(condition, part)
             return [replace(s, condition=condition)]
-        return [self.inside(map_own(s, self.unwrapped))]
+        return [self.inside(map_own(s, self.simpler))]
 
-    def unwrapped(self, e: Expr) -> Expr | None:
-        """A subscript that counts from the end where it is negative, if it never is."""
+    def simpler(self, e: Expr) -> Expr | None:
+        """A choice between integers (a subscript counted from the end where it is negative, a slice's bound, a size
+        that may be 1) as the one of them that it always is."""
         match e:
-            case Apply("where", (Apply("less", (x, Const(0)), _) as negative, _, same), "index") if x == same:
-                return b.map_expr(x, self.unwrapped) if self.holds(b.logical_not(negative)) else None
+            case Apply("where" | "minimum" | "maximum" as op, args, "index"):
+                *condition, x, y = (b.map_expr(a, self.simpler) for a in args)
+                if op == "where":
+                    if self.holds(b.either(b.logical_not(condition[0]), b.compare("equal", x, y))):
+                        return y
+                    if self.holds(b.either(condition[0], b.compare("equal", x, y))):
+                        return x
+                    return b.where(condition[0], x, y)
+                least = b.compare("less_equal", x, y)
+                if self.holds(least):
+                    return x if op == "minimum" else y
+                if self.holds(b.compare("less_equal", y, x)):
+                    return y if op == "minimum" else x
+                return (b.minimum if op == "minimum" else b.maximum)(x, y)
             case _:
                 return None

@@ -5,8 +5,9 @@
                                                       y[i] = g(t[i])
 
 Legal where every array that one loop writes and the other touches is touched, in both, at one and the same position of
-the fused axis: then no value crosses iterations. A loop moves up past statements it has nothing to do with. What the
-fused body holds is fused in turn (the rows of a softmax, then the passes over a row).
+the fused axis, or where dependence analysis proves that no value crosses iterations. A loop moves up past statements
+it has nothing to do with. What the fused body holds is fused in turn (the rows of a softmax, then the passes over a
+row).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from transkern.analysis.dependence import Carried
+from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
@@ -37,17 +40,25 @@ def fuse_loops(program: n.Program) -> n.Program:
     return replace(program, body=_Fusing(program).block(program.body))
 
 
-class _Fusing:
+class _Fusing(Walk):
     def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
         self.buffers = program.buffers
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
+        facts, lets = list(self.facts), dict(self.lets)
         for s in statements:
-            if isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s):
-                continue
-            out.append(s)
-        return tuple(with_bodies(s, self.block) for s in out)
+            if not (isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s)):
+                out.append(s)
+            self.learn(s)
+        self.facts, self.lets = facts, lets
+        return super().block(out)
+
+    def inside(self, s: n.Stmt) -> n.Stmt:
+        if isinstance(s, (n.Loop, n.If, n.While)):
+            return super().inside(s)
+        return with_bodies(s, self.block)
 
     def _merge(self, out: list[n.Stmt], loop: n.Loop | n.Compact) -> bool:
         """Fuse `loop` into an earlier loop of `out`; declarations it needs move up with it."""
@@ -110,8 +121,13 @@ class _Fusing:
                     return False
                 continue
             if not _aligned(one.axis, accesses_one + accesses_two, _bound_inside(one) | _bound_inside(renamed)):
-                return False
+                return isinstance(two, n.Loop) and self._apart(_join(one, two))
         return True
+
+    def _apart(self, joined: n.Stmt) -> bool:
+        """Whether it is proven that the iterations of the two loops in one are independent of each other."""
+        assert isinstance(joined, n.Loop)
+        return Carried(self.buffers, joined, self.surroundings()).independent()
 
 
 def _is_parallel(s: n.Stmt) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from transkern.fuse.copies import with_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
@@ -66,6 +67,8 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
     while position < len(out):
         s = out[position]
         match s:
+            case n.Assign(target, Var(source)) if source != target and _taken_over(out, position, source, target, uses):
+                continue
             case n.Assign(target, Var(source)) if source != target and uses[source] == 1:
                 at = _origin(out, position, source, target, variables)
                 if at is not None:
@@ -76,6 +79,56 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
                 pass
         position += 1
     return tuple(x for x in map(_tidy, out) if x is not None)
+
+
+def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses: Counter[str]) -> bool:
+    """Whether everything that `source` holds can be in `target` from the start; then it is, and the copies are gone.
+
+    `source` begins as a let, or as a copy of `target` (which an inner loop carries), and nobody looks at `target`
+    before the copy back.
+    """
+    begin = -1
+    for at in range(position):
+        match out[at]:
+            case n.Let(name=name) if name == source:
+                begin = at
+            case n.Assign(name=name, value=Var(value)) if (name, value) == (source, target):
+                begin = at
+            case _:
+                pass
+    if begin < 0:
+        return False
+    part = out[begin : position + 1]
+    if _uses_in(part)[source] != uses[source] or _sets_in(part, source) != _sets_in(out, source):
+        return False
+    between = part[1:-1]
+    if any(target in scalars_used(s) | scalars_set(s) or _leaves(s) for s in between):
+        return False
+    renamed = with_names(part[:-1], {source: target})
+    uses[target] += uses.pop(source)
+    first = renamed[0]
+    if isinstance(first, n.Let):
+        renamed = (n.Assign(target, first.value, span=first.span), *renamed[1:])
+    else:
+        renamed = renamed[1:]
+    out[begin : position + 1] = renamed
+    return True
+
+
+def _uses_in(block: Sequence[n.Stmt]) -> Counter[str]:
+    counts: Counter[str] = Counter(e.name for e in exprs(block) if isinstance(e, Var))
+    for s in walk(block):
+        if isinstance(s, n.Accumulate):
+            counts[s.name] += 1
+    return counts
+
+
+def _sets_in(block: Iterable[n.Stmt], name: str) -> int:
+    return sum(isinstance(s, (n.Assign, n.Let)) and s.name == name for s in walk(block))
+
+
+def _leaves(s: n.Stmt) -> bool:
+    return any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))) and not isinstance(s, n.Loop)
 
 
 def _origin(out: list[n.Stmt], position: int, source: str, target: str, variables: dict[str, str]) -> int | None:

@@ -20,6 +20,7 @@ from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     bodies,
+    buffers_read,
     buffers_written,
     own_exprs,
     scalars_set,
@@ -280,6 +281,10 @@ class KernelPrinter:
         if s.kind == "sequential":
             self.source(s)
             self.line(self.header(s))
+            loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
+            if loops and not any(x.kind == "parallel" for x in loops):
+                # GCC 12 may vectorise a loop around a loop although its stores go in order: not across this
+                self.line('    __asm__ volatile("");')
             self.repeated += 1
             self.nested(s.body)
             self.repeated -= 1
@@ -344,14 +349,26 @@ class KernelPrinter:
         """How many innermost iterations the loop makes, and what one costs."""
         extents: list[Expr] = [b.sub(s.stop, s.start)]
         inner: list[n.Stmt] = list(s.body)
-        bound = {s.axis}
+        most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
+        local = {name for x in s.body for name in scalars_set(x)}
+        written = buffers_written(s)
         while True:
-            loops = [x for x in inner if isinstance(x, (n.Loop, n.Scanning)) and not (_bounds(x) & bound)]
-            if not loops:
+            for x in inner:
+                if isinstance(x, n.Let) and x.value.dtype == "index":
+                    most[x.name] = b.substitute(x.value, most)
+            found: tuple[n.Loop | n.Scanning, Expr] | None = None
+            for x in inner:
+                if isinstance(x, (n.Loop, n.Scanning)):
+                    start = b.ZERO if isinstance(x, n.Scanning) else b.substitute(x.start, most)
+                    extent = b.sub(b.substitute(x.stop, most), start)
+                    if not variables_read(extent) & (local - set(most)) and not buffers_read(extent) & written:
+                        found = x, extent
+                        break
+            if found is None:
                 break
-            loop = loops[0]
-            extents.append(loop.stop if isinstance(loop, n.Scanning) else b.sub(loop.stop, loop.start))
-            bound.add(loop.axis)
+            loop, extent = found
+            extents.append(extent)
+            most[loop.axis] = b.substitute(loop.stop, most)
             inner = list(loop.body)
         cost = sum(
             OPS[e.op].cost for x in walk(s.body) for own in own_exprs(x) for e in walk_expr(own)
@@ -686,11 +703,6 @@ def _search(s: n.Loop) -> n.Accumulate | None:
     if len(found) == 1 and not rest and found[0].op in ("first", "last") and found[0].position == Var(s.axis, "index"):
         return found[0]
     return None
-
-
-def _bounds(s: n.Loop | n.Scanning) -> set[str]:
-    used = variables_read(s.stop)
-    return used | variables_read(s.start) if isinstance(s, n.Loop) else used
 
 
 def _costly(e: Expr) -> bool:
