@@ -75,10 +75,24 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
                     out[at] = _renamed(out[at], source, target)
                     del out[position]
                     continue
+            case n.Let(name, Var(value)) if _same_until_read(out, position, name, value, uses):
+                out[position:] = with_names(out[position + 1 :], {name: value})
+                uses[value] += uses.pop(name, 0)
+                continue
             case _:
                 pass
         position += 1
     return tuple(x for x in map(_tidy, out) if x is not None)
+
+
+def _same_until_read(out: list[n.Stmt], position: int, name: str, value: str, uses: Counter[str]) -> bool:
+    """Whether a let is another name for `value`, which does not change before the let is read for the last time."""
+    left = uses[name]
+    for s in out[position + 1 :]:
+        left -= _uses_in((s,))[name]
+        if value in scalars_set(s):
+            return left == 0 and isinstance(s, n.Assign)
+    return left == 0
 
 
 def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses: Counter[str]) -> bool:
@@ -282,8 +296,9 @@ def _settled(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
             last = _last(s)
             values = map_block(tuple(after), partial(_replaced, Var(s.axis), last))
             condition = b.compare("less", s.start, s.stop) if _forward(s) else b.compare("less", s.stop, s.start)
-            out.append(n.If(condition, values, span=s.span))
-    return tuple(x for x in out if not isinstance(x, n.If) or x.condition != b.FALSE)
+            if condition != b.FALSE:
+                out.append(n.If(condition, values, span=s.span))
+    return tuple(out)
 
 
 def _replaced(old: Expr, new: Expr, e: Expr) -> Expr | None:

@@ -18,7 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, map_block, own_exprs, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_read, exprs, map_block, own_exprs, variables_read, walk, with_bodies
 
 
 def shift_loops(program: n.Program) -> n.Program:
@@ -113,18 +113,19 @@ def predicate_stores(program: n.Program) -> n.Program:
         out = []
         for s in statements:
             if isinstance(s, n.Loop) and s.kind == "parallel":
-                s = replace(s, body=tuple(_predicated(x, s.axis) for x in s.body))
+                s = replace(s, body=tuple(_predicated(x, s) for x in s.body))
             out.append(with_bodies(s, block))
         return tuple(out)
 
     return replace(program, body=block(program.body))
 
 
-def _predicated(s: n.Stmt, axis: str) -> n.Stmt:
+def _predicated(s: n.Stmt, loop: n.Loop) -> n.Stmt:
     match s:
         case n.If(condition, (n.Store(buffer, index, value) as store,), ()):
-            own = any(b.affine(i)[0].get(Var(axis)) for i in index)
-            if own and not any(buffers_read(i) for i in index):
+            own = any(b.affine(i)[0].get(Var(loop.axis)) for i in index)
+            alone = all(e.index == index for e in exprs(loop.body) if isinstance(e, Load) and e.buffer == buffer)
+            if own and alone and not any(buffers_read(i) for i in index):
                 old = Load(buffer, index, value.dtype)
                 return replace(store, value=b.where(condition, value, old))
     return s

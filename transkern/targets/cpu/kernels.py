@@ -291,9 +291,9 @@ class KernelPrinter:
             self.line("}")
             return
         self.source(s)
-        own = [x for x in _direct(s.body) if isinstance(x, n.Accumulate)]
         every = [x for x in walk(s.body) if isinstance(x, n.Accumulate)]
         declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+        own = [x for x in _direct(s.body) if isinstance(x, n.Accumulate) and x.name not in declared]
         outer = [x for x in every if x.name not in declared]
         innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning)) for x in walk(s.body))
         serial = any(isinstance(x, (n.Guard, n.Compact)) for x in walk(s.body)) or any(
