@@ -25,6 +25,7 @@ from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_a
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
+from transkern.fuse.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
 
 Pass = Callable[[Program], Program]
@@ -58,7 +59,7 @@ COMMON_PASSES: tuple[Pass, ...] = (
     predicate_stores,
 )
 
-PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, name_axes, block_lanes, place_kernels)
+PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, name_axes, tile_wavefronts, block_lanes, place_kernels)
 """For the CPU, where moving elements together is cheap."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (*COMMON_PASSES, place_kernels, spill_scalars, guard_assumptions)

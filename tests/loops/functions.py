@@ -67,3 +67,44 @@ def swapped(a):
         t = a[i] + 1
         a[i] = t
     return t
+
+
+def levenshtein(a, b):
+    d = np.zeros((len(a) + 1, len(b) + 1), dtype=np.int64)
+    for i in range(len(a) + 1):
+        d[i, 0] = i
+    for j in range(len(b) + 1):
+        d[0, j] = j
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            cost = 0 if a[i - 1] == b[j - 1] else 1
+            d[i, j] = min(d[i - 1, j] + 1, d[i, j - 1] + 1, d[i - 1, j - 1] + cost)
+    return d
+
+
+def gauss_seidel(a, steps):
+    n, m = a.shape
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, m - 1):
+                a[i, j] = (a[i - 1, j + 1] + a[i, j - 1] + a[i, j] + a[i, j + 1] + a[i + 1, j - 1]) / 5.0
+
+
+def jacobi(u, v, steps):
+    n = u.shape[0]
+    for _ in range(steps):
+        for i in range(1, n - 1):
+            for j in range(1, u.shape[1] - 1):
+                v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+        for i in range(1, n - 1):
+            for j in range(1, u.shape[1] - 1):
+                u[i, j] = v[i, j]
+
+
+def eliminated(a):
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]

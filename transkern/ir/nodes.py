@@ -164,7 +164,8 @@ class Accumulate(Node):
 
 @dataclass(frozen=True, slots=True)
 class Loop(Node):
-    """`spare`: iterations outside the range, but within ``range(spare)``, do no harm: a target may round the range."""
+    """`spare`: iterations outside the range, but within ``range(spare)``, do no harm: a target may round the range.
+    `large`: it is known that the loop has work for several threads."""
 
     axis: str
     start: Expr
@@ -173,6 +174,7 @@ class Loop(Node):
     kind: str  # "parallel" | "sequential"
     body: tuple[Stmt, ...]
     spare: Expr | None = None
+    large: bool = False
 
 
 @dataclass(frozen=True, slots=True)

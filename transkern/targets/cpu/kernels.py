@@ -40,6 +40,7 @@ TYPES = {
 _LANES = 64  # elements of the narrowest type in the widest vector
 _SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
+_TEAM_WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
@@ -78,6 +79,7 @@ class KernelPrinter:
     positions: dict[str, str] = field(default_factory=dict)
     frees: list[list[str]] = field(default_factory=list)
     private: set[str] = field(default_factory=set)  # variables declared in the parallel loops around
+    team: bool = False  # whether a team of threads runs the statement together
 
     def __post_init__(self) -> None:
         self.c = CPrinter(self.program.buffers, TYPES)
@@ -280,15 +282,24 @@ class KernelPrinter:
             return
         if s.kind == "sequential":
             self.source(s)
+            team = self._team(s)
+            if team:
+                condition = "" if team == "1" else f" if({team})"
+                self.line(f"#pragma omp parallel{condition}  // one team of threads for all passes")
+                self.team = True
             self.line(self.header(s))
             loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
             if loops and not any(x.kind == "parallel" for x in loops):
                 # GCC 12 may vectorise a loop around a loop although its stores go in order: not across this
                 self.line('    __asm__ volatile("");')
             self.repeated += 1
-            self.nested(s.body)
+            if self.team and not self.parallel:
+                self.shared(s.body)
+            else:
+                self.nested(s.body)
             self.repeated -= 1
             self.line("}")
+            self.team = self.team and not team
             return
         self.source(s)
         every = [x for x in walk(s.body) if isinstance(x, n.Accumulate)]
@@ -324,6 +335,91 @@ class KernelPrinter:
         self.nested(s.body)
         self.private -= mine
 
+    # --- one team of threads for a loop in order
+
+    def _team(self, s: n.Loop) -> str:
+        """The condition under which one team of threads runs all of a loop in order, or nothing.
+
+        Its parallel loops are shared with a barrier behind each, which costs less than to wake threads each time.
+        """
+        if self.parallel or self.team or not self.threads or self.searching or not _for_a_team(s):
+            return ""
+        if s.large:
+            return "1"
+        limit = _TEAM_WORK
+        branches = [x.condition for x in s.body if isinstance(x, n.If) and _is_large(x.then)]
+        if branches:
+            return " || ".join(self.c.expr(x) for x in branches if not variables_read(x) & _bound(s))
+        first, last = self._pass(s, s.start), self._pass(s, b.sub(s.stop, b.ONE))
+        if first is None or last is None:
+            return ""
+        constant = b.constant(b.maximum(first, last))
+        if constant is not None:
+            return "1" if constant >= limit else ""
+        conditions = dict.fromkeys(f"{self.c.operand(x)} >= {limit}" for x in (first, last))
+        return " || ".join(conditions)
+
+    def _pass(self, s: n.Loop, at: Expr) -> Expr | None:
+        """The work of the largest parallel loop in one iteration of `s`, where its counter is `at`."""
+        known = {s.axis: at}
+        most: Expr | None = None
+        for x in s.body:
+            if isinstance(x, n.Let) and x.value.dtype == "index":
+                known[x.name] = b.substitute(x.value, known)
+            inner = [x] if isinstance(x, n.Loop) else [*x.then, *x.orelse] if isinstance(x, n.If) else []
+            for loop in inner:
+                if not isinstance(loop, n.Loop):
+                    continue
+                if loop.kind == "sequential":
+                    part = self._pass(loop, loop.start)
+                    part = None if part is None else b.substitute(part, known)
+                else:
+                    work, cost = self._work(loop)
+                    part = b.mul(b.substitute(work, known), b.index(max(1, cost)))
+                if part is None or buffers_read(part) or variables_read(part) & _bound(s):
+                    continue
+                most = part if most is None else b.maximum(most, part)
+        return most
+
+    def shared(self, statements: Sequence[n.Stmt]) -> None:
+        """Statements that all threads of a team come to: parallel loops are shared, the rest is for one thread."""
+        self.depth += 1
+        alone: list[n.Stmt] = []
+
+        def flush() -> None:
+            if alone:
+                self.line("#pragma omp single")
+                self.line("{")
+                self.parallel += 1
+                self.nested(alone)
+                self.parallel -= 1
+                self.line("}")
+                alone.clear()
+
+        for s in statements:
+            match s:
+                case n.Loop(kind="parallel") if not _outer_sums(s):
+                    flush()
+                    self.loop(s)
+                case n.Loop(kind="sequential") if _for_a_team(s):
+                    flush()
+                    self.loop(s)
+                case n.If() if _for_all(s):
+                    flush()
+                    self.line(f"if ({self.c.expr(s.condition)}) {{")
+                    self.shared(s.then)
+                    if s.orelse:
+                        self.line("} else {")
+                        self.shared(s.orelse)
+                    self.line("}")
+                case n.Let() if not buffers_read(s.value) and s.name not in self.program.variables:
+                    flush()
+                    self.statement(s)
+                case _:
+                    alone.append(s)
+        flush()
+        self.depth -= 1
+
     def header(self, s: n.Loop) -> str:
         c, i = self.c, ident(s.axis)
         step = b.constant(s.step) or 1
@@ -337,6 +433,8 @@ class KernelPrinter:
         """The condition under which threads share the loop, or nothing."""
         if serial or self.parallel or not self.threads or self.searching:
             return ""
+        if self.team:
+            return "team"
         work, cost = self._work(s)
         extent = self.c.operand(work)
         limit = max(1, _PARALLEL_WORK * (_REPEATED if self.repeated else 1) // max(1, cost))
@@ -386,6 +484,8 @@ class KernelPrinter:
             return ""
         clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
         words = "#pragma omp"
+        if threads == "team":
+            return words + (" for simd" if simd else " for") + clauses + " schedule(static)"
         if threads:
             words += " parallel for"
         if simd:
@@ -694,6 +794,43 @@ def _mentions(block: Iterable[n.Stmt], name: str) -> int:
         + sum(isinstance(e, Var) and e.name == name for own in own_exprs(s) for e in walk_expr(own))
         for s in walk(block)
     )
+
+
+def _outer_sums(loop: n.Loop) -> bool:
+    """Whether a parallel loop combines values into something outside, or may leave the kernel."""
+    declared = {x.name for x in walk(loop.body) if isinstance(x, n.Accumulator)}
+    return any(
+        isinstance(x, (n.Guard, n.Compact)) or (isinstance(x, n.Accumulate) and x.name not in declared)
+        for x in walk(loop.body)
+    )
+
+
+def _for_all(s: n.If) -> bool:
+    """Whether a branch depends on sizes alone: all threads of a team take the same way."""
+    return not buffers_read(s.condition) and any(isinstance(x, n.Loop) for x in s.then)
+
+
+def _is_large(block: Iterable[n.Stmt]) -> bool:
+    return any(isinstance(x, n.Loop) and x.large for x in block)
+
+
+def _for_a_team(s: n.Loop) -> bool:
+    """Whether a loop in order has passes that threads can share, and nothing that ends it early."""
+    if s.kind != "sequential" or any(
+        isinstance(x, (n.Guard, n.Break, n.Continue, n.Return, n.While, n.Alloc)) for x in walk(s.body)
+    ):
+        return False
+    return any(
+        (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x)) or _for_a_team(x)))
+        or (isinstance(x, n.If) and _for_all(x) and any(isinstance(y, n.Loop) and _for_a_team(y) for y in x.then))
+        for x in s.body
+    )
+
+
+def _bound(s: n.Loop) -> set[str]:
+    return {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Scanning, n.Compact))} | {
+        name for x in s.body for name in scalars_set(x)
+    }
 
 
 def _search(s: n.Loop) -> n.Accumulate | None:

@@ -1,0 +1,130 @@
+"""Two loops that carry dependences by constant distances run in tiles along diagonals:
+
+    for i in 1 .. n:                          for wave in 0 .. tiles_i + tiles_j - 1:
+        for j in 1 .. m:              to          parallel tile in …:
+            d[i, j] = min(d[i - 1, j],                for i in rows of the tile:
+                          d[i, j - 1], …)                 for j in columns of the tile: …
+
+Where a value comes from the right (``d[i - 1, j + 1]``), the columns are skewed first: in ``j + i`` it comes from the
+left. Then every dependence goes down or to the right, tiles on one diagonal are independent, and inside a tile nothing
+changes: the same operations, in an order that no iteration can tell from the old one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transkern.analysis.bands import constant_distances
+from transkern.analysis.verdicts import Walk, judge, reads_of
+from transkern.fuse.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk
+
+_ROWS, _COLUMNS = 64, 256
+"""A tile: long enough for its barrier to cost little, small enough for two cores to get many on a diagonal."""
+
+_POINTS = 200_000
+"""Points below which waves are not worth waking threads for: the loops stay as they are."""
+
+
+def tile_wavefronts(program: n.Program) -> n.Program:
+    """The program with pairs of loops that only constant distances order as waves of tiles."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    state = _Tiling(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables)
+
+
+class _Tiling(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.names = Names.of(program)
+        self.reads = reads_of(program.body)
+        self.variables = dict(program.variables)
+        self.parallel = 0
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            self.parallel += 1
+            made = self.inside(s)
+            self.parallel -= 1
+            return [made]
+        if not self.parallel and isinstance(s, n.Loop) and b.constant(s.step) == 1:
+            inner = _only_loop(s)
+            if inner is not None and _plain(inner):
+                found = self.skew(s, inner)
+                if found is not None:
+                    return self.tiled(s, inner, *found)
+        return [self.inside(s)]
+
+    def skew(self, outer: n.Loop, inner: n.Loop) -> tuple[int, frozenset[str]] | None:
+        """How far the columns of each row are moved so that no dependence goes left, and the private variables; None
+        where tiles do not do."""
+        changed = scalars_set(outer) | {outer.axis}
+        written = buffers_written(outer)
+        for e in (inner.start, inner.stop):
+            if variables_read(e) & changed or buffers_read(e) & written:
+                return None
+        reads = reads_of(outer.body)
+        elsewhere = {name for name, count in self.reads.items() if count > reads[name]}
+        verdict = judge(self.program, outer, self.surroundings(), elsewhere)
+        if not verdict.by_memory_alone or verdict.raises or verdict.meeting is None:
+            return None
+        distances = constant_distances(verdict, inner)
+        if distances is None or (not any(rows and not columns for rows, columns in distances) and len(distances) < 2):
+            return None
+        return max(0, *(-(columns // rows) for rows, columns in distances if rows)), verdict.scalars.private
+
+    def tiled(self, outer: n.Loop, inner: n.Loop, skew: int, private: frozenset[str]) -> list[n.Stmt]:
+        """The waves. Columns are counted as ``j + skew * (i - first row)``."""
+        rows, columns = b.index(_ROWS), b.index(_COLUMNS)
+        height, width = b.sub(outer.stop, outer.start), b.sub(inner.stop, inner.start)
+        skewed = b.add(width, b.mul(b.index(skew), b.maximum(b.sub(height, b.ONE), b.ZERO)))
+        down, across = _tiles(height, rows), _tiles(skewed, columns)
+        wave, tile = Var(self.names.fresh("wave")), Var(self.names.fresh("tile"))
+        row = b.add(outer.start, b.mul(rows, tile))
+        shift = b.mul(b.index(skew), b.sub(Var(outer.axis), outer.start))
+        column = b.sub(b.add(inner.start, b.mul(columns, b.sub(wave, tile))), shift)
+        part = replace(
+            inner,
+            start=b.maximum(column, inner.start) if skew else column,
+            stop=b.minimum(b.add(column, columns), inner.stop),
+            body=(*(x for x in outer.body if x is not inner), *inner.body),
+        )
+        tile_rows = replace(outer, start=row, stop=b.minimum(b.add(row, rows), outer.stop), body=(part,))
+        first = b.maximum(b.add(b.sub(wave, across), b.ONE), b.ZERO)
+        last = b.minimum(b.add(wave, b.ONE), down)
+        tiles = n.Loop(tile.name, first, last, b.ONE, "parallel", (tile_rows,), span=outer.span)
+        waves = b.sub(b.add(down, across), b.ONE)
+        loop = n.Loop(wave.name, b.ZERO, waves, b.ONE, "sequential", (tiles,), large=True, span=outer.span)
+        rows_enough = b.compare("greater_equal", height, b.index(2 * _ROWS))
+        enough = b.both(rows_enough, b.compare("greater_equal", b.mul(height, width), b.index(_POINTS)))
+        plain = with_own_names(outer, self.names, self.variables, private)
+        return [n.If(enough, (loop,), (plain,), span=outer.span)]
+
+
+def _tiles(extent: Expr, size: Expr) -> Expr:
+    return b.floordiv(b.add(extent, b.sub(size, b.ONE)), size)
+
+
+def _only_loop(outer: n.Loop) -> n.Loop | None:
+    """The one loop in the body of `outer`, beside lets that may move into it."""
+    loops = [s for s in outer.body if isinstance(s, n.Loop)]
+    if len(loops) != 1 or loops[0].kind != "sequential" or b.constant(loops[0].step) != 1:
+        return None
+    written = buffers_written(outer)
+    for s in outer.body:
+        if s is not loops[0] and not (isinstance(s, n.Let) and not buffers_read(s.value) & written):
+            return None
+    return loops[0] if outer.body[-1] is loops[0] else None
+
+
+def _plain(inner: n.Loop) -> bool:
+    """Whether the body of the inner loop is all statements of one point."""
+    return all(isinstance(s, (n.Let, n.Assign, n.Store, n.If)) for s in walk(inner.body))
+
+
