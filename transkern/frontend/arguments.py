@@ -6,14 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import (
-    as_array,
-)  # fmt: skip
-from transkern.frontend.values import (
-    Array,
-    Static,
-    Value,
-)  # fmt: skip
+from transkern.frontend.elementwise import as_array, broadcast_to
+from transkern.frontend.storing import write
+from transkern.frontend.values import Array, Seq, Static, Value
+from transkern.ir import build as b
 
 Keywords = dict[str, Value]
 
@@ -61,6 +57,24 @@ class Arguments:
         if not isinstance(value, Static):
             self.ctx.fail(f"`{name}=` must be a constant")
         return str(value.value)
+
+    def result(self, value: Value) -> Value:
+        """`value`, or what `out=` names with `value` in it."""
+        out = self.get("out")
+        return value if out is None else into(self.ctx, out, value, self.name)
+
+
+def into(ctx: Context, out: Value, value: Value, name: str, casting: str | None = None) -> Value:
+    """`value` stored into what `out=` names, which is the result then."""
+    if isinstance(out, Seq) and len(out.items) == 1:
+        out = out.items[0]
+    if not isinstance(out, Array):
+        ctx.fail(f"`{name}` with `out=` that is no array")
+    if not out.view:  # made in the call itself: nobody else sees it
+        axes, body = broadcast_to(ctx, as_array(ctx, value), out.dims)
+        return Array(axes, b.cast(body, out.dtype))
+    write(ctx, out, [Static(Ellipsis)], value, casting=casting)
+    return out
 
 
 Handler: TypeAlias = Callable[[Context, Arguments], Value]

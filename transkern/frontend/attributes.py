@@ -11,7 +11,6 @@ import numpy as np
 
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
-    apply,
     as_array,
     describe,
     scalar_expr,
@@ -28,6 +27,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     Function,
+    Generator,
     GrowingList,
     Known,
     Method,
@@ -42,7 +42,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Const, Expr
 
 _NUMPYS = (np.generic, np.ndarray, np.dtype, str, np.finfo, np.iinfo)
 
@@ -115,14 +115,14 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
             return Static(getattr(dtype, name))
         case Static(v) if name in ("eps", "max", "min", "tiny", "resolution", "bits", "smallest_normal"):
             return Static(getattr(v, name))
-        case Static(str()) | Text():
+        case Static(str()) | Text() | Generator():
             return Method(value, name)
         case Slice(start, stop, step) if name in ("start", "stop", "step"):
             return {"start": start, "stop": stop, "step": step}[name] or Static(None)
         case Array() | GrowingList() | Static(np.ndarray()) | Scalar() | Concatenation() | Static():
             if isinstance(value, GrowingList):
                 return Method(value, name)
-            if name in ("shape", "ndim", "size", "T", "dtype", "real", "imag", "flat", "nbytes", "itemsize"):
+            if name in ("shape", "ndim", "size", "T", "mT", "dtype", "real", "imag", "flat", "nbytes", "itemsize"):
                 return _property(ctx, as_array(ctx, value), name, value)
             return Method(value, name)
         case Seq() | Range():
@@ -164,6 +164,12 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             return static_or(b.product(shape_of(ctx, value)))
         case "T":
             return original if value.ndim < 2 else transpose(ctx, value, None)
+        case "mT":
+            if value.ndim < 2:
+                ctx.guard(b.FALSE, "ValueError", "matrix transpose with ndim < 2 is undefined")
+            return transpose(ctx, value, [*range(value.ndim - 2), value.ndim - 1, value.ndim - 2])
+        case "nbytes":
+            return static_or(b.mul(b.product(shape_of(ctx, value)), b.index(np.dtype(value.dtype).itemsize)))
         case "dtype":
             return Static(np.dtype(value.dtype))
         case "flat":
@@ -173,7 +179,10 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
         case "real" | "imag":
             if value.dtype.startswith("complex"):
                 ctx.fail("complex numbers")
-            return original if name == "real" else apply(ctx, "multiply", [value, Static(0)])
+            if name == "real":
+                return original
+            zero = b.cast(Const(0, "int64"), value.dtype) if value.dtype != "bool" else b.FALSE
+            return Array(value.axes, zero, value.mask) if value.ndim else Scalar(zero)
         case _:
             ctx.fail(f"`.{name}`")
 

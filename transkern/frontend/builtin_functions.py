@@ -343,34 +343,31 @@ def _abs(ctx: Context, a: Arguments) -> Value:
     return apply(ctx, "absolute", [a.need("x")], operator_call=True)
 
 
-@handles("builtins.round", "numpy.round", "numpy.around", names="number ndigits")
+@handles("builtins.round", names="number ndigits")
 def _round(ctx: Context, a: Arguments) -> Value:
     value, digits = a.need("number"), a.get("ndigits")
-    if a.name == "round":
-        if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
-            return Static(round(value.value, *([] if digits is None else [digits.value])))
-        if not is_python_number(value) and digits is not None:
-            array = as_array(ctx, value)
-            return rounded(ctx, value if array.ndim else Scalar(array.body), digits)
-        expr = scalar_expr(ctx, value)
-        if digits is not None and expr.dtype.startswith("float"):
-            ctx.fail("round() of a Python float to digits", "it rounds the decimal text: use np.round")
-        if digits is not None:
-            places = constant_int(ctx, digits, "round's digits")
-            if places < 0:
-                ctx.fail("round() of an int to negative digits")
-            return value
-        if expr.dtype.startswith("float"):
-            held = ctx.let(expr, "x")
-            text = "cannot convert float {} to integer"
-            bad = Apply("isnan", (held,), "bool")
-            ctx.guard(b.logical_not(bad), "ValueError", text.format("NaN"))
-            bad = Apply("isinf", (held,), "bool")
-            ctx.guard(b.logical_not(bad), "OverflowError", text.format("infinity"))
-            expr = held
-            return Scalar(b.cast(Apply("rint", (expr,), expr.dtype), "index"), True)
-        return Scalar(b.as_index(expr), True)
-    return rounded(ctx, value, digits)
+    if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
+        return Static(round(value.value, *([] if digits is None else [digits.value])))
+    if not is_python_number(value) and digits is not None:
+        array = as_array(ctx, value)
+        return rounded(ctx, value if array.ndim else Scalar(array.body), digits)
+    expr = scalar_expr(ctx, value)
+    if digits is not None and expr.dtype.startswith("float"):
+        ctx.fail("round() of a Python float to digits", "it rounds the decimal text: use np.round")
+    if digits is not None:
+        places = constant_int(ctx, digits, "round's digits")
+        if places < 0:
+            ctx.fail("round() of an int to negative digits")
+        return value
+    if expr.dtype.startswith("float"):
+        held = ctx.let(expr, "x")
+        text = "cannot convert float {} to integer"
+        bad = Apply("isnan", (held,), "bool")
+        ctx.guard(b.logical_not(bad), "ValueError", text.format("NaN"))
+        bad = Apply("isinf", (held,), "bool")
+        ctx.guard(b.logical_not(bad), "OverflowError", text.format("infinity"))
+        return Scalar(b.cast(Apply("rint", (held,), held.dtype), "index"), True)
+    return Scalar(b.as_index(expr), True)
 
 
 def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Value]], Value]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Object, Scalar, Value
+from transkern.frontend.values import Array, Function, Object, Scalar, Seq, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
 from transkern.ir.traverse import buffers_read, variables_read
+
+Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
 
 
 class Terminated(Exception):
@@ -51,7 +53,9 @@ class Context:
         self.taken: set[str] = set()
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
-        self.span: Span = NOWHERE
+        self._span: Span = NOWHERE
+        self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
+        self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
         self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known
         self.depth = 0  # of inlining
         self.written: set[str] = set()
@@ -74,6 +78,25 @@ class Context:
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
         self.unrolling = 0  # loops around that could be unrolled
+
+    @property
+    def span(self) -> Span:
+        """The place in the user's source that is being translated."""
+        return self._span
+
+    @span.setter
+    def span(self, span: Span) -> None:
+        if not self.pinned:
+            self._span = span
+
+    @contextmanager
+    def pin(self) -> Iterator[None]:
+        """Inside, everything is at the present place of the user's source."""
+        before, self.pinned = self.pinned, True
+        try:
+            yield
+        finally:
+            self.pinned = before
 
     # --- names
 
@@ -103,7 +126,7 @@ class Context:
         raise self.error(problem, help, node)
 
     def error(self, problem: str, help: str = "", node: ast.AST | None = None) -> CompileError:
-        span = span_of(node, self.file) if node is not None else self.span
+        span = span_of(node, self.file) if node is not None and not self.pinned else self.span
         return CompileError(problem, help, span, self.lines)
 
     # --- emitting
@@ -141,6 +164,13 @@ class Context:
     def deref(self, value: Value) -> Value:
         """What is in a list, dict or object; any other value as it is."""
         return self.heap[value.token] if isinstance(value, Object) else value
+
+    def contents(self, value: Value) -> Value:
+        """What is in a list, and in the lists in it; any other value as it is."""
+        value = self.deref(value)
+        if isinstance(value, Seq) and any(isinstance(i, (Object, Seq)) for i in value.items):
+            return replace(value, items=tuple(self.contents(i) for i in value.items))
+        return value
 
     def allocate(self, contents: Value, site: Site) -> Object:
         """A new list, dict or object."""
@@ -214,7 +244,7 @@ class Context:
                 self.extents[value] = b.size(f"extent{len(self.extents) or ''}.size")
                 self.entry.add(self.extents[value].name)
             return self.extents[value]
-        name = f"{self.fresh('extent')}.size"
+        name = f"{self.fresh('length')}.size"
         self.emit(n.Let(name, value))
         return b.size(name)
 

@@ -24,6 +24,7 @@ from transkern.frontend.values import (
     Seq,
     Static,
     Text,
+    Unbound,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -106,6 +107,8 @@ def describe(value: Value) -> str:
             return f"a {kind} of {len(items)}"
         case GrowingList():
             return "a list"
+        case Unbound(why):
+            return f"something without a value: {why}"
         case _:
             return f"a {type(value).__name__.lower()}"
 
@@ -236,9 +239,9 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
         special = _power(ctx, args)
         if special is not None:
             return special
-    loop, result = _loop_types(ctx, op, args, dtype)
+    loop, result = loop_types(ctx, OPS[op].numpy, args, dtype)
     exprs_in, axes, mask, scalar = align(ctx, args)
-    casted = tuple(_to_loop(ctx, e, t) for e, t in zip(exprs_in, loop, strict=True))
+    casted = tuple(to_loop(ctx, e, t) for e, t in zip(exprs_in, loop, strict=True))
     _check_integer_power(ctx, op, casted, axes)
     body: Expr = Apply(op, casted, result)
     body = simplify(body)
@@ -247,7 +250,7 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     return Array(axes, body, mask)
 
 
-def _to_loop(ctx: Context, expr: Expr, dtype: str) -> Expr:
+def to_loop(ctx: Context, expr: Expr, dtype: str) -> Expr:
     if isinstance(expr, Const) and dtype.startswith(("int", "uint")) and isinstance(expr.value, int):
         info = np.iinfo(dtype)
         if not info.min <= expr.value <= info.max:
@@ -255,9 +258,11 @@ def _to_loop(ctx: Context, expr: Expr, dtype: str) -> Expr:
     return b.cast(expr, dtype)
 
 
-def _loop_types(ctx: Context, op: str, args: Sequence[Value], dtype: str | None) -> tuple[tuple[str, ...], str]:
+def loop_types(ctx: Context, ufunc: Any, args: Sequence[Value], dtype: str | None) -> tuple[tuple[str, ...], str]:
+    """NumPy's choice of types for a ufunc: those of its operands, and that of its (last) result."""
     kinds = [_dtype_or_weak(a) for a in args]
-    ufunc = OPS[op].numpy
+    op = ufunc.__name__
+    none = (None,) * ufunc.nout
     if all(isinstance(k, type) for k in kinds):
         kinds = [np.dtype({int: "int64", float: "float64", complex: "complex128"}[k]) for k in kinds]
     if op in COMPARISONS and any(k is int for k in kinds):  # NumPy compares Python integers by value
@@ -268,17 +273,17 @@ def _loop_types(ctx: Context, op: str, args: Sequence[Value], dtype: str | None)
                     return ("int64", "int64"), "bool"
     try:
         if dtype is None:
-            resolved = ufunc.resolve_dtypes((*kinds, None))  # type: ignore[attr-defined]
+            resolved = ufunc.resolve_dtypes((*kinds, *none))
         else:
-            signature = (*[None] * OPS[op].arity, np.dtype(dtype))
-            resolved = ufunc.resolve_dtypes((*kinds, None), signature=signature)  # type: ignore[attr-defined]
+            signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
+            resolved = ufunc.resolve_dtypes((*kinds, *none), signature=signature)
     except TypeError as error:
         ctx.fail(str(error).splitlines()[0])
     names = tuple(str(d.name) for d in resolved)
     for name in names:
         if name not in ("bool",) and np.dtype(name).kind not in "iufcb":
             ctx.fail(f"`{op}` of {', '.join(describe(a) for a in args)}")
-    return names[:-1], names[-1]
+    return names[: ufunc.nin], names[-1]
 
 
 def _power(ctx: Context, args: Sequence[Value]) -> Value | None:

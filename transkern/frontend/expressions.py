@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from transkern.frontend import attributes, functions, iterating
+from transkern.frontend import attributes, functions, grids, iterating
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context
 from transkern.frontend.desugar import desugared
@@ -98,6 +98,7 @@ class Expressions:
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
         self.handed_out: set[str] = set()  # buffers that results stand in
+        ctx.inline = ctx.inline or self.inline
 
     # --- expressions
 
@@ -152,6 +153,8 @@ class Expressions:
                 base = self.expr(value)
                 items = self.items(index)
                 with At(ctx, node, self.scope.file):
+                    if isinstance(base, Known) and base.path in grids.MAKERS:
+                        return grids.made_by_subscript(ctx, base.path, items)
                     return subscript(ctx, base, items)
             case ast.Attribute(value=value, attr=attr):
                 owner = self.expr(value)
@@ -527,7 +530,7 @@ class Expressions:
         with At(ctx, node, self.scope.file):
             match function:
                 case Function():
-                    return self.inline(function, positional, keywords, node)
+                    return self.inline(function, positional, keywords)
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)
                 case Method(receiver, name):
@@ -547,20 +550,22 @@ class Expressions:
                     ctx.fail(f"a call of {describe(function)}")
 
     def inline(
-        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST | None = None
     ) -> Value:
+        """A call of a plain function, its body translated in place."""
         ctx = self.ctx
         if ctx.depth >= INLINE_DEPTH:
             problem = f"`{function.name}` calls itself too deeply"
             for name in sorted(ctx.entry):
                 if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
                     ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
-            ctx.fail(problem, "write the recursion as a loop", node)
+            ctx.fail(problem, "write the recursion as a loop")
         env = bind_arguments(ctx, function, positional, keywords, self)
         if isinstance(function.node, ast.FunctionDef):
             env = {k: self.settle(v, k) for k, v in env.items()}
         outer = (ctx.lines, ctx.file, ctx.span)
-        ctx.lines, ctx.file = function.scope.lines, function.scope.file
+        if not ctx.pinned:
+            ctx.lines, ctx.file = function.scope.lines, function.scope.file
         ctx.depth += 1
         try:
             inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
@@ -738,7 +743,8 @@ def bind_arguments(
         if name not in env:
             if name not in defaults:
                 ctx.fail(f"{function.name}() missing a required argument: '{name}'")
-            owner = Expressions(ctx, function.scope, function.node, dict(function.closure), True)
+            kind = Expressions if caller is None else type(caller)
+            owner = kind(ctx, function.scope, function.node, dict(function.closure), True)
             env[name] = owner.expr(defaults[name])
     if args.kwarg:
         env[args.kwarg.arg] = more

@@ -8,12 +8,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import builtin_functions, growing, numpy_functions, sequences  # noqa: F401  (their handlers are in TABLE)
+from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
+    builtin_functions,
+    choosing,
+    dtypes,
+    grids,
+    growing,
+    linear,
+    numpy_functions,
+    padding,
+    products,
+    sequences,
+)
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.attributes import python_number
+from transkern.frontend.compositions import handlers  # noqa: F401
 from transkern.frontend.context import Context
+from transkern.frontend.drawing import draw
 from transkern.frontend.elementwise import (
-    apply,
     as_array,
     convert,
     describe,
@@ -21,14 +33,14 @@ from transkern.frontend.elementwise import (
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import array_item
-from transkern.frontend.methods import METHODS, call_array_method
-from transkern.frontend.shaping import dtype_of
-from transkern.frontend.storing import write
+from transkern.frontend.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.texts import text_method
+from transkern.frontend.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc
 from transkern.frontend.values import (
     Array,
     Concatenation,
     Dict,
+    Generator,
     GrowingList,
     Record,
     Scalar,
@@ -61,14 +73,16 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    args = [ctx.deref(a) for a in args]
-    keywords = {k: ctx.deref(v) for k, v in keywords.items()}
+    args = [ctx.contents(a) for a in args]
+    keywords = {k: ctx.contents(v) for k, v in keywords.items()}
     handler = TABLE.get(path)
     if handler is not None:
         return handler(ctx, args, keywords)
     module, _, name = path.rpartition(".")
-    if module == "numpy" and (op := _UFUNCS.get(name)) is not None:
-        return _ufunc(ctx, op, args, keywords)
+    if module == "numpy" and name in UFUNCS:
+        return call_ufunc(ctx, name, args, keywords)
+    if module.startswith("numpy.") and name in UFUNC_METHODS and module.removeprefix("numpy.") in UFUNCS:
+        return UFUNC_METHODS[name](ctx, module.removeprefix("numpy."), args, keywords)
     if module == "math" and name in _MATH:
         return _math(ctx, name, args)
     if module == "numpy" and name in METHODS and args:
@@ -87,16 +101,22 @@ def call_method(
             return found
         kind = "list" if isinstance(contents, GrowingList) else getattr(contents, "kind", "dict")
         ctx.fail(f"`{getattr(kind, '__name__', kind)}.{name}`")
-    args = [ctx.deref(a) for a in args]
-    keywords = {k: ctx.deref(v) for k, v in keywords.items()}
+    args = [ctx.contents(a) for a in args]
+    keywords = {k: ctx.contents(v) for k, v in keywords.items()}
     match receiver:
         case Static(str()) | Text():
             made = text_method(ctx, receiver, name, args, keywords)
             if made is not None:
                 return made
+        case Generator():
+            return draw(ctx, receiver, name, args, keywords)
         case Array() | Scalar() | Static() | Concatenation():
             if name == "tolist":
                 return tolist(ctx, receiver)
+            if name in ("sort", "partition", "put") and isinstance(receiver, Array):
+                return change_in_place(ctx, receiver, name, args, keywords)
+            if name not in METHODS and f"numpy.{name}" in TABLE and hasattr(np.ndarray, name):
+                return TABLE[f"numpy.{name}"](ctx, [as_array(ctx, receiver), *args], keywords)
             if name in METHODS or name == "item":
                 if name == "item" and isinstance(receiver, (Scalar, Static)):
                     return python_number(ctx, receiver)
@@ -121,36 +141,6 @@ def tolist(ctx: Context, value: Value) -> Value:
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")
 
-
-def _ufunc(ctx: Context, op: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    keywords = dict(keywords)
-    out = keywords.pop("out", None)
-    dtype = keywords.pop("dtype", None)
-    for key in keywords:
-        ctx.fail(f"`np.{op}` with `{key}=`", "supported: out=, dtype=")
-    arity = OPS[op].arity
-    if len(args) == arity + 1 and out is None:
-        out, args = args[-1], args[:-1]
-    if len(args) != arity:
-        ctx.fail(f"np.{op} takes {arity} argument{'s' if arity > 1 else ''}, {len(args)} given")
-    result = apply(ctx, op, args, dtype_of(ctx, dtype, "") or None)
-    if out is None or (isinstance(out, Static) and out.value is None):
-        return result
-    if isinstance(out, Seq):
-        out = out.items[0]
-    if not isinstance(out, Array) or not out.view:
-        ctx.fail("`out=` that is not an array with memory of its own")
-    write(ctx, out, [Static(Ellipsis)], result, casting=op)
-    return out
-
-
-_UFUNCS = {name: name for name in OPS if name not in ("where", "cast", "and_then", "or_else")}
-_UFUNCS |= {
-    "abs": "absolute", "true_divide": "divide", "mod": "remainder", "fabs": "absolute", "bitwise_not": "invert",
-    "bitwise_invert": "invert", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2",
-    "pow": "power", "fix": "trunc", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
-    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-}  # fmt: skip
 
 _MATH = {
     "sqrt": "sqrt", "exp": "exp", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin",

@@ -116,6 +116,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return _list_item(ctx, base, items)
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], Static):
             return Static(text[items[0].value])
+        case Scalar(python=False) if not items:
+            return base
         case Static(np.ndarray()) | Array() | Concatenation():
             return array_item(ctx, as_array(ctx, base), items)
         case _:

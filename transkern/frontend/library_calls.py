@@ -1,4 +1,4 @@
-"""Matrix products and sorts: steps that a library owns."""
+"""Matrix products, sorts and searches: steps that a library owns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Load, Reduce
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 
 
 def matmul(ctx: Context, left: Value, right: Value) -> Value:
@@ -45,12 +45,8 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
         product = Apply("multiply", (x.at((axis.var,)), y.at((axis.var,))), dtype)
         return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.span), "dot"))
     if x.ndim <= 2 and y.ndim <= 2 and not (b.constant(inner_x) is not None and (b.constant(inner_x) or 0) <= 4):
-        ins = [ctx.define(v, name) if not _plain(ctx, v) else v for v, name in ((x, "left"), (y, "right"))]
         dims = (*(x.dims[:-1] if x.ndim > 1 else ()), *(y.dims[1:] if y.ndim > 1 else ()))
-        out = ctx.buffer("product", dtype, dims)
-        ctx.emit(n.Alloc(out.name))
-        ctx.emit(n.Library("matmul", (out.name,), tuple(v.base for v in ins)))
-        return ctx.whole(out)
+        return step(ctx, "matmul", {"left": x, "right": y}, {"product": (dtype, dims)})[0]
     batch_x, batch_y = x.axes[:-2], y.axes[:-2]
     batch = (
         ctx.axes(broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)]))
@@ -66,7 +62,7 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
     return ctx.define(Array((*batch, *rows, *columns), Reduce("sum", (axis,), product, dtype, ctx.span)), "product")
 
 
-def _plain(ctx: Context, value: Array) -> bool:
+def is_plain(ctx: Context, value: Array) -> bool:
     """Whether `value` is a whole buffer, as library calls take it."""
     return (
         value.view and isinstance(value.body, Load) and value.body.index == tuple(a.var for a in value.axes)
@@ -79,13 +75,35 @@ def sort(ctx: Context, name: str, value: Array, axis: int, kind: str) -> Array:
     if value.mask is not None:
         value = ctx.compact(value, "kept")
     axis = normal_axis(ctx, axis, value.ndim)
-    source = value if _plain(ctx, value) else ctx.define(replace(value, view=False), "keys")
     facts: dict[str, Any] = {}
     if name == "argsort":
         facts = {"low": b.ZERO, "high": value.dims[axis], "permutation": value.ndim == 1}
-    dtype = "int64" if name == "argsort" else value.dtype
-    out = ctx.buffer("order" if name == "argsort" else "sorted", dtype, source.dims, **facts)
-    ctx.emit(n.Alloc(out.name))
-    attributes = (("axis", axis), ("kind", kind))
-    ctx.emit(n.Library(name, (out.name,), (source.base,), attributes))
-    return ctx.whole(out)
+    out = ("order", "int64") if name == "argsort" else ("sorted", value.dtype)
+    return step(ctx, name, {"keys": value}, {out[0]: (out[1], value.dims)}, facts, axis=axis, kind=kind)[0]
+
+
+def step(
+    ctx: Context, name: str, ins: dict[str, Array], outs: dict[str, tuple[str, tuple[Expr, ...]]],
+    facts: dict[str, Any] | None = None, **attributes: Any,
+) -> list[Array]:  # fmt: skip
+    """A library step: `ins` are arrays by the names that they get where they must be put into memory first, `outs` the
+    dtypes and dims of what it makes, by name; `facts` hold for the first of these."""
+    sources = []
+    for base, value in ins.items():
+        if value.mask is not None:
+            value = ctx.compact(value, base)
+        sources.append(value if is_plain(ctx, value) else ctx.define(replace(value, view=False), base))
+    buffers: list[n.Buffer] = []
+    for base, (dtype, dims) in outs.items():
+        buffers.append(ctx.buffer(base, dtype, dims, **(facts or {} if not buffers else {})))
+        ctx.emit(n.Alloc(buffers[-1].name))
+    names = tuple(v.base for v in sources)
+    ctx.emit(n.Library(name, tuple(o.name for o in buffers), names, tuple(attributes.items())))
+    return [ctx.whole(o) for o in buffers]
+
+
+def stored(ctx: Context, value: Array, base: str) -> Array:
+    """`value` in memory, where it is not already: it will be read more than once an element."""
+    if value.mask is not None:
+        return ctx.compact(value, base)
+    return value if isinstance(value.body, (Load, Const)) else ctx.define(value, base)

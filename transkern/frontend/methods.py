@@ -6,25 +6,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend.arguments import Arguments
+from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import python_number
+from transkern.frontend.choosing import compressed, taken
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert, scalar_expr
-from transkern.frontend.indexing import SliceValue, array_item
-from transkern.frontend.library_calls import matmul, sort
-from transkern.frontend.numpy_functions import nonzero
+from transkern.frontend.indexing import array_item
+from transkern.frontend.library_calls import sort
+from transkern.frontend.numpy_functions import clipped, nonzero
+from transkern.frontend.products import diagonal, dot
 from transkern.frontend.reductions import axes_of, mean, reduce, sum_dtype, variance
 from transkern.frontend.shaping import (
     constant_int,
     dtype_of,
     normal_axis,
     repeat,
+    repeat_counts,
     reshape,
     squeeze,
     transpose,
 )  # fmt: skip
 from transkern.frontend.storing import write
-from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.trips import bound_of
+from transkern.frontend.ufuncs import scan
+from transkern.frontend.values import Array, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const
@@ -50,59 +55,58 @@ def call_array_method(
     return handler(ctx, value, Arguments(ctx, name, parameters.split(), args, keywords))
 
 
-def _out(ctx: Context, a: Arguments, result: Value) -> Value:
-    out = a.get("out")
-    if out is None:
-        return result
-    if not isinstance(out, Array):
-        ctx.fail("`out=` that is not an array")
-    write(ctx, out, [Static(Ellipsis)], result)
-    return out
-
-
-@method("sum", "prod", "product", parameters="axis dtype out keepdims")
-def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
+def _dtype(ctx: Context, a: Arguments) -> str | None:
     dtype = a.get("dtype")
+    return None if dtype is None else dtype_of(ctx, dtype, "")
+
+
+def _plain_where(a: Arguments) -> Value | None:
+    where = a.get("where")
+    return None if isinstance(where, Static) and where.value is True else where
+
+
+@method("sum", "prod", "product", parameters="axis dtype out keepdims initial where")
+def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
     op = "sum" if a.name == "sum" else "prod"
-    result = reduce(ctx, op, x, a.get("axis"), a.flag("keepdims"), None if dtype is None else dtype_of(ctx, dtype, ""))
-    return _out(ctx, a, result)
+    keep = a.flag("keepdims")
+    return a.result(reduce(ctx, op, x, a.get("axis"), keep, _dtype(ctx, a), None, a.get("initial"), _plain_where(a)))
 
 
-@method("max", "min", "amax", "amin", parameters="axis out keepdims")
+@method("max", "min", "amax", "amin", parameters="axis out keepdims initial where")
 def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
-    return _out(ctx, a, reduce(ctx, a.name.removeprefix("a"), x, a.get("axis"), a.flag("keepdims")))
+    op, keep = a.name.removeprefix("a"), a.flag("keepdims")
+    return a.result(reduce(ctx, op, x, a.get("axis"), keep, None, None, a.get("initial"), _plain_where(a)))
 
 
-@method("any", "all", parameters="axis out keepdims")
+@method("any", "all", parameters="axis out keepdims where")
 def _any(ctx: Context, x: Array, a: Arguments) -> Value:
-    return _out(ctx, a, reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims")))
+    return a.result(reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"), None, None, None, _plain_where(a)))
 
 
 @method("argmax", "argmin", parameters="axis out keepdims")
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     if x.mask is not None:
         x = ctx.compact(x, "kept")
-    return _out(ctx, a, reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims")))
+    return a.result(reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims")))
 
 
-@method("mean", parameters="axis dtype out keepdims")
+@method("mean", parameters="axis dtype out keepdims where")
 def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
-    dtype = a.get("dtype")
-    return _out(
-        ctx, a, mean(ctx, x, a.get("axis"), a.flag("keepdims"), None if dtype is None else dtype_of(ctx, dtype, ""))
-    )
+    return a.result(mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a)))
 
 
-@method("var", "std", parameters="axis dtype out ddof keepdims")
+@method("var", "std", parameters="axis dtype out ddof keepdims mean correction")
 def _var(ctx: Context, x: Array, a: Arguments) -> Value:
-    return _out(ctx, a, variance(ctx, x, a.get("axis"), a.flag("keepdims"), a.get("ddof"), a.name == "std"))
+    ddof = a.get("correction") or a.get("ddof")
+    root, keep = a.name == "std", a.flag("keepdims")
+    return a.result(variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.get("mean")))
 
 
-@method("ptp", parameters="axis keepdims")
+@method("ptp", parameters="axis out keepdims")
 def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
     high = reduce(ctx, "max", x, a.get("axis"), a.flag("keepdims"))
     low = reduce(ctx, "min", x, a.get("axis"), a.flag("keepdims"))
-    return apply(ctx, "subtract", [high, low])
+    return a.result(apply(ctx, "subtract", [high, low]))
 
 
 @method("cumsum", "cumprod", parameters="axis dtype out")
@@ -115,16 +119,7 @@ def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
     which = 0 if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
     dtype = dtype_of(ctx, a.get("dtype"), sum_dtype(x.dtype))
     x = convert(x, dtype) if x.dtype != dtype else x
-    order = [d for d in range(x.ndim) if d != which] + [which]
-    turned = x if which == x.ndim - 1 else transpose(ctx, x, order)
-    buffer = ctx.buffer(a.name, dtype, turned.dims)
-    ctx.emit(n.Alloc(buffer.name))
-    ctx.emit(n.Scan("sum" if a.name == "cumsum" else "prod", buffer.name, turned.axes, turned.body))
-    result = ctx.whole(buffer)
-    if which != x.ndim - 1:
-        back = [order.index(d) for d in range(x.ndim)]
-        result = transpose(ctx, result, back)
-    return _out(ctx, a, result)
+    return a.result(scan(ctx, a.name.removeprefix("cum"), x, which, a.name))
 
 
 @method("argsort", "sort", parameters="axis kind order stable")
@@ -136,6 +131,27 @@ def _sorted(ctx: Context, x: Array, a: Arguments) -> Value:
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), None
     return sort(ctx, a.name, x, constant_int(ctx, axis or Static(-1), "an axis"), kind)
+
+
+def change_in_place(
+    ctx: Context, receiver: Array, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """``x.sort()``, ``x.partition(k)``, ``x.put(at, v)``: the array itself changes."""
+    if not receiver.view:
+        ctx.fail(f"`.{name}()` of an array without memory of its own", f"use np.{name}")
+    if name == "put":
+        return TABLE["numpy.put"](ctx, [receiver, *args], keywords)
+    if name == "sort":
+        made = call_array_method(ctx, receiver, name, args, keywords)
+    else:
+        made = TABLE["numpy.partition"](ctx, [receiver, *args], keywords)
+    write(ctx, receiver, [Static(Ellipsis)], made)
+    return Static(None)
+
+
+@method("conj", "conjugate", parameters="")
+def _conjugate(ctx: Context, x: Array, a: Arguments) -> Value:
+    return x
 
 
 @method("copy", parameters="order")
@@ -154,16 +170,29 @@ def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
     return made if x.mask is not None or made.body is not x.body else ctx.define(made, "copy")
 
 
-@method("reshape", parameters="shape b c d e f")
+@method("reshape", parameters="shape b c d e f order copy")
 def _reshape(ctx: Context, x: Array, a: Arguments) -> Value:
-    return reshape(ctx, x, list(a.given.values()))
+    shape = [v for k, v in a.given.items() if k not in ("order", "copy")]
+    if isinstance(shape[-1], Static) and isinstance(shape[-1].value, str):  # np.reshape(a, shape, order)
+        a.given["order"] = shape.pop()
+    if not _is_fortran(ctx, a):
+        return reshape(ctx, x, shape)
+    if len(shape) == 1 and isinstance(shape[0], Seq):
+        shape = list(shape[0].items)
+    return transpose(ctx, reshape(ctx, transpose(ctx, x, None), shape[::-1]), None)
+
+
+def _is_fortran(ctx: Context, a: Arguments) -> bool:
+    """Whether elements are counted with the first axis fastest; where memory lies is not NumPy's meaning, but ours."""
+    order = a.text("order", "C")
+    if order not in ("C", "F"):
+        ctx.fail(f"`{a.name}` with order={order!r}", "give 'C' or 'F'")
+    return order == "F"
 
 
 @method("ravel", "flatten", parameters="order")
 def _ravel(ctx: Context, x: Array, a: Arguments) -> Value:
-    if a.text("order", "C") != "C":
-        ctx.fail(f"`{a.name}` with order=")
-    flat = reshape(ctx, x, [Static(-1)])
+    flat = reshape(ctx, transpose(ctx, x, None) if _is_fortran(ctx, a) else x, [Static(-1)])
     return flat if a.name == "ravel" or not flat.view else ctx.define(replace(flat, view=False), "copy")
 
 
@@ -177,7 +206,8 @@ def _transpose(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("swapaxes", parameters="a b")
 def _swapaxes(ctx: Context, x: Array, a: Arguments) -> Value:
-    p, q = (normal_axis(ctx, constant_int(ctx, a.need(k), "an axis"), x.ndim) for k in "ab")
+    given = [constant_int(ctx, a.need(k), "an axis") for k in "ab"]
+    p, q = (normal_axis(ctx, at, x.ndim, f"axis{k}: ") for k, at in enumerate(given, 1))
     order = list(range(x.ndim))
     order[p], order[q] = order[q], order[p]
     return transpose(ctx, x, order)
@@ -185,10 +215,14 @@ def _swapaxes(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("moveaxis", parameters="source destination")
 def _moveaxis(ctx: Context, x: Array, a: Arguments) -> Value:
-    source = normal_axis(ctx, constant_int(ctx, a.need("source"), "an axis"), x.ndim)
-    target = normal_axis(ctx, constant_int(ctx, a.need("destination"), "an axis"), x.ndim)
-    order = [d for d in range(x.ndim) if d != source]
-    order.insert(target, source)
+    sources, targets = (axes_of(ctx, a.need(n), x.ndim, False, f"{n}: ") for n in ("source", "destination"))
+    if len(sources) != len(targets):
+        ctx.guard(
+            b.FALSE, "ValueError", "`source` and `destination` arguments must have the same number of elements"
+        )
+    order = [d for d in range(x.ndim) if d not in sources]
+    for target, source in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, source)
     return transpose(ctx, x, order)
 
 
@@ -200,17 +234,12 @@ def _squeeze(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("clip", parameters="min max out")
 def _clip(ctx: Context, x: Array, a: Arguments) -> Value:
-    result: Value = x
-    if a.get("min") is not None:
-        result = apply(ctx, "maximum", [result, a.need("min")])
-    if a.get("max") is not None:
-        result = apply(ctx, "minimum", [result, a.need("max")])
-    return _out(ctx, a, result)
+    return a.result(clipped(ctx, x, a.get("min"), a.get("max")))
 
 
-@method("dot", parameters="b")
+@method("dot", parameters="b out")
 def _dot(ctx: Context, x: Array, a: Arguments) -> Value:
-    return matmul(ctx, x, a.need("b"))
+    return a.result(dot(ctx, x, a.need("b")))
 
 
 @method("fill", parameters="value")
@@ -234,44 +263,83 @@ def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
     return python_number(ctx, Scalar(x.at(tuple(b.ZERO for _ in x.axes))))
 
 
+@method("tolist", parameters="")
+def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
+    if x.ndim == 0:
+        return python_number(ctx, Scalar(x.body))
+    if x.mask is None and all((b.constant(d) or 99) <= 16 for d in x.dims):
+        rows = [array_item(ctx, x, [Static(k)]) for k in range(b.constant(x.dims[0]) or 0)]
+        return Seq(tuple(_tolist(ctx, as_array(ctx, r), a) for r in rows), "list")
+    if x.ndim > 1:
+        ctx.fail("`.tolist()` of several dimensions of run-time length", "return the array")
+    dtype = "index" if x.dtype.startswith(("int", "uint")) else "float64" if x.dtype.startswith("float") else x.dtype
+    held = ctx.define(Array(x.axes, b.cast(x.body, dtype), x.mask), "values")
+    count = ctx.count(held.base, bound_of(ctx, held.dims[0]))
+    if held.dims[0] != count:
+        ctx.emit(n.Assign(count.name, held.dims[0]))
+    return GrowingList(held.base, count.name, dtype, (), True, depth=len(ctx.trips))
+
+
+@method("view", parameters="dtype")
+def _view(ctx: Context, x: Array, a: Arguments) -> Value:
+    if a.get("dtype") is not None:
+        ctx.fail("`.view` as another type", "convert with .astype")
+    return replace(x, identity="")
+
+
 @method("nonzero", parameters="")
 def _method_nonzero(ctx: Context, x: Array, a: Arguments) -> Value:
     a.given["a"] = x
     return nonzero(ctx, a)
 
 
-@method("compress", parameters="condition axis")
+@handles("numpy.compress", names="condition a axis out")
+def _compress_function(ctx: Context, a: Arguments) -> Value:
+    return a.result(compressed(ctx, a.array("a"), a.need("condition"), a.get("axis")))
+
+
+@method("compress", parameters="condition axis out")
 def _compress(ctx: Context, x: Array, a: Arguments) -> Value:
-    return array_item(ctx, x, [a.need("condition")])
+    return a.result(compressed(ctx, x, a.need("condition"), a.get("axis")))
 
 
-@method("take", parameters="indices axis")
+@method("take", parameters="indices axis out mode")
 def _take(ctx: Context, x: Array, a: Arguments) -> Value:
-    axis = a.get("axis")
-    if axis is None:
-        return array_item(ctx, reshape(ctx, x, [Static(-1)]), [as_array(ctx, a.need("indices"))])
-    which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
-    return array_item(ctx, x, [*[SliceValue(None, None, None)] * which, as_array(ctx, a.need("indices"))])
+    return a.result(taken(ctx, x, a.need("indices"), a.get("axis"), a.text("mode", "raise")))
 
 
 @method("repeat", parameters="repeats axis")
 def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
-    axis = a.get("axis")
-    times = b.as_index(scalar_expr(ctx, a.need("repeats")))
-    return repeat(ctx, x, times, None if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim))
+    axis, times = a.get("axis"), a.need("repeats")
+    which = None if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+    counts = as_array(ctx, times)
+    if counts.ndim and b.constant(counts.dims[0]) != 1:
+        return repeat_counts(ctx, x, counts, which)
+    number = b.as_index(counts.at(tuple(b.ZERO for _ in counts.axes)))
+    if not b.is_nonnegative(number):
+        ctx.guard(b.compare("greater_equal", number, b.ZERO), "ValueError", "repeats may not contain negative values.")
+        number = ctx.extent(number)
+    return repeat(ctx, x, number, which)
 
 
-@method("round", parameters="decimals")
+@method("round", "around", parameters="decimals out")
 def _round(ctx: Context, x: Array, a: Arguments) -> Value:
-    return rounded(ctx, x, a.get("decimals"))
+    return a.result(rounded(ctx, x, a.get("decimals")))
 
 
 def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
     """``np.round``: scaled, rounded half to even, scaled back, as NumPy does it."""
     array = value if isinstance(value, (Array, Scalar)) else as_array(ctx, value)
-    if array.dtype.startswith(("int", "uint")) or array.dtype == "index":
-        return array
     places = 0 if digits is None else constant_int(ctx, digits, "decimals")
+    if array.dtype.startswith(("int", "uint")) or array.dtype == "index":
+        if places < 0:
+            tens = Static(10**-places)
+            scaled = apply(ctx, "multiply", [apply(ctx, "rint", [apply(ctx, "divide", [array, tens])]), tens])
+            dtype = "int64" if array.dtype == "index" else array.dtype
+            if isinstance(scaled, Array):
+                return convert(scaled, dtype)
+            return Scalar(b.cast(scalar_expr(ctx, scaled), dtype))
+        return replace(array, view=False, identity="") if isinstance(array, Array) else array
     if places == 0:
         return apply(ctx, "rint", [array])
     scale = Static(float(10 ** abs(places)))
@@ -279,23 +347,25 @@ def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
     return apply(ctx, second, [apply(ctx, "rint", [apply(ctx, first, [array, scale])]), scale])
 
 
-@method("diagonal", "diag", parameters="offset")
+@method("diagonal", parameters="offset axis1 axis2")
 def _diagonal(ctx: Context, x: Array, a: Arguments) -> Value:
-    shift = constant_int(ctx, a.get("offset") or Static(0), "offset")
-    if x.ndim == 1 and a.name == "diag":
-        extent = b.add(x.dims[0], b.index(abs(shift)))
-        i, j = ctx.axes((extent, extent))
-        row = i.var if shift >= 0 else b.sub(i.var, b.index(-shift))
-        on = b.compare("equal", j.var, b.add(i.var, b.index(shift)))
-        return Array((i, j), b.where(on, x.at((row,)), b.cast(Const(0, "int64"), x.dtype)))
-    rows = b.maximum(b.sub(x.dims[0], b.index(max(0, -shift))), b.ZERO)
-    columns = b.maximum(b.sub(x.dims[1], b.index(max(0, shift))), b.ZERO)
-    (axis,) = ctx.axes((b.minimum(rows, columns),))
-    return Array(
-        (axis,), x.at((b.add(axis.var, b.index(max(0, -shift))), b.add(axis.var, b.index(max(0, shift))))), view=x.view
-    )
+    first, second = (constant_int(ctx, a.get(n) or Static(k), "an axis") for k, n in enumerate(("axis1", "axis2")))
+    return diagonal(ctx, x, a.get("offset") or Static(0), first, second)
 
 
-@method("trace", parameters="offset")
+@method("diag", parameters="k")
+def _diag(ctx: Context, x: Array, a: Arguments) -> Value:
+    if x.ndim != 1:
+        return diagonal(ctx, x, a.get("k") or Static(0), 0, 1)
+    shift = constant_int(ctx, a.get("k") or Static(0), "k")
+    extent = b.add(x.dims[0], b.index(abs(shift)))
+    i, j = ctx.axes((extent, extent))
+    row = i.var if shift >= 0 else b.sub(i.var, b.index(-shift))
+    on = b.compare("equal", j.var, b.add(i.var, b.index(shift)))
+    return Array((i, j), b.where(on, x.at((row,)), b.cast(Const(0, "int64"), x.dtype)))
+
+
+@method("trace", parameters="offset axis1 axis2 dtype out")
 def _trace(ctx: Context, x: Array, a: Arguments) -> Value:
-    return reduce(ctx, "sum", as_array(ctx, _diagonal(ctx, x, a)), None, False)
+    line = as_array(ctx, _diagonal(ctx, x, a))
+    return a.result(reduce(ctx, "sum", line, Static(-1), False, _dtype(ctx, a)))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from transkern.errors import NeedsConstant
 from transkern.frontend import elementwise, shaping
-from transkern.frontend.arguments import Arguments, handles
-from transkern.frontend.attributes import attribute
+from transkern.frontend.arguments import TABLE, Arguments, handles
+from transkern.frontend.attributes import attribute, static_or
+from transkern.frontend.choosing import at_least
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
@@ -21,9 +23,16 @@ from transkern.frontend.elementwise import (
     result_type,
     scalar_expr,
 )  # fmt: skip
-from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, scalar_position, shape_of
-from transkern.frontend.library_calls import matmul
-from transkern.frontend.reductions import axes_of, mean, reduce
+from transkern.frontend.indexing import (
+    SliceValue,
+    array_item,
+    nonzero_positions,
+    scalar_position,
+    settle_slice,
+    shape_of,
+)
+from transkern.frontend.products import diagonal
+from transkern.frontend.reductions import axes_of, reduce
 from transkern.frontend.shaping import (
     arange,
     concatenate,
@@ -53,7 +62,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Const, Expr
+from transkern.ir.expr import Apply, Const, Expr, Var
 
 
 @handles("numpy.where", names="condition x y")
@@ -99,35 +108,68 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.clip", names="a a_min a_max out min max")
 def _clip(ctx: Context, a: Arguments) -> Value:
-    value = a.need("a")
     low, high = a.get("a_min") or a.get("min"), a.get("a_max") or a.get("max")
-    result: Value = value
-    if low is not None:
-        result = apply(ctx, "maximum", [result, low])
-    if high is not None:
-        result = apply(ctx, "minimum", [result, high])
-    out = a.get("out")
-    if out is not None:
-        assert isinstance(out, Array)
-        write(ctx, out, [Static(Ellipsis)], result)
-        return out
-    return result
+    return a.result(clipped(ctx, a.need("a"), low, high))
+
+
+def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None) -> Value:
+    """``np.clip``, as NumPy does it: one bound is `np.maximum` or `np.minimum`; of equal zeros the bound wins where it
+    is an array, and the value where it is a number."""
+    kind = np.dtype(as_array(ctx, value).dtype).kind
+    if kind in "iu":  # bounds that no value of the dtype exceeds
+        info = np.iinfo(as_array(ctx, value).dtype)
+        low = None if (known := _integer(low)) is not None and known <= info.min else low
+        high = None if (known := _integer(high)) is not None and known >= info.max else high
+    for bound, op in ((low, "maximum"), (high, "minimum")):
+        if bound is None:
+            continue
+        if low is not None and high is not None and (isinstance(bound, Scalar) or is_number(bound)):
+            value = _bounded(ctx, value, bound, (low, high), "less" if op == "maximum" else "greater")
+        else:
+            value = apply(ctx, op, [value, bound])
+    return apply(ctx, "positive", [value]) if low is None and high is None else value
+
+
+def _integer(value: Value | None) -> int | None:
+    """A constant of Python's type `int`."""
+    return value.value if isinstance(value, Static) and type(value.value) is int else None
+
+
+def _bounded(ctx: Context, value: Value, bound: Value, bounds: tuple[Value, Value], beyond: str) -> Value:
+    dtype = result_type(ctx, [value, *bounds])
+    elements, axes, mask, scalar = elementwise.align(ctx, [value, bound])
+    x, limit = (b.cast(e, dtype) for e in elements)
+    if not isinstance(limit, Const):
+        limit = ctx.let(limit, "bound")
+    wins: Expr = Apply(beyond, (x, limit), "bool")
+    if dtype.startswith("float") and not (isinstance(limit, Const) and limit.value == limit.value):
+        wins = b.either(wins, Apply("isnan", (limit,), "bool"))
+    body = b.where(wins, limit, x)
+    return Scalar(body) if scalar else Array(axes, body, mask)
 
 
 @handles(
-    "numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", names="object dtype copy order ndmin"
-)
+    "numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfortranarray",
+    "numpy.fromiter", names="object dtype copy order ndmin",
+)  # fmt: skip
 def _array(ctx: Context, a: Arguments) -> Value:
     value = a.need("object")
     if isinstance(value, Static) and value.value is None:
         ctx.fail("np.array(None)")
     array = as_array(ctx, value)
+    for _ in range(constant_int(ctx, a.get("ndmin") or Static(0), "ndmin") - array.ndim):
+        array = expand(ctx, array, 0)
     dtype = dtype_of(ctx, a.get("dtype"), array.dtype)
     if dtype != array.dtype:
         return replace(convert(array, dtype), empty_dtype=None)
     if a.get("dtype") is not None:
         array = replace(array, empty_dtype=None)
-    if a.name == "np.array" and array.view and not isinstance(value, GrowingList):
+    copied = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
+    if a.name == "np.ascontiguousarray" and array.view and not shaping.is_contiguous(ctx, array):
+        copied = True
+    if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
+        copied = False  # copy=None: where it must be
+    if copied and array.view and not isinstance(value, GrowingList):
         return ctx.define(replace(array, identity=""), "copy")
     return array
 
@@ -141,10 +183,15 @@ def _filled(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.full", names="shape fill_value dtype order")
 def _full(ctx: Context, a: Arguments) -> Value:
-    value = a.need("fill_value")
-    expr = scalar_expr(ctx, value)
-    dtype = dtype_of(ctx, a.get("dtype"), "int64" if expr.dtype == "index" else expr.dtype)
-    return full(ctx, dims_of(ctx, a.need("shape")), b.cast(expr, dtype))
+    value = as_array(ctx, a.need("fill_value"))
+    return _filled_with(ctx, dims_of(ctx, a.need("shape")), value, dtype_of(ctx, a.get("dtype"), value.dtype))
+
+
+def _filled_with(ctx: Context, dims: tuple[Expr, ...], value: Array, dtype: str) -> Array:
+    if value.ndim == 0:
+        return full(ctx, dims, b.cast(value.body, dtype))
+    made = full(ctx, dims, Const(0, "int64"))
+    return convert(shaping.broadcast_arrays_to(ctx, value, made.dims), dtype)
 
 
 @handles("numpy.zeros_like", "numpy.ones_like", "numpy.empty_like", names="a dtype order subok shape")
@@ -160,7 +207,8 @@ def _filled_like(ctx: Context, a: Arguments) -> Value:
 def _full_like(ctx: Context, a: Arguments) -> Value:
     model = a.array("a")
     dtype = dtype_of(ctx, a.get("dtype"), model.dtype)
-    return full(ctx, shape_of(ctx, model), b.cast(scalar_expr(ctx, a.need("fill_value")), dtype))
+    dims = shape_of(ctx, model) if a.get("shape") is None else dims_of(ctx, a.need("shape"))
+    return _filled_with(ctx, dims, as_array(ctx, a.need("fill_value")), dtype)
 
 
 @handles("numpy.eye", "numpy.identity", names="N M k dtype")
@@ -184,13 +232,18 @@ def _arange(ctx: Context, a: Arguments) -> Value:
     return arange(ctx, start, stop, step, None if dtype is None else dtype_of(ctx, dtype, ""))
 
 
-@handles("numpy.linspace", names="start stop num endpoint retstep dtype")
+@handles("numpy.linspace", names="start stop num endpoint retstep dtype axis")
 def _linspace(ctx: Context, a: Arguments) -> Value:
-    dtype = a.get("dtype")
-    return linspace(
-        ctx, a.need("start"), a.need("stop"), a.get("num") or Static(50), a.flag("endpoint", True),
-        None if dtype is None else dtype_of(ctx, dtype, ""),
-    )  # fmt: skip
+    dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
+    start, stop, count = a.need("start"), a.need("stop"), a.get("num") or Static(50)
+    made = linspace(ctx, start, stop, count, a.flag("endpoint", True), dtype)
+    axis = constant_int(ctx, a.get("axis") or Static(0), "an axis")
+    if axis:
+        at = normal_axis(ctx, axis, made.ndim)
+        made = transpose(ctx, made, [*range(1, at + 1), 0, *range(at + 1, made.ndim)])
+    if not a.flag("retstep"):
+        return made
+    return Seq((made, shaping.linspace_step(ctx, start, stop, count, a.flag("endpoint", True))))
 
 
 def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
@@ -204,12 +257,19 @@ def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
 
 
 @handles(
-    "numpy.concatenate", "numpy.hstack", "numpy.vstack", "numpy.column_stack", "numpy.row_stack", names="arrays axis"
-)
+    "numpy.concatenate", "numpy.concat", "numpy.hstack", "numpy.vstack", "numpy.dstack", "numpy.column_stack",
+    "numpy.row_stack", names="arrays axis out dtype casting",
+)  # fmt: skip
 def _concatenate(ctx: Context, a: Arguments) -> Value:
-    parts = list(_items_of(ctx, a.need("arrays")))
+    parts: list[Value] = list(_items_of(ctx, a.need("arrays")))
+    if a.get("dtype") is not None:
+        parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
+    return a.result(_joined(ctx, a, parts))
+
+
+def _joined(ctx: Context, a: Arguments, parts: list[Value]) -> Value:
     match a.name:
-        case "np.concatenate":
+        case "np.concatenate" | "np.concat":
             given = a.given.get("axis")
             axis = (
                 0
@@ -219,6 +279,8 @@ def _concatenate(ctx: Context, a: Arguments) -> Value:
                 else constant_int(ctx, given, "an axis")
             )
             return concatenate(ctx, parts, axis)
+        case "np.dstack":
+            return concatenate(ctx, [at_least(ctx, p, 3) for p in parts], 2)
         case "np.hstack":
             arrays = [_at_least(ctx, p, 1) for p in parts]
             return concatenate(ctx, arrays, 0 if arrays[0].ndim == 1 else 1)
@@ -236,24 +298,70 @@ def _at_least(ctx: Context, value: Value, ndim: int) -> Array:
     return array
 
 
-@handles("numpy.stack", names="arrays axis")
+@handles("numpy.stack", names="arrays axis out dtype casting")
 def _stack(ctx: Context, a: Arguments) -> Value:
-    return stack(ctx, _items_of(ctx, a.need("arrays")), constant_int(ctx, a.get("axis") or Static(0), "an axis"))
+    parts: Sequence[Value] = _items_of(ctx, a.need("arrays"))
+    if a.get("dtype") is not None:
+        parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
+    return a.result(stack(ctx, parts, constant_int(ctx, a.get("axis") or Static(0), "an axis")))
 
 
-@handles("numpy.split", "numpy.array_split", "numpy.hsplit", "numpy.vsplit", names="ary indices_or_sections axis")
+@handles("numpy.block", names="arrays")
+def _block(ctx: Context, a: Arguments) -> Value:
+    tree = a.need("arrays")
+
+    def measure(value: Value) -> tuple[int, int]:
+        """How deep lists are nested, and the most dimensions of an array."""
+        if isinstance(value, Seq) and value.kind == "list":
+            inner = [measure(i) for i in value.items]
+            return 1 + inner[0][0], max(ndim for _, ndim in inner)
+        return 0, as_array(ctx, value).ndim
+
+    depth, most = measure(tree)
+    ndim = max(depth, most)
+
+    def join(value: Value, level: int) -> Array:
+        if isinstance(value, Seq) and value.kind == "list":
+            parts = [join(i, level + 1) for i in value.items]
+            return as_array(ctx, concatenate(ctx, parts, ndim - (depth - level)))
+        return _at_least(ctx, value, ndim)
+
+    return join(tree, 0)
+
+
+@handles("numpy.unstack", names="x axis")
+def _unstack(ctx: Context, a: Arguments) -> Value:
+    value = a.array("x")
+    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
+    extent = b.constant(value.dims[axis])
+    if extent is None:
+        error = ctx.error("np.unstack of run-time length", "its length must be known: give it in the types")
+        if isinstance(dim := value.dims[axis], Var):
+            raise NeedsConstant(dim.name, error)
+        raise error
+    whole = SliceValue(None, None, None)
+    return Seq(tuple(array_item(ctx, value, [*[whole] * axis, Static(k)]) for k in range(extent)))
+
+
+@handles(
+    "numpy.split", "numpy.array_split", "numpy.hsplit", "numpy.vsplit", "numpy.dsplit",
+    names="ary indices_or_sections axis",
+)  # fmt: skip
 def _split(ctx: Context, a: Arguments) -> Value:
     value = a.array("ary")
     axis = constant_int(ctx, a.get("axis") or Static(0), "an axis")
     if a.name == "np.hsplit":
         axis = 0 if value.ndim == 1 else 1
+    if a.name == "np.dsplit":
+        axis = 2
     return split(ctx, value, a.need("indices_or_sections"), axis, a.name != "np.array_split")
 
 
 @handles("numpy.expand_dims", names="a axis")
 def _expand_dims(ctx: Context, a: Arguments) -> Value:
-    value = a.array("a")
-    return expand(ctx, value, normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), value.ndim + 1))
+    value, axis = a.array("a"), a.need("axis")
+    items = axis.items if isinstance(axis, Seq) else (axis,)
+    return shaping.expand_many(ctx, value, [constant_int(ctx, i, "an axis") for i in items])
 
 
 @handles("numpy.broadcast_to", names="array shape")
@@ -275,33 +383,119 @@ def _flip(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.roll", names="a shift axis")
 def _roll(ctx: Context, a: Arguments) -> Value:
-    value, axis = a.array("a"), a.get("axis")
-    return roll(
-        ctx,
-        value,
-        a.need("shift"),
-        None if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), value.ndim),
-    )
+    value, axis, shift = a.array("a"), a.get("axis"), a.need("shift")
+    if axis is None:
+        return roll(ctx, value, shift, None)
+    axes = list(axis.items) if isinstance(axis, Seq) else [axis]
+    shifts = list(shift.items) if isinstance(shift, Seq) else [shift]
+    axes, shifts = axes * (len(shifts) if len(axes) == 1 else 1), shifts * (len(axes) if len(shifts) == 1 else 1)
+    for one, by in zip(axes, shifts, strict=True):
+        value = roll(ctx, value, by, normal_axis(ctx, constant_int(ctx, one, "an axis"), value.ndim))
+    return value
 
 
-@handles("numpy.outer", names="a b")
-def _outer(ctx: Context, a: Arguments) -> Value:
-    x = reshape(ctx, a.array("a"), [Static(-1), Static(1)])
-    y = reshape(ctx, a.array("b"), [Static(1), Static(-1)])
-    return apply(ctx, "multiply", [x, y])
+def _several(name: str, change: Callable[[Context, Value], Value]) -> None:
+    """A function of any number of arrays: one gives one, several a tuple."""
+
+    def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        if keywords:
+            ctx.fail(f"`np.{name}` with `{next(iter(keywords))}=`")
+        made = tuple(change(ctx, v) for v in args)
+        return made[0] if len(made) == 1 else Seq(made)
+
+    TABLE[f"numpy.{name}"] = run
 
 
-@handles("numpy.matmul", "numpy.dot", "numpy.inner", "numpy.vdot", names="a b")
-def _matmul(ctx: Context, a: Arguments) -> Value:
-    x, y = a.need("a"), a.need("b")
-    p, q = as_array(ctx, x), as_array(ctx, y)
-    if p.ndim == 0 or q.ndim == 0:
-        return apply(ctx, "multiply", [x, y])
-    if a.name in ("np.dot", "np.inner") and (p.ndim > 2 or q.ndim > 2):
-        ctx.fail(f"`{a.name}` of more than two dimensions", "use @ or np.einsum")
-    if a.name == "np.inner" and q.ndim == 2:
-        q = transpose(ctx, q, None)
-    return matmul(ctx, p, q)
+_several("atleast_1d", lambda ctx, v: at_least(ctx, v, 1))
+_several("atleast_2d", lambda ctx, v: at_least(ctx, v, 2))
+_several("atleast_3d", lambda ctx, v: at_least(ctx, v, 3))
+
+
+def _broadcast_arrays(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    arrays = [as_array(ctx, v) for v in args]
+    dims = elementwise.broadcast_dims(ctx, [v.dims for v in arrays])
+    return Seq(tuple(shaping.broadcast_arrays_to(ctx, v, dims) for v in arrays))
+
+
+TABLE["numpy.broadcast_arrays"] = _broadcast_arrays
+
+
+def _gradient(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    given = dict(keywords)
+    options = [given.pop("axis", Static(None)), given.pop("edge_order", Static(1))]
+    if given:
+        ctx.fail(f"`np.gradient` with `{next(iter(given))}=`")
+    return compose(ctx, "arithmetic", "_gradient", [args[0], Seq(tuple(args[1:])), *options], {})
+
+
+TABLE["numpy.gradient"] = _gradient
+
+
+@handles("numpy.permute_dims", names="a axes")
+def _permute_dims(ctx: Context, a: Arguments) -> Value:
+    axes = a.get("axes")
+    order = None if not isinstance(axes, Seq) else [constant_int(ctx, v, "an axis") for v in axes.items]
+    return transpose(ctx, a.array("a"), order)
+
+
+@handles("numpy.matrix_transpose", "numpy.linalg.matrix_transpose", names="x")
+def _matrix_transpose(ctx: Context, a: Arguments) -> Value:
+    return attribute(ctx, a.array("x"), "mT")
+
+
+@handles("numpy.linalg.trace", "numpy.linalg.diagonal", names="x offset")
+def _linalg_diagonal(ctx: Context, a: Arguments) -> Value:
+    line = diagonal(ctx, a.array("x"), a.get("offset") or Static(0), -2, -1)
+    return line if a.name.endswith("diagonal") else reduce(ctx, "sum", line, Static(-1), False)
+
+
+@handles("numpy.linalg.cross", names="x1 x2 axis")
+def _linalg_cross(ctx: Context, a: Arguments) -> Value:
+    axis = a.get("axis") or Static(-1)
+    return compose(ctx, "arranging", "cross", [a.need("x1"), a.need("x2")], {"axis": axis})
+
+
+@handles("numpy.real", "numpy.imag", names="val")
+def _real(ctx: Context, a: Arguments) -> Value:
+    return attribute(ctx, a.need("val"), a.name.removeprefix("np."))
+
+
+@handles("numpy.lib.stride_tricks.sliding_window_view", names="x window_shape axis")
+def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
+    value, axis, shape = a.array("x"), a.get("axis"), a.need("window_shape")
+    value = ctx.compact(value, "kept") if value.mask is not None else value
+    widths = dims_of(ctx, shape)
+    axes = axes_of(ctx, axis, value.ndim, ordered=False)
+    if len(widths) != len(axes):
+        ctx.guard(
+            b.FALSE, "ValueError",
+            "Since axis is None, must provide window_shape for all dimensions of `x`; got "
+            f"{len(widths)} window_shape elements and `x.ndim` is {value.ndim}."
+            if axis is None else
+            f"Must provide matching length window_shape and axis; got {len(widths)} window_shape elements and "
+            f"{len(axes)} axes elements.",
+        )  # fmt: skip
+    dims = list(value.dims)
+    starts: dict[int, Expr] = {}
+    sizes = [w if b.is_nonnegative(w) else _checked_size(ctx, w) for w in widths]
+    for d, w in zip(axes, sizes, strict=True):
+        ctx.guard(
+            b.compare("less_equal", w, dims[d]), "ValueError",
+            "window shape cannot be larger than input array shape",
+        )  # fmt: skip
+        dims[d] = b.maximum(b.add(b.sub(dims[d], w), b.ONE), b.ZERO)
+    outer, inner = ctx.axes(dims), tuple(ctx.axis("w", w) for w in sizes)
+    for d, x in zip(axes, inner, strict=True):
+        starts[d] = b.add(starts.get(d, outer[d].var), x.var)
+    at = tuple(starts.get(d, x.var) for d, x in enumerate(outer))
+    return Array((*outer, *inner), value.at(at), view=value.view)
+
+
+def _checked_size(ctx: Context, size: Expr) -> Expr:
+    ctx.guard(
+        b.compare("greater_equal", size, b.ZERO), "ValueError", "`window_shape` cannot contain negative values"
+    )  # fmt: skip
+    return ctx.extent(size)
 
 
 @handles("numpy.delete", names="arr obj axis")
@@ -317,6 +511,8 @@ def _delete(ctx: Context, a: Arguments) -> Value:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
         value = transpose(ctx, value, moved)
     removed = a.need("obj")
+    if isinstance(removed, Static) and isinstance(removed.value, slice):
+        removed = _positions(ctx, removed.value, value.dims[0])
     pieces = removed.pieces if isinstance(removed, Concatenation) else (
         (removed,) if isinstance(removed, Scalar) or is_number(removed) else (as_array(ctx, removed),)
     )  # fmt: skip
@@ -326,6 +522,14 @@ def _delete(ctx: Context, a: Arguments) -> Value:
     stored = ctx.compact(result, "kept") if result.mask is not None else result
     back = [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)]
     return transpose(ctx, stored, back)
+
+
+def _positions(ctx: Context, item: slice, extent: Expr) -> Array:
+    """What a slice names, as positions."""
+    parts = (None if p is None else Static(p) for p in (item.start, item.stop, item.step))
+    span = settle_slice(ctx, SliceValue(*parts), extent)
+    (axis,) = ctx.axes((span.length,))
+    return Array((axis,), b.cast(b.add(span.start, b.mul(span.step, axis.var)), "int64"))
 
 
 def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
@@ -420,34 +624,12 @@ def _count_nonzero(ctx: Context, a: Arguments) -> Value:
     return result
 
 
-@handles("numpy.average", names="a axis weights")
-def _average(ctx: Context, a: Arguments) -> Value:
-    weights = a.get("weights")
-    if weights is None:
-        return mean(ctx, a.array("a"), a.get("axis"), False)
-    product = apply(ctx, "multiply", [a.array("a"), weights])
-    total = reduce(ctx, "sum", as_array(ctx, product), a.get("axis"), False)
-    scale = reduce(ctx, "sum", as_array(ctx, weights), a.get("axis"), False)
-    return apply(ctx, "divide", [total, scale])
-
-
-@handles("numpy.diff", names="a n axis")
-def _diff(ctx: Context, a: Arguments) -> Value:
-    value = a.array("a")
-    times = constant_int(ctx, a.get("n") or Static(1), "n")
-    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(-1), "an axis"), value.ndim)
-    whole = SliceValue(None, None, None)
-    for _ in range(times):
-        upper = array_item(ctx, value, [*[whole] * axis, SliceValue(Static(1), None, None)])
-        lower = array_item(ctx, value, [*[whole] * axis, SliceValue(None, Static(-1), None)])
-        op = "not_equal" if value.dtype == "bool" else "subtract"
-        value = as_array(ctx, apply(ctx, op, [upper, lower]))
-    return value
-
-
 @handles("numpy.triu", "numpy.tril", names="m k")
 def _triangle(ctx: Context, a: Arguments) -> Value:
     value = a.array("m")
+    if value.ndim == 1:  # as many rows, all the same
+        rows = ctx.axis("i", value.dims[0])
+        value = Array((rows, *value.axes), value.body)
     shift = b.as_index(scalar_expr(ctx, a.get("k") or Static(0)))
     i, j = value.axes[-2:]
     edge = b.add(i.var, shift)
@@ -467,27 +649,10 @@ def _dtype(ctx: Context, a: Arguments) -> Value:
     return Static(np.dtype(dtype_of(ctx, a.need("dtype"), "float64")))
 
 
-@handles("numpy.shape", "numpy.ndim", "numpy.size", names="a")
+@handles("numpy.shape", "numpy.ndim", "numpy.size", names="a axis")
 def _shape(ctx: Context, a: Arguments) -> Value:
+    if a.get("axis") is not None:
+        value = a.array("a")
+        dims = [shape_of(ctx, value)[d] for d in axes_of(ctx, a.get("axis"), value.ndim)]
+        return static_or(b.product(tuple(dims)))
     return attribute(ctx, a.array("a"), a.name.removeprefix("np."))
-
-
-@handles("numpy.deg2rad", "numpy.radians", "numpy.rad2deg", "numpy.degrees", names="x")
-def _angles(ctx: Context, a: Arguments) -> Value:
-    value = a.need("x")
-    array = value if isinstance(value, (Scalar, Array)) else as_array(ctx, value)
-    to_radians = a.name in ("np.deg2rad", "np.radians")
-    result = apply(
-        ctx, "multiply", [apply(ctx, "positive", [array], None), Static(math.pi / 180 if to_radians else 180 / math.pi)]
-    )
-    return result
-
-
-@handles("numpy.isclose", names="a b rtol atol")
-def _isclose(ctx: Context, a: Arguments) -> Value:
-    x, y = a.need("a"), a.need("b")
-    relative = apply(ctx, "multiply", [a.get("rtol") or Static(1e-5), apply(ctx, "absolute", [y])])
-    tolerance = apply(ctx, "add", [a.get("atol") or Static(1e-8), relative])
-    close = apply(ctx, "less_equal", [apply(ctx, "absolute", [apply(ctx, "subtract", [x, y])]), tolerance])
-    finite = apply(ctx, "logical_and", [close, apply(ctx, "isfinite", [y])])
-    return apply(ctx, "logical_or", [finite, apply(ctx, "equal", [x, y])])

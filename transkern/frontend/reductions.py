@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, convert, nonzero, scalar_expr
+from transkern.frontend.elementwise import align, apply, as_array, convert, nonzero, scalar_expr
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -22,26 +22,40 @@ _EMPTY = {
 }
 
 
-def axes_of(ctx: Context, axis: Value | None, ndim: int) -> tuple[int, ...]:
-    """An `axis=` argument as normalised axes; None is all of them."""
+def axes_of(
+    ctx: Context, axis: Value | None, ndim: int, ordered: bool = True, name: str = ""
+) -> tuple[int, ...]:
+    """An `axis=` argument as normalised axes, in order of the axes or as given; None is all of them."""
     match axis:
         case None | Static(None):
             return tuple(range(ndim))
         case Seq(items):
-            return tuple(sorted(normal_axis(ctx, constant_int(ctx, i, "an axis"), ndim) for i in items))
-        case Static(tuple() as items):
-            return tuple(sorted(normal_axis(ctx, int(i), ndim) for i in items))  # type: ignore[arg-type]
+            axes = tuple(normal_axis(ctx, constant_int(ctx, i, "an axis"), ndim, name) for i in items)
+        case Static(tuple() | list() as items):
+            axes = tuple(normal_axis(ctx, int(i), ndim, name) for i in items)  # type: ignore[arg-type]
         case _:
             if ndim == 0:
                 return ()
-            return (normal_axis(ctx, constant_int(ctx, axis, "an axis"), ndim),)
+            return (normal_axis(ctx, constant_int(ctx, axis, "an axis"), ndim, name),)
+    if len(set(axes)) != len(axes):
+        ctx.guard(b.FALSE, "ValueError", "duplicate value in 'axis'")
+    return tuple(sorted(axes)) if ordered else axes
 
 
 def reduce(
     ctx: Context, op: str, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None,
-    name: str | None = None,
+    name: str | None = None, initial: Value | None = None, where: Value | None = None,
 ) -> Value:  # fmt: skip
-    """`op` over axes; the result stands in a buffer (or a scalar), as it is read more than once."""
+    """`op` over axes; the result stands in a buffer (or a scalar), as it is read more than once. `where`: only over the
+    elements where it holds; `initial` is combined with them."""
+    if where is not None:
+        if op in ("max", "min") and initial is None:
+            ctx.guard(
+                b.FALSE, "ValueError",
+                f"reduction operation '{op}imum' does not have an identity, so to use a where mask one has to specify "
+                "'initial'",
+            )  # fmt: skip
+        value = chosen(ctx, op, value, where)
     axes = axes_of(ctx, axis, value.ndim)
     if value.mask is not None and axes != tuple(range(value.ndim)) and 0 not in axes:
         value = ctx.compact(value, "kept")
@@ -61,7 +75,7 @@ def reduce(
         result = "index"
     else:
         result = value.dtype
-    if op in _EMPTY:
+    if op in _EMPTY and initial is None:
         extents = [value.dims[a] for a in axes]
         size: Expr = b.product(tuple(extents))
         if value.mask is not None:
@@ -83,6 +97,10 @@ def reduce(
         total = Reduce(op, inner, body, "index" if op in ("argmax", "argmin", "count") else result, ctx.span)
         if op in ("argmax", "argmin"):
             total = b.cast(total, "int64")
+    if initial is not None:
+        start = b.cast(scalar_expr(ctx, initial), total.dtype)
+        combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
+        total = Apply(combine, (start, total), total.dtype)
     if not outer and not keepdims:
         return Scalar(ctx.let(total, name or op))
     facts = {}
@@ -93,6 +111,15 @@ def reduce(
         full = tuple(ctx.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
         return ctx.define(Array(full, total), name or op, **facts)
     return ctx.define(Array(outer, total), name or op, **facts)
+
+
+def chosen(ctx: Context, op: str, value: Array, where: Value) -> Array:
+    """`value` with what leaves a reduction as it is, wherever `where` does not hold."""
+    elements, axes, mask, _ = align(ctx, [value, as_array(ctx, where)])
+    body = elements[0] if op not in ("any", "all") else nonzero(elements[0])
+    if op in ("sum", "prod"):
+        body = b.cast(body, sum_dtype(body.dtype))
+    return Array(axes, _masked(op, nonzero(elements[1]), body), mask)
 
 
 def sum_dtype(dtype: str) -> str:
@@ -141,15 +168,21 @@ def count_over(ctx: Context, value: Array, axes: Sequence[int]) -> Expr:
     return size
 
 
-def mean(ctx: Context, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None) -> Value:
+def mean(
+    ctx: Context, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None, where: Value | None = None
+) -> Value:
     """``np.mean``: the sum in float64 for integers, in float32 for float16, divided by the count."""
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" else out
-    axes = axes_of(ctx, axis, value.ndim)
-    total = reduce(ctx, "sum", convert(value, work) if value.dtype != work else value, axis, keepdims, work, "total")
-    size = b.cast(count_over(ctx, value, axes), work if not work.startswith("complex") else "float64")
-    divided = _divide(ctx, total, b.cast(size, work))
-    return _named(ctx, divided, out, "mean")
+    value = convert(value, work) if value.dtype != work else value
+    total = reduce(ctx, "sum", value, axis, keepdims, work, "total", None, where)
+    if where is None:
+        size = b.cast(count_over(ctx, value, axes_of(ctx, axis, value.ndim)), work)
+        return _named(ctx, _divide(ctx, total, size), out, "mean")
+    elements, axes, mask, _ = align(ctx, [as_array(ctx, where), value])
+    counted = Array(axes, b.cast(nonzero(elements[0]), work), mask)
+    count = reduce(ctx, "sum", counted, axis, keepdims, work, "count")
+    return _named(ctx, apply(ctx, "divide", [total, count]), out, "mean")
 
 
 def _divide(ctx: Context, total: Value, size: Expr) -> Value:
@@ -165,19 +198,21 @@ def _named(ctx: Context, value: Value, dtype: str, name: str) -> Value:
     return ctx.define(convert(value, dtype), name)
 
 
-def variance(ctx: Context, value: Array, axis: Value | None, keepdims: bool, ddof: Value | None, root: bool) -> Value:
-    """``np.var`` and ``np.std``, in NumPy's two passes."""
-    out = value.dtype if value.dtype.startswith("float") else "float64"
+def variance(
+    ctx: Context, value: Array, axis: Value | None, keepdims: bool, ddof: Value | None, root: bool,
+    dtype: str | None = None, centre: Value | None = None,
+) -> Value:  # fmt: skip
+    """``np.var`` and ``np.std``, in NumPy's two passes; `centre`: the mean, where the caller has it."""
+    out = dtype or (value.dtype if value.dtype.startswith("float") else "float64")
     work = "float32" if out == "float16" else out
     if value.dtype != work:
         value = convert(value, work)
     if value.mask is not None:
         value = ctx.compact(value, "kept")
     axes = axes_of(ctx, axis, value.ndim)
-    centre = mean(ctx, value, axis, True, None)
-    if not isinstance(centre, Array):
-        centre = as_array(ctx, centre)
-    deviation = apply(ctx, "subtract", [value, centre])
+    if centre is None:
+        centre = mean(ctx, value, axis, True, None)
+    deviation = apply(ctx, "subtract", [value, as_array(ctx, centre)])
     square = apply(ctx, "multiply", [deviation, deviation])
     total = reduce(ctx, "sum", as_array(ctx, square), axis, keepdims, work, "total")
     size: Value = Scalar(count_over(ctx, value, axes), True)

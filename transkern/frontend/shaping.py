@@ -10,7 +10,7 @@ import numpy as np
 
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
-    apply,
+    align,
     as_array,
     broadcast_to,
     convert,
@@ -23,7 +23,8 @@ from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.traverse import buffers_read, variables_read
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -58,9 +59,11 @@ def constant_int(ctx: Context, value: Value, what: str) -> int:
     ctx.must_be_known(value, f"{what} must be a constant", "write it as a literal")
 
 
-def normal_axis(ctx: Context, axis: int, ndim: int) -> int:
+def normal_axis(ctx: Context, axis: int, ndim: int, name: str = "") -> int:
+    """An axis counted from 0; `name` is what NumPy's message begins with."""
     if not -ndim <= axis < ndim:
-        ctx.guard(b.FALSE, "ValueError", f"axis {axis} is out of bounds for array of dimension {ndim}")
+        text = f"{name}axis {axis} is out of bounds for array of dimension {ndim}"
+        ctx.guard(b.FALSE, "np.exceptions.AxisError", text)
     return axis % ndim
 
 
@@ -102,24 +105,38 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
         first, last, by = (b.as_index(e) for e in exprs)
         size = b.constant(by)
         if size is None:
-            ctx.fail("arange with a run-time step", "multiply np.arange(n) by it")
+            return _arange_by(ctx, first, last, by, dtype or "int64")
         if size == 0:
             ctx.guard(b.FALSE, "ZeroDivisionError", "division by zero")
         span = b.sub(last, first) if size > 0 else b.sub(first, last)
         length = b.maximum(b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size))), b.ZERO)
+        if buffers_read(length) or any(
+            not b.is_size_name(v) and v not in ctx.entry and v not in ctx.ranges for v in variables_read(length)
+        ):
+            length = ctx.extent(length)  # computed on the way here
         (axis,) = ctx.axes((length,))
         value = b.add(first, b.mul(by, axis.var))
         return Array((axis,), b.cast(value, dtype or "int64"))
     fexprs = [b.cast(e, "float64") for e in exprs]
     span = Apply("divide", (Apply("subtract", (fexprs[1], fexprs[0]), "float64"), fexprs[2]), "float64")
     length = ctx.let(b.maximum(b.cast(Apply("ceil", (span,), "float64"), "index"), b.ZERO), "length")
-    name = f"{ctx.fresh('extent')}.size"
+    name = f"{ctx.fresh('length')}.size"
     ctx.emit(n.Let(name, length))
     (axis,) = ctx.axes((b.size(name),))
     # NumPy: start + i * ((start + step) - start)
     delta = Apply("subtract", (Apply("add", (fexprs[0], fexprs[2]), "float64"), fexprs[0]), "float64")
     body = Apply("add", (fexprs[0], Apply("multiply", (b.cast(axis.var, "float64"), delta), "float64")), "float64")
     return Array((axis,), b.cast(body, dtype or "float64"))
+
+
+def _arange_by(ctx: Context, first: Expr, last: Expr, by: Expr, dtype: str) -> Array:
+    """``np.arange`` of integers with a step that is known at run time only."""
+    ctx.guard(b.compare("not_equal", by, b.ZERO), "ZeroDivisionError", "division by zero")
+    up = b.floordiv(b.sub(b.add(b.sub(last, first), by), b.ONE), by)
+    down = b.floordiv(b.sub(b.sub(b.sub(first, last), by), b.ONE), b.neg(by))
+    length = ctx.extent(b.maximum(b.where(b.compare("greater", by, b.ZERO), up, down), b.ZERO))
+    (axis,) = ctx.axes((length,))
+    return Array((axis,), b.cast(b.add(first, b.mul(by, axis.var)), dtype))
 
 
 def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
@@ -160,7 +177,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         ctx.guard(b.compare("equal", total, known), "ValueError", message, (total, *dims))
     if tuple(dims) == value.dims:
         return replace(value, identity="")
-    if value.ndim and not _is_contiguous(ctx, value):
+    if value.ndim and not is_contiguous(ctx, value):
         value = ctx.define(value, "contiguous")
         value = replace(value, view=False)
     squeezed = _same_without_ones(value, tuple(dims))
@@ -212,7 +229,7 @@ def _shape_text(dims: Sequence[Expr]) -> str:
     return f"({inner},)" if len(dims) == 1 else f"({inner})"
 
 
-def _is_contiguous(ctx: Context, value: Array) -> bool:
+def is_contiguous(ctx: Context, value: Array) -> bool:
     """Whether the elements of a view stand in C order without gaps (a computed value is as good as that)."""
     if not value.view:
         return True
@@ -351,6 +368,17 @@ def expand(ctx: Context, value: Array, axis: int) -> Array:
     return replace(value, axes=(*value.axes[:axis], new, *value.axes[axis:]), identity="")
 
 
+def expand_many(ctx: Context, value: Array, axes: Sequence[int]) -> Array:
+    """``np.expand_dims`` at several axes, counted in the result."""
+    ndim = value.ndim + len(axes)
+    where = sorted(normal_axis(ctx, a, ndim) for a in axes)
+    if len(set(where)) != len(where):
+        ctx.guard(b.FALSE, "ValueError", "repeated axis")
+    for axis in where:
+        value = expand(ctx, value, axis)
+    return value
+
+
 def squeeze(ctx: Context, value: Array, axis: Sequence[int] | None) -> Array:
     if axis is None:
         drop = {d for d in range(value.ndim) if b.constant(value.dims[d]) == 1}
@@ -418,6 +446,24 @@ def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
     return Array(axes, value.at(at))
 
 
+def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int | None) -> Array:
+    """``np.repeat`` with a count for each element: found by where the running sum of the counts stands."""
+    from transkern.frontend.compositions import compose
+
+    if value.mask is not None:
+        value = ctx.compact(value, "kept")
+    if axis is None:
+        value = reshape(ctx, value, [Static(-1)])
+        axis = 0
+    ctx.guard(
+        b.compare("equal", counts.dims[0], value.dims[axis]), "ValueError",
+        "operands could not be broadcast together with shape ({},) ({},)", (value.dims[axis], counts.dims[0]),
+    )  # fmt: skip
+    order = [axis, *[d for d in range(value.ndim) if d != axis]]
+    made = as_array(ctx, compose(ctx, "folding", "repeated", [transpose(ctx, value, order), counts], {}))
+    return transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
+
+
 def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
     while value.ndim < len(times):
         value = expand(ctx, value, 0)
@@ -446,28 +492,69 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
 
 
 def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> Array:
+    """``np.broadcast_to``."""
+    value = ctx.compact(value, "kept") if value.mask is not None else value
+    shapes = [_shape_text(s) for s in (value.dims, dims)]
+    message = (
+        f"operands could not be broadcast together with remapped shapes [original->remapped]: {shapes[0]}  and "
+        f"requested shape {shapes[1]}"
+    )
+    if value.ndim > len(dims):
+        ctx.guard(b.FALSE, "ValueError", "input operand has more dimensions than allowed by the axis remapping")
+    for own, wanted in zip(value.dims[::-1], dims[::-1], strict=False):
+        if b.constant(own) != 1:
+            fits = b.either(b.compare("equal", own, wanted), b.compare("equal", own, b.ONE))
+            ctx.guard(fits, "ValueError", message, (*value.dims, *dims))
     axes, body = broadcast_to(ctx, value, dims)
     return Array(axes, body)
 
 
 def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool, dtype: str | None) -> Array:
+    """``np.linspace``; start and stop may be arrays, the points then stand along a new first axis."""
+    number = b.as_index(scalar_expr(ctx, count))
+    if b.constant(number) is None or (b.constant(number) or 0) < 0:
+        ctx.guard(
+            b.compare("greater_equal", number, b.ZERO), "ValueError", "Number of samples, {}, must be non-negative.",
+            (number,),
+        )  # fmt: skip
+    parts = b.sub(number, b.ONE) if endpoint else number
+    (axis,) = arange(ctx, Static(0), Scalar(number, True), Static(1), None).axes
+    work = result_type(ctx, [start, stop, Static(1.0)])
+    elements, axes, _, _ = align(ctx, [start, stop])
+    a, z = (b.cast(e, work) for e in elements)
+    if not axes:
+        a, z = ctx.let(a, "start"), ctx.let(z, "stop")
+    delta: Expr = Apply("subtract", (z, a), work)
+    position = b.cast(axis.var, work)
+    several = b.compare("greater", parts, b.ZERO)
+    div = b.cast(b.where(several, parts, b.ONE), work)
+    step: Expr = Apply("divide", (delta, div), work)
+    if not axes:
+        delta, step = ctx.let(delta, "span"), ctx.let(step, "step")
+    # steps that are too small for their own sum: NumPy divides first where one of them vanishes
+    vanishes: Expr = Apply("equal", (step, Const(0.0, work)), "bool")
+    if axes:
+        inner = ctx.axes(tuple(x.extent for x in axes))
+        renamed = b.substitute(vanishes, {x.name: y.var for x, y in zip(axes, inner, strict=True)})
+        vanishes = ctx.let(Reduce("any", inner, renamed, "bool"), "vanishes")
+    slow = Apply("multiply", (Apply("divide", (position, div), work), delta), work)
+    body: Expr = b.where(vanishes, slow, Apply("multiply", (position, step), work))
+    body = b.where(several, body, Apply("multiply", (position, delta), work))
+    body = Apply("add", (body, a), work)
+    if endpoint:
+        body = b.where(b.both(b.compare("equal", axis.var, parts), several), z, body)
+    if dtype is not None and dtype.startswith(("int", "uint")):
+        body = Apply("floor", (body,), work)
+    return Array((axis, *axes), b.cast(body, dtype or work))
+
+
+def linspace_step(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool) -> Value:
+    """The second result of ``np.linspace(…, retstep=True)``."""
     number = b.as_index(scalar_expr(ctx, count))
     parts = b.sub(number, b.ONE) if endpoint else number
-    made = arange(ctx, Static(0), Scalar(number, True), Static(1), None)
-    a = Scalar(b.cast(scalar_expr(ctx, start), "float64"), True)
-    z = Scalar(b.cast(scalar_expr(ctx, stop), "float64"), True)
-    delta = apply(ctx, "subtract", [z, a], operator_call=True)
-    div = Scalar(b.cast(b.where(b.compare("greater", parts, b.ZERO), parts, b.ONE), "float64"), True)
-    step = Apply("divide", (scalar_expr(ctx, delta), scalar_expr(ctx, div)), "float64")
-    (axis,) = made.axes
-    position = b.cast(axis.var, "float64")
-    zero_step = Apply("equal", (step, Const(0.0, "float64")), "bool")
-    slow = Apply(
-        "multiply", (Apply("divide", (position, scalar_expr(ctx, div)), "float64"), scalar_expr(ctx, delta)), "float64"
-    )
-    body: Expr = b.where(zero_step, slow, Apply("multiply", (position, step), "float64"))
-    body = Apply("add", (body, scalar_expr(ctx, a)), "float64")
-    if endpoint:
-        last = b.both(b.compare("equal", axis.var, parts), b.compare("greater", parts, b.ZERO))
-        body = b.where(last, scalar_expr(ctx, z), body)
-    return Array(made.axes, b.cast(body, dtype or "float64"))
+    elements, axes, _, scalar = align(ctx, [start, stop])
+    work = result_type(ctx, [start, stop, Static(1.0)])
+    a, z = (b.cast(e, work) for e in elements)
+    step = Apply("divide", (Apply("subtract", (z, a), work), b.cast(parts, work)), work)
+    body = b.where(b.compare("greater", parts, b.ZERO), step, Const(float("nan"), work))
+    return Scalar(body) if scalar else Array(axes, body)

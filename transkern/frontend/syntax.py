@@ -19,6 +19,16 @@ def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     return names
 
 
+_STORING = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "nan_to_num", "shuffle"}
+
+
+def _owner(node: ast.expr) -> str:
+    """The name of the array that ``x``, ``x[…]``, ``x.T`` is or shows."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 @functools.cache
 def stored_names(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to: ``x[…] = …``, ``x += …``."""
@@ -29,11 +39,15 @@ def stored_names(node: ast.AST) -> frozenset[str]:
                 names.add(name)
             case ast.AugAssign(target=ast.Name(id=name)):
                 names.add(name)
-            case ast.keyword(arg="out", value=ast.Name(id=name)):
-                names.add(name)
+            case ast.keyword(arg="out", value=value):
+                names |= {_owner(v) for v in (value.elts if isinstance(value, ast.Tuple) else [value])}
+            case ast.Call(func=ast.Attribute(attr=attr), args=[first, *_]) if attr in _STORING:
+                names.add(_owner(first))  # np.add.at(x, …), np.copyto(x, …)
+            case ast.Call(func=ast.Attribute(value=value, attr="fill" | "sort" | "partition" | "put")):
+                names.add(_owner(value))
             case _:
                 pass
-    return frozenset(names)
+    return frozenset(names - {""})
 
 
 def appended_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:

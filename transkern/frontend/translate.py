@@ -336,6 +336,8 @@ class Translator(Expressions):
                 return self._view_result(value)
             case Array() | Concatenation() | Static(np.ndarray()):
                 return self._array_result(as_array(self.ctx, value))
+            case Unbound(why):
+                self.ctx.fail(why)
             case _:
                 self.ctx.fail(f"returning {describe(value)}")
 
@@ -354,12 +356,21 @@ class Translator(Expressions):
         names = [a.name for a in value.axes]
         for position in value.body.index:
             terms, total = b.affine(position)
-            rest = {k: c for k, c in terms.items() if not (isinstance(k, Var) and k.name in names)}
-            if any(variables_read(k) & set(names) for k in rest):
-                return self._array_result(value)
+            along: dict[str, Expr] = dict.fromkeys(names, b.ZERO)
+            rest: dict[Expr, int] = {}
+            for term, count in terms.items():
+                factors = term.args if isinstance(term, Apply) and term.op == "multiply" else (term, b.ONE)
+                mine = [f.name for f in factors if isinstance(f, Var) and f.name in along]
+                others = [f for f in factors if not (isinstance(f, Var) and f.name in along)]
+                if any(variables_read(f) & set(names) for f in others) or len(mine) > 1:
+                    return self._array_result(value)
+                if mine:
+                    along[mine[0]] = b.add(along[mine[0]], b.mul(b.index(count), b.product(tuple(others))))
+                else:
+                    rest[term] = count
             offset.append(b.from_affine(rest, total))
-            steps.append(tuple(b.index(terms.get(a.var, 0)) for a in value.axes))
-        if len(value.body.index) != len(base.dims):
+            steps.append(tuple(along.values()))
+        if len(value.body.index) != len(base.dims) and (len(value.body.index) != 1 or base.layout != "C"):
             return self._array_result(value)
         return n.ViewResult(base.name, value.dims, tuple(offset), tuple(steps), value.dtype)
 

@@ -246,9 +246,16 @@ class Unbound:
     decides: Expr | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """``np.random.default_rng(seed)``: the buffer that holds its state."""
+
+    state: str
+
+
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Range | Concatenation | Function | Known
-    | Method | Bound | Text | Slice | Maybe | Unbound
+    | Method | Bound | Text | Slice | Maybe | Generator | Unbound
 )  # fmt: skip
 
 

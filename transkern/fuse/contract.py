@@ -168,6 +168,8 @@ class _Contracting:
         def restore(s: n.Stmt) -> n.Stmt:
             if isinstance(s, n.Store) and s.buffer == name:
                 return replace(s, index=tuple(s.index[d] for d in keep))
+            if isinstance(s, n.Scanning) and s.buffer == name:
+                s = replace(s, index=tuple(s.index[d] for d in keep))
             return with_bodies(s, lambda body: tuple(restore(x) for x in body))
 
         changed = restore(map_statement(loop, change))
@@ -262,6 +264,8 @@ def _drop_unused(program: n.Program) -> n.Program:
         for s in walk(program.body):  # a filter whose count is used needs its memory
             if isinstance(s, n.Compact) and s.count in counted:
                 read |= set(s.outputs)
+            if isinstance(s, n.Library) and set(s.outs) & read:  # what it makes besides
+                read |= set(s.outs)
         dead = {
             name for name, buffer in program.buffers.items()
             if buffer.role == "temporary" and name not in read

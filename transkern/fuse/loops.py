@@ -208,6 +208,8 @@ def _bound_inside(loop: n.Stmt) -> set[str]:
                 names.add(name)
             case n.Loop(axis=name) | n.Scanning(axis=name) if s is not loop:
                 names.add(name)
+            case n.Compact(axis=name, inner=inner):
+                names |= {a.name for a in inner} | ({name} if s is not loop else set())
             case _:
                 pass
     return names | _outer_scalars(loop)
@@ -218,8 +220,27 @@ def _rename(loop: n.Loop | n.Compact, axis: str) -> n.Loop | n.Compact:
         return loop
     old = loop.axis
     changed = map_statement(loop, lambda e: Var(axis, "index") if isinstance(e, Var) and e.name == old else None)
+    if axis in _bound_inside(loop):  # the other name is taken inside: the two change places
+        names = {old: axis, axis: old}
+        swapped = map_statement(
+            loop, lambda e: Var(names[e.name], "index") if isinstance(e, Var) and e.name in names else None
+        )
+        changed = _with_axes(swapped, names)
     assert isinstance(changed, (n.Loop, n.Compact))
     return replace(changed, axis=axis)
+
+
+def _with_axes(s: n.Stmt, names: dict[str, str]) -> n.Stmt:
+    """The statement with the axes that it and those inside it bind under other names."""
+    s = with_bodies(s, lambda body: tuple(_with_axes(x, names) for x in body))
+    match s:
+        case n.Loop(axis=axis) | n.Scanning(axis=axis):
+            return replace(s, axis=names.get(axis, axis))
+        case n.Compact(axis=axis, inner=inner):
+            kept = tuple(replace(a, name=names.get(a.name, a.name)) for a in inner)
+            return replace(s, axis=names.get(axis, axis), inner=kept)
+        case _:
+            return s
 
 
 def _join(one: n.Loop, two: n.Loop | n.Compact) -> n.Stmt:

@@ -46,6 +46,8 @@ class _Lowering:
                 return self.write(s)
             case n.Filter():
                 return self.filter(s)
+            case n.Scatter(buffer, axes, index, value, mask):
+                return self.nest(axes, buffer, index, value, mask, "sequential")
             case n.Scan(op, buffer, axes, value):
                 return self.scan(op, buffer, axes, value)
             case n.While(head, condition, body):
@@ -90,10 +92,12 @@ class _Lowering:
     def reduction(self, r: Reduce, before: list[n.Stmt]) -> Expr:
         if any(b.constant(a.extent) == 0 for a in r.axes):
             return _of_nothing(r)
+        axes, at = _without_ones(r.axes)
+        if not axes and r.op in ("sum", "prod", "max", "min", "any", "all") and r.body.dtype == r.dtype:
+            return self.expr(b.substitute(r.body, at), before)
         name = self.names.fresh(r.op if r.op not in ("sum", "any", "all") else {"sum": "total"}.get(r.op, f"is_{r.op}"))
         before.append(n.Accumulator(name, r.op, r.dtype))
         inner: list[n.Stmt] = []
-        axes, at = _without_ones(r.axes)
         body = self.expr(b.substitute(r.body, at), inner)
         position: Expr | None = None
         if r.op in ("argmax", "argmin", "first", "last"):

@@ -1,18 +1,95 @@
-"""What libraries own: sorts and matrix products. One row a step, spelled in Python over an array module."""
+"""What libraries own: sorts, searches, matrix products, decompositions. One row a step.
+
+A step is spelled in Python over an array module: expressions over the input arrays ``{0}``, ``{1}``, … and the step's
+attributes. Its value fills the output; several values (a tuple) fill several outputs. The outputs themselves, of the
+shape and dtype to be filled, are ``{out}``, ``{out1}``, ….
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-LIBRARY: Mapping[str, str] = {
-    "argsort": "{np}.argsort({0}, axis={axis}, kind={kind!r})",
-    "sort": "{np}.sort({0}, axis={axis}, kind={kind!r})",
-    "matmul": "{np}.matmul({0}, {1})",
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`numpy`: how it is spelled with NumPy; `cupy`, `jax`: with those, where they have it (empty: they have not)."""
+
+    numpy: str
+    cupy: str = ""
+    jax: str = ""
+
+
+def _everywhere(text: str) -> Step:
+    return Step(text, text, text)
+
+
+LIBRARY: Mapping[str, Step] = {
+    "argsort": Step(
+        "{np}.argsort({0}, axis={axis}, kind={kind!r})",
+        "{np}.argsort({0}, axis={axis}, kind={kind!r})",
+        "{np}.argsort({0}, axis={axis}, stable=True).astype({np}.int32)",
+    ),
+    "sort": Step(
+        "{np}.sort({0}, axis={axis}, kind={kind!r})",
+        "{np}.sort({0}, axis={axis}, kind={kind!r})",
+        "{np}.sort({0}, axis={axis})",
+    ),
+    "matmul": Step("{np}.matmul({0}, {1})", "{np}.matmul({0}, {1})", "{np}.matmul({0}, {1}, precision='highest')"),
+    "partition": Step("{np}.partition({0}, {1}, axis={axis})"),
+    "argpartition": Step("{np}.argpartition({0}, {1}, axis={axis})"),
+    "lexsort": Step("{np}.lexsort({0})", "{np}.lexsort({0})", "{np}.lexsort({0})"),
+    "searchsorted": _everywhere("{np}.searchsorted({0}, {1}, side={side!r})"),
+    "solve": _everywhere("{np}.linalg.solve({0}, {1})"),
+    "inv": _everywhere("{np}.linalg.inv({0})"),
+    "det": _everywhere("{np}.linalg.det({0})"),
+    "slogdet": _everywhere("{np}.linalg.slogdet({0})"),
+    "cholesky": _everywhere("{np}.linalg.cholesky({0})"),
+    "eigvalsh": _everywhere("{np}.linalg.eigvalsh({0}, UPLO={uplo!r})"),
+    "eigh": _everywhere("{np}.linalg.eigh({0}, UPLO={uplo!r})"),
+    "qr": _everywhere("{np}.linalg.qr({0}, mode={mode!r})"),
+    "svd": _everywhere("{np}.linalg.svd({0}, full_matrices={full})"),
+    "svdvals": _everywhere("{np}.linalg.svd({0}, compute_uv=False)"),
+    "pinv": Step("{np}.linalg.pinv({0}, rcond={rcond})"),
+    "least_squares": Step("{np}.linalg.lstsq({0}, {1}, rcond=float({2}))[0]"),
+    "lstsq": Step("{np}.linalg.lstsq({0}, {1}, rcond={rcond})[::2]"),  # the solution and the rank
 }
-"""Expressions over the input arrays `{0}`, `{1}`, … and the step's attributes; the value fills the output."""
+
+
+_STATE = (
+    "(lambda b, a, shape: (lambda g: (g.{call}, (lambda s: np.array([s['state']['state'] >> 64, "
+    "s['state']['state'] % 2**64, s['state']['inc'] >> 64, s['state']['inc'] % 2**64, s['has_uint32'], "
+    "s['uinteger']], 'uint64'))(b.state)))(np.random.Generator(b)))"
+    "((lambda b, s: (setattr(b, 'state', dict(bit_generator='PCG64', state=dict(state=s[0] << 64 | s[1], "
+    "inc=s[2] << 64 | s[3]), has_uint32=s[4], uinteger=s[5])), b)[1])(np.random.PCG64(0), {state}.tolist()), "
+    "[{parameters}], {out}.shape)"
+)
+"""A draw from a generator whose state is six words: what was drawn, and the state afterwards."""
+
+_SEED = (
+    "(lambda s: np.array([s['state']['state'] >> 64, s['state']['state'] % 2**64, s['state']['inc'] >> 64, "
+    "s['state']['inc'] % 2**64, 0, 0], 'uint64'))(np.random.PCG64({0}{get}.tolist()).state)"
+)
 
 
 def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[str, Any], ...]) -> str:
-    """The Python expression of a library step."""
-    return LIBRARY[name].format(*ins, np=module, **dict(attributes))
+    """The Python expression of a library step for a module named `module`: ``np``, ``cp`` or ``jnp``."""
+    if name in ("seeded", "drawn"):  # on the host, whatever the device
+        get = ".get()" if module == "cp" else ""
+        given = {**dict(attributes), "get": get}
+        if name == "drawn":
+            given |= {"state": f"{ins[0]}{get}", "parameters": ", ".join(f"{i}{get}" for i in ins[1:])}
+            text = _STATE.format(**given)
+            return f"map(cp.asarray, {text})" if get else text
+        return f"cp.asarray({_SEED.format(*ins, **given)})" if get else _SEED.format(*ins, **given)
+    row = LIBRARY[name]
+    text = {"cp": row.cupy, "jnp": row.jax}.get(module, row.numpy)
+    return text.format(*ins, np=module, **dict(attributes))
+
+
+def has(name: str, module: str) -> bool:
+    """Whether `module` (``cp``, ``jnp``) has the step."""
+    if name in ("seeded", "drawn"):
+        return module != "jnp"
+    return bool({"cp": LIBRARY[name].cupy, "jnp": LIBRARY[name].jax}.get(module, True))

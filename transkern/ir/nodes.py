@@ -6,7 +6,7 @@ Array statements, made by the front end; each means "for all points of the axes,
     Write(buffer, axes, index, value)          a store through a view: all reads come before all writes
     Filter(outputs, count, axis, mask, values) the values where `mask` holds, in order, into growing outputs
     Scan(op, buffer, axes, value)              running `op` along the last axis
-    Scatter(op, buffer, axes, index, value)    like Write, but `op` accumulates where indices meet
+    Scatter(buffer, axes, index, value)        point after point: `value` reads what the points before left there
     Library(name, outs, ins, attributes)       what a library owns: sort, matrix product, …
 
 Loop statements, made by `fuse.lower` from these and by the front end for the user's own loops:
@@ -104,11 +104,13 @@ class Scan(Node):
 
 @dataclass(frozen=True, slots=True)
 class Scatter(Node):
-    op: str
+    """``buffer[index] = value`` for the points of the axes in order; `value` may read ``buffer[index]``."""
+
     buffer: str
     axes: tuple[Axis, ...]
     index: tuple[Expr, ...]
     value: Expr
+    mask: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,9 @@ def _statement(s: n.Stmt, depth: int) -> Iterator[str]:
             yield f"{pad}filter {', '.join(outputs)}; {becomes} {where}"
         case n.Scan(op, buffer, axes, value):
             yield f"{pad}scan {op} {buffer}[{', '.join(a.name for a in axes)}] of {text(value)}  for {_axes(axes)}"
-        case n.Scatter(op, buffer, axes, index, value):
-            yield f"{pad}scatter {op} {buffer}[{', '.join(map(text, index))}] {text(value)}  for {_axes(axes)}"
+        case n.Scatter(buffer, axes, index, value, mask):
+            where = "" if mask is None else f" if {text(mask)}"
+            yield f"{pad}scatter {buffer}[{', '.join(map(text, index))}] = {text(value)}{where}  for {_axes(axes)}"
         case n.Library(name, outs, ins, attributes):
             yield f"{pad}{', '.join(outs)} = library {name}({', '.join(ins)}) {dict(attributes) or ''}".rstrip()
         case n.Let(name, value):

@@ -37,6 +37,7 @@ _MATH = {
     "arctan": "atan", "arctan2": "atan2", "hypot": "hypot", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
     "rint": "rint", "copysign": "copysign", "fmod": "fmod", "power": "pow",
+    "nextafter": "nextafter",
 }  # fmt: skip
 
 VECTOR_MATH = (
@@ -46,8 +47,8 @@ VECTOR_MATH = (
 
 # helpers: name -> text with T for the type; {f} is the suffix of the math functions
 HELPERS: dict[str, str] = {
-    "maximum": "(T a, T b) { return (a >= b) | (a != a) ? a : b; }",
-    "minimum": "(T a, T b) { return (a <= b) | (a != a) ? a : b; }",
+    "maximum": "(T a, T b) { return (a > b) | (a != a) ? a : b; }",  # of two zeros the second, as NumPy's vectors
+    "minimum": "(T a, T b) { return (a < b) | (a != a) ? a : b; }",
     "fmaximum": "(T a, T b) { return (a >= b) | (b != b) ? a : b; }",
     "fminimum": "(T a, T b) { return (a <= b) | (b != b) ? a : b; }",
     "sign": "(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }",
@@ -77,6 +78,14 @@ HELPERS: dict[str, str] = {
         "T w = floor{f}(q); return q - w > (T)0.5 ? w + 1 : w; }"
     ),
     "ipow": "(T a, T b) { U r = 1, x = (U)a; for (; b > 0; b >>= 1) { if (b & 1) r *= x; x *= x; } return (T)r; }",
+    "gcd": "(T a, T b) { U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b; "
+    "while (x != 0) { U r = y % x; y = x; x = r; } return (T)y; }",
+    "lcm": "(T a, T b) { U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b, p = x, q = y; "
+    "while (p != 0) { U r = q % p; q = p; p = r; } return q == 0 ? (T)0 : (T)(x / q * y); }",
+    "bitcount": "(T a) { U x = a < 0 ? 0 - (U)a : (U)a; T c = 0; for (; x != 0; x &= x - 1) c += 1; return c; }",
+    "fldexp": (
+        "(T a, long long e) { return ldexp{f}(a, (int)(e > 9999 ? 9999 : e < -9999 ? -9999 : e)); }"
+    ),
     "shl": "(T a, T b) { return (U)b < 8 * sizeof(T) ? (T)((U)a << b) : (T)0; }",
     "shr": "(T a, T b) { return (U)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0); }",
     "wrapadd": "(T a, T b) { return (T)((U)a + (U)b); }",
@@ -480,6 +489,14 @@ class CPrinter:
                 return self._call("truncmod", dtype, args)
             case "power", "i" | "u" | "x":
                 return self._call("ipow", dtype, args)
+            case (("gcd" | "lcm"), _):
+                return self._call(op, dtype, args)
+            case "bitwise_count", "b":
+                return self._print(x)
+            case "bitwise_count", _:
+                return f"({self.type(dtype)}){self.helper('bitcount', x.dtype)}({self.expr(x)})", _UNARY
+            case "ldexp", _:
+                return self._call("fldexp", dtype, args)
             case "left_shift", "i" | "u":
                 return self._call("shl", dtype, args)
             case "right_shift", "i" | "u":

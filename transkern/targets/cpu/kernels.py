@@ -710,10 +710,16 @@ class KernelPrinter:
         self.line(f"for (int64_t {i} = 0; {i} < {c.operand(s.stop)}; ++{i}) {{")
         self.depth += 1
         self.block(s.body)
-        sign = "*" if s.op == "prod" else "+"
-        first = f"{i} == 0 ? {c.expr(s.value)} : " if kind_of(dtype) == "f" else ""  # -0.0 stays what it is
-        cast = f"({c.type(dtype)})" if kind_of(dtype) in "iu" else ""
-        self.line(f"running_value = {first}{cast}(running_value {sign} ({c.expr(s.value)}));")
+        value = c.expr(s.value)
+        if s.op in ("max", "min"):
+            larger = Apply("maximum" if s.op == "max" else "minimum", (Var("running_value", dtype), s.value), dtype)
+            text = c.expr(larger).replace("running_value_", "running_value")
+            self.line(f"running_value = {i} == 0 ? {value} : {text};")
+        else:
+            sign = "*" if s.op == "prod" else "+"
+            first = f"{i} == 0 ? {value} : " if kind_of(dtype) == "f" else ""  # -0.0 stays what it is
+            cast = f"({c.type(dtype)})" if kind_of(dtype) in "iu" else ""
+            self.line(f"running_value = {first}{cast}(running_value {sign} ({value}));")
         self.line(f"{c.element(s.buffer, s.index)} = running_value;")
         self.depth -= 1
         self.line("}")

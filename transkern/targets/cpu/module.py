@@ -408,7 +408,11 @@ class _Module:
         text = text.replace("\0", "{").replace("\1", "}")
         quoted = json.dumps(text, ensure_ascii=False)
         values = "".join(f", (long long)({a})" for a in args)
-        self.line(f'PyErr_Format(PyDict_GetItemString(PyEval_GetBuiltins(), "{error}"), {quoted}{values});')
+        module, _, name = error.replace("np.", "numpy.").rpartition(".")
+        kind = f'PyDict_GetItemString(PyEval_GetBuiltins(), "{name}")'
+        if module:
+            kind = f'PyObject_GetAttrString(PyImport_ImportModule("{module}"), "{name}")'
+        self.line(f"PyErr_Format({kind}, {quoted}{values});")
         self.line("goto done;")
 
     def alloc(self, buffer: str) -> None:
@@ -446,8 +450,10 @@ class _Module:
         if s.name == "print":
             text = f"lambda {', '.join(names)}: {print_text(names, dict(s.attributes))}"
         else:
-            value = spell(s.name, "np", tuple(names), s.attributes)
-            text = f"lambda out, {', '.join(names)}: np.copyto(out, {value})"
+            outs = ["out", *(f"out{k}" for k in range(1, len(s.outs)))]
+            value = spell(s.name, "np", tuple(names), (*s.attributes, *((o, o) for o in outs)))
+            fill = f"np.copyto(out, {value})" if len(outs) == 1 else f"[*map(np.copyto, ({', '.join(outs)}), {value})]"
+            text = f"lambda {', '.join([*outs, *names])}: {fill}"
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)
@@ -470,7 +476,7 @@ class _Module:
         self.dtypes[dtype] = None
         dims = ", ".join(self.printer.c.expr(d) for d in info.dims) or "0"
         itemsize = np.dtype(dtype).itemsize
-        made = f"py_{ident(name)}_view"
+        made = self.fresh(f"{ident(name)}_view")
         shape = f"{len(info.dims)}, (const int64_t[]){{{dims}}}"
         self.line(f"PyObject *{made} = as_array((void *){ident(name)}, numpy_{dtype}, {itemsize}, {shape});")
         return made
@@ -625,7 +631,9 @@ class _Module:
         """A view of an argument, made by NumPy over the argument's own memory."""
         c = self.printer.c
         at = next(k for k, p in enumerate(self.program.params) if p.name == r.buffer)
-        text = "lambda x, d, s, *at: np.lib.stride_tricks.as_strided(x[tuple(slice(i, i + 1) for i in at)], d, s)"
+        linear = len(r.offset) < len(self.program.buffers[r.buffer].dims)  # a position in C-contiguous memory
+        base = "x.reshape(-1)" if linear else "x"
+        text = f"lambda x, d, s, *at: np.lib.stride_tricks.as_strided({base}[tuple(slice(i, i + 1) for i in at)], d, s)"
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)
@@ -635,7 +643,7 @@ class _Module:
         for d, extent in enumerate(r.dims):
             self.line(f"PyTuple_SetItem({dims}, {d}, PyLong_FromLongLong({c.expr(extent)}));")
             terms = " + ".join(
-                f"({c.expr(step[d])}) * py_views[{view}].strides[{p}]"
+                f"({c.expr(step[d])}) * py_views[{view}].{'itemsize' if linear else f'strides[{p}]'}"
                 for p, step in enumerate(r.steps)
                 if step[d] != b.ZERO
             )

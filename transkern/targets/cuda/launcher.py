@@ -8,7 +8,7 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.library import spell
+from transkern.ir.library import has, spell
 from transkern.ir.traverse import result_buffers, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
@@ -265,6 +265,9 @@ class Launcher:
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
 
     def library(self, s: n.Library) -> None:
+        if not has(s.name, "cp"):
+            problem = f"cannot compile for CUDA: CuPy has no `{s.name}` like NumPy's"
+            raise CompileError(problem, 'use target="cpu" for this function', s.span, self.program.source)
         ins = []
         for name in s.ins:
             dims = self.program.buffers[name].dims
@@ -277,10 +280,14 @@ class Launcher:
             kind = dict(attributes).get("kind")
             attributes = tuple((k, None if k == "kind" and v != "stable" else v) for k, v in attributes)
             assert kind is None or isinstance(kind, str)
-        text = spell(s.name, "cp", tuple(ins), attributes).replace(", kind=None", "")
+        outs = (("out" if not k else f"out{k}", host.name(o)) for k, o in enumerate(s.outs))
+        text = spell(s.name, "cp", tuple(ins), (*attributes, *outs)).replace(", kind=None", "")
         if s.name in ("argsort", "sort") and len(self.program.buffers[s.ins[0]].dims) > 1:
             dtype = host.dtype(storage(self.program.buffers[s.outs[0]].dtype))
             text = f"{text} if {ins[0]}.size else cp.empty({ins[0]}.shape, {dtype})"  # CuPy divides by the size
+        if len(s.outs) > 1:
+            self.line(f"{', '.join(map(host.name, s.outs))} = map(cp.ascontiguousarray, {text})")
+            return
         (out,) = s.outs
         if self.program.buffers[out].role == "argument":
             self.line(f"{host.name(out)}[...] = {text}")
@@ -383,7 +390,9 @@ class Launcher:
                 at = _tuple(self.value(o) for o in offset)
                 along = _tuple(_tuple(self.value(step[k]) for step in steps) for k in range(len(dims)))
                 shape = _tuple(self.value(d) for d in dims)
-                return f"{self.use('_view')}({self.given[buffer]}, {at}, {shape}, {along})"
+                linear = len(offset) < len(self.program.buffers[buffer].dims)
+                base = f"{self.given[buffer]}.reshape(-1)" if linear else self.given[buffer]
+                return f"{self.use('_view')}({base}, {at}, {shape}, {along})"
             case n.ScalarResult(value, python):
                 kind = {"index": "int", "float64": "float", "bool": "bool"}.get(value.dtype) if python else None
                 return f"{kind or host.dtype(value.dtype)}({self.value(value)})"

@@ -240,7 +240,7 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
         message: ast.expr = ast.Constant(g.message)
         if args:
             message = call(quote("_0.format", message), args)
-        cases.append(ast.If(quote(f"code == {number}"), [ast.Raise(call(g.error, [message]), None)], []))
+        cases.append(ast.If(quote(f"code == {number}"), [ast.Raise(call(quote(g.error), [message]), None)], []))
     known = quote("not isinstance(out['error'][0], jax.core.Tracer)")
     return [ast.If(known, [assign("code", quote("int(out['error'][0])")), *cases], [])]
 

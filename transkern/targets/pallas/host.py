@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from transkern.ir import nodes as n
 from transkern.ir.build import constant
 from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.library import has, spell
 from transkern.ir.traverse import (
     bodies,
     buffers_used,
@@ -146,22 +147,21 @@ class Host(Statements):
     def library(self, s: n.Library) -> None:
         for buffer in s.ins:
             self.ensure(buffer)
-        attributes = dict(s.attributes)
         ins = [name(self.array(i).name) for i in s.ins]
-        out = self.program.buffers[s.outs[0]]
-        match s.name:
-            case "argsort":
-                node = quote(f"jnp.argsort(_0, axis={attributes['axis']}, stable=True).astype(jnp.int32)", *ins)
-            case "sort":
-                node = quote(f"jnp.sort(_0, axis={attributes['axis']})", *ins)
-            case "matmul":
-                node = quote("jnp.matmul(_0, _1, precision='highest')", *ins)
-            case _:
-                raise self.module.error(f"`{s.name}` has no JAX form", s.span)
-        if s.name == "argsort" and self.module.dtype(out.dtype) != "int32":
-            node = quote(f"_0.astype(jnp.{self.module.dtype(out.dtype)})", node)
-        self.out.append(assign(self.array(s.outs[0]).name, node))
-        self.defined.add(s.outs[0])
+        if not has(s.name, "jnp"):
+            raise self.module.error(f"`{s.name}` has no JAX form", s.span)
+        node = quote(spell(s.name, "jnp", tuple(f"_{k}" for k in range(len(ins))), s.attributes), *ins)
+        made = [node]
+        if len(s.outs) > 1:
+            held = self.module.fresh("made")
+            self.out.append(assign(held, node))
+            made = [quote(f"_0[{k}]", name(held)) for k in range(len(s.outs))]
+        for buffer, value in zip(s.outs, made, strict=True):
+            dtype = self.module.dtype(self.program.buffers[buffer].dtype)
+            if s.name == "searchsorted" or (s.name == "argsort" and dtype != "int32"):
+                value = quote(f"_0.astype(jnp.{dtype})", value)
+            self.out.append(assign(self.array(buffer).name, value))
+            self.defined.add(buffer)
 
     # --- results
 
@@ -233,7 +233,10 @@ class Host(Statements):
                 node = quote("_0 + _1 * _2", node, self.expr(step).node, walk_)
             items.append(node)
         whole = sequence([self.size(d) for d in r.dims])
-        return quote("jnp.broadcast_to(_0, _1)", subscript(name(self.array(r.buffer).name), items), whole)
+        base: ast.expr = name(self.array(r.buffer).name)
+        if len(items) < len(self.program.buffers[r.buffer].dims):
+            base = quote("_0.reshape(-1)", base)
+        return quote("jnp.broadcast_to(_0, _1)", subscript(base, items), whole)
 
 
 def _used_outside(block: Iterable[n.Stmt], inside: set[int]) -> set[str]:

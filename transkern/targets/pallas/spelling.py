@@ -26,7 +26,7 @@ FLOAT: dict[str, str] = {
         op: f"jnp.{op}(_0, _1)"
         for op in (
             "fmod", "remainder", "power", "arctan2", "hypot", "copysign", "maximum", "minimum", "fmax", "fmin",
-            "floor_divide",
+            "floor_divide", "nextafter", "ldexp",
         )
     },
     "negative": "-_0",
@@ -56,6 +56,7 @@ INTEGER: dict[str, str] = {
     "left_shift": "jnp.left_shift(_0, _1)",
     "right_shift": "jnp.right_shift(_0, _1)",
     "reciprocal": "jnp.where(_0 == 1, 1, jnp.where(_0 == -1, -1, 0))",
+    "gcd": "jnp.gcd(_0, _1)", "lcm": "jnp.lcm(_0, _1)", "bitwise_count": "lax.population_count(jnp.abs(_0))",
     "floor": "_0", "ceil": "_0", "trunc": "_0", "rint": "_0",
     "fmax": "jnp.maximum(_0, _1)", "fmin": "jnp.minimum(_0, _1)",
     "isnan": "jnp.zeros_like(_0, dtype=bool)", "isinf": "jnp.zeros_like(_0, dtype=bool)",
@@ -90,6 +91,7 @@ HOST: dict[str, str] = {
 
 NOT_IN_MOSAIC = {
     "cbrt", "expm1", "arcsin", "arccos", "arctan", "sinh", "cosh", "arcsinh", "arccosh", "arctanh", "floor_divide",
+    "nextafter", "ldexp", "gcd", "lcm", "bitwise_count",
 }  # fmt: skip
 """Ops that do not lower in a TPU kernel (or only with a local TPU); XLA has them all."""
 

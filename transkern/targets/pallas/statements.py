@@ -468,4 +468,4 @@ def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stm
     if s.args:
         message = quote("_0.format", message)
         message = call(message, [vector.expr(a).node for a in s.args])
-    return ast.If(quote("not _0", condition), [ast.Raise(call(s.error, [message]), None)], [])
+    return ast.If(quote("not _0", condition), [ast.Raise(call(quote(s.error), [message]), None)], [])

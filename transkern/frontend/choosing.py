@@ -1,0 +1,250 @@
+"""Elements chosen by positions and conditions: take, put, choose, select, piecewise, copyto, …"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import align, apply, as_array, nonzero, result_type, select
+from transkern.frontend.indexing import SliceValue, array_item, ravel_index
+from transkern.frontend.products import diagonal
+from transkern.frontend.shaping import constant_int, normal_axis, reshape
+from transkern.frontend.storing import write
+from transkern.frontend.values import Array, Concatenation, Function, Known, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Expr, Reduce
+
+
+def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str) -> Value:
+    """``np.take``: a copy, also of a single position."""
+    if axis is None:
+        x, which = reshape(ctx, x, [Static(-1)]), 0
+    else:
+        which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+    at = as_array(ctx, indices)
+    if at.mask is None and mode != "raise":
+        at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), x.dims[which], mode), "int64"), view=False)
+    made = array_item(ctx, x, [*[SliceValue(None, None, None)] * which, at])
+    return replace(made, view=False, identity="") if isinstance(made, Array) else made
+
+
+def _brought_in(at: Expr, extent: Expr, mode: str) -> Expr:
+    if mode == "wrap":
+        return b.mod(at, extent)
+    return b.minimum(b.maximum(at, b.ZERO), b.sub(extent, b.ONE))
+
+
+def _own(ctx: Context, a: Arguments, name: str) -> Array:
+    """An argument that is stored to."""
+    value = a.need(name)
+    if not isinstance(value, Array) or not value.view:
+        ctx.fail(f"`{a.name}` into something that is no array with memory of its own")
+    return value
+
+
+def _repeated(ctx: Context, value: Value, at: Expr) -> Expr:
+    """Element `at` of values that begin anew when they end."""
+    flat = as_array(ctx, value)
+    flat = ctx.compact(flat, "kept") if flat.mask is not None else flat
+    if not flat.ndim:
+        return flat.body
+    flat = reshape(ctx, flat, [Static(-1)])
+    return flat.at((b.mod(at, flat.dims[0]),))
+
+
+@handles("numpy.put", names="a ind v mode")
+def _put(ctx: Context, a: Arguments) -> Value:
+    target = reshape(ctx, _own(ctx, a, "a"), [Static(-1)])
+    if not target.view:
+        ctx.fail("`np.put` into an array that is not contiguous", "store with a subscript")
+    at = reshape(ctx, as_array(ctx, a.need("ind")), [Static(-1)])
+    mode = a.text("mode", "raise")
+    if mode != "raise":
+        at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), target.dims[0], mode), "int64"), view=False)
+    (axis,) = ctx.axes((at.dims[0],))
+    write(ctx, target, [at], Array((axis,), _repeated(ctx, a.need("v"), axis.var)))
+    return Static(None)
+
+
+@handles("numpy.putmask", names="a mask values")
+def _putmask(ctx: Context, a: Arguments) -> Value:
+    target, mask = _own(ctx, a, "a"), a.array("mask")
+    if mask.ndim != target.ndim:
+        ctx.guard(b.FALSE, "ValueError", "putmask: mask and data must be the same size")
+    axes = ctx.axes(target.dims)
+    linear = ravel_index([x.var for x in axes], target.dims)
+    new = Array(axes, _repeated(ctx, a.need("values"), linear))
+    _store_where(ctx, target, mask, new)
+    return Static(None)
+
+
+def _store_where(ctx: Context, target: Array, mask: Value, new: Value) -> None:
+    elements, axes, _, _ = align(ctx, [as_array(ctx, mask), as_array(ctx, new), target])
+    body = b.where(nonzero(elements[0]), b.cast(elements[1], target.dtype), elements[2])
+    write(ctx, target, [Static(Ellipsis)], Array(axes, body))
+
+
+@handles("numpy.copyto", names="dst src casting where")
+def _copyto(ctx: Context, a: Arguments) -> Value:
+    target, source, where = _own(ctx, a, "dst"), a.need("src"), a.get("where")
+    if where is None or (isinstance(where, Static) and where.value is True):
+        write(ctx, target, [Static(Ellipsis)], source)
+    else:
+        _store_where(ctx, target, where, source)
+    return Static(None)
+
+
+@handles("numpy.place", names="arr mask vals")
+def _place(ctx: Context, a: Arguments) -> Value:
+    target, mask = _own(ctx, a, "arr"), a.array("mask")
+    values = as_array(ctx, a.need("vals"))
+    if values.ndim == 0 or b.constant(b.product(values.dims)) == 1:
+        at = tuple(b.ZERO for _ in values.axes)
+        write(ctx, target, [_bool(mask)], Array((), values.at(at)))
+        return Static(None)
+    ctx.fail("`np.place` of several values", "store through the mask: a[mask] = values")
+
+
+def _bool(value: Array) -> Array:
+    return replace(value, body=nonzero(value.body), view=False, identity="")
+
+
+@handles("numpy.extract", names="condition arr")
+def _extract(ctx: Context, a: Arguments) -> Value:
+    condition, value = (reshape(ctx, a.array(n), [Static(-1)]) for n in ("condition", "arr"))
+    return array_item(ctx, value, [_bool(condition)])
+
+
+def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> Value:
+    """``np.compress``; the condition may be shorter than the axis."""
+    mask = _bool(as_array(ctx, condition))
+    if mask.ndim != 1:
+        ctx.guard(b.FALSE, "ValueError", "condition must be a 1-d array")
+    if axis is None:
+        x, which = reshape(ctx, x, [Static(-1)]), 0
+    else:
+        which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+    if b.constant(mask.dims[0]) is not None:  # positions known but for which of them count
+        at = [SliceValue(None, Static(b.constant(mask.dims[0])), None)]
+        x = as_array(ctx, array_item(ctx, x, [*[SliceValue(None, None, None)] * which, *at]))
+    return array_item(ctx, x, [*[SliceValue(None, None, None)] * which, mask])
+
+
+@handles("numpy.choose", names="a choices out mode")
+def _choose(ctx: Context, a: Arguments) -> Value:
+    at, choices = a.array("a"), a.need("choices")
+    if not isinstance(choices, Seq):
+        ctx.fail("`np.choose` from something that is no tuple or list", "give a tuple, or use np.take_along_axis")
+    dtype = result_type(ctx, [as_array(ctx, c) for c in choices.items])
+    count = b.index(len(choices.items))
+    mode = a.text("mode", "raise")
+    position = b.as_index(at.body)
+    if mode == "raise":
+        inside = b.both(b.compare("greater_equal", position, b.ZERO), b.compare("less", position, count))
+        holds = b.logical_not(Reduce("any", at.axes, b.logical_not(inside), "bool")) if at.axes else inside
+        ctx.guard(holds, "ValueError", "invalid entry in choice array")
+    else:
+        at = replace(at, body=b.cast(_brought_in(position, count, mode), "int64"), view=False)
+    elements, axes, _, _ = align(ctx, [at, *choices.items])
+    body = select(b.as_index(elements[0]), [b.cast(e, dtype) for e in elements[1:]])
+    return a.result(Array(axes, body))
+
+
+@handles("numpy.select", names="condlist choicelist default")
+def _select(ctx: Context, a: Arguments) -> Value:
+    conditions, choices = a.need("condlist"), a.need("choicelist")
+    if not isinstance(conditions, Seq) or not isinstance(choices, Seq):
+        ctx.fail("`np.select` of something that is no list", "give lists of conditions and of values")
+    if len(conditions.items) != len(choices.items):
+        ctx.guard(b.FALSE, "ValueError", "list of cases must be same length as list of conditions")
+    if not conditions.items:
+        ctx.guard(b.FALSE, "ValueError", "select with an empty condition list is not possible")
+    for k, condition in enumerate(conditions.items):
+        if as_array(ctx, condition).dtype != "bool":
+            ctx.guard(b.FALSE, "TypeError", f"invalid entry {k} in condlist: should be boolean ndarray")
+    values = [*choices.items, a.get("default") or Static(0)]
+    values = [as_array(ctx, v) if isinstance(v, (Seq, Concatenation)) else v for v in values]
+    dtype = result_type(ctx, values)
+    elements, axes, _, _ = align(ctx, [*conditions.items, *values])
+    count = len(conditions.items)
+    body = b.cast(elements[-1], dtype)
+    for k in range(count - 1, -1, -1):
+        body = b.where(elements[k], b.cast(elements[count + k], dtype), body)
+    return Array(axes, body)
+
+
+@handles("numpy.piecewise", names="x condlist funclist")
+def _piecewise(ctx: Context, a: Arguments) -> Value:
+    x = a.array("x")
+    given, functions = a.need("condlist"), a.need("funclist")
+    if not isinstance(functions, Seq):
+        ctx.fail("`np.piecewise` with something that is no list of functions")
+    conditions: Sequence[Value] = given.items if isinstance(given, Seq) else (given,)
+    if len(functions.items) not in (len(conditions), len(conditions) + 1):
+        count = len(conditions)
+        ctx.guard(
+            b.FALSE, "ValueError", f"with {count} condition(s), either {count} or {count + 1} functions are expected"
+        )
+    masks = [_bool(as_array(ctx, c)) for c in conditions]
+    if len(functions.items) > len(masks):
+        some: Value = masks[0]
+        for mask in masks[1:]:
+            some = apply(ctx, "logical_or", [some, mask])
+        masks.append(as_array(ctx, apply(ctx, "logical_not", [some])))
+    made = ctx.define(Array(ctx.axes(x.dims), b.cast(b.ZERO, x.dtype)), "pieces")
+    for mask, function in zip(masks, functions.items, strict=True):
+        held = ctx.define(mask, "where") if not isinstance(function, Static) else mask
+        if isinstance(function, Function):
+            assert ctx.inline is not None
+            piece = ctx.inline(function, [array_item(ctx, x, [held])], {})
+        elif isinstance(function, Known):
+            from transkern.frontend.functions import call
+
+            piece = call(ctx, function.path, [array_item(ctx, x, [held])], {})
+        else:
+            piece = function
+        write(ctx, made, [held], piece)
+    return made
+
+
+@handles("numpy.fill_diagonal", names="a val wrap")
+def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
+    target = _own(ctx, a, "a")
+    if target.ndim < 2:
+        ctx.guard(b.FALSE, "ValueError", "array must be at least 2-d")
+    if target.ndim > 2 or a.flag("wrap"):
+        ctx.fail("`np.fill_diagonal` of more than two dimensions, or with wrap=")
+    line = diagonal(ctx, target, Static(0), 0, 1)
+    (axis,) = ctx.axes(line.dims)
+    write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(ctx, a.need("val"), axis.var)))
+    return Static(None)
+
+
+@handles("numpy.broadcast_shapes", names="a b c d")
+def _broadcast_shapes(ctx: Context, a: Arguments) -> Value:
+    from transkern.frontend.attributes import static_or
+    from transkern.frontend.elementwise import broadcast_dims
+    from transkern.frontend.shaping import dims_of
+
+    shapes = [dims_of(ctx, v) for v in a.given.values()]
+    return Seq(tuple(static_or(d) for d in broadcast_dims(ctx, shapes)))
+
+
+def at_least(ctx: Context, value: Value, ndim: int) -> Array:
+    """``np.atleast_1d``, …: where the new axes stand is NumPy's choice."""
+    from transkern.frontend.shaping import expand
+
+    array = as_array(ctx, value)
+    array = ctx.compact(array, "kept") if array.mask is not None and ndim > 1 else array
+    if array.ndim == 0:
+        return Array(ctx.axes((b.ONE,) * ndim), array.body)
+    if array.ndim == 1 and ndim >= 2:
+        array = expand(ctx, array, 0)
+    if array.ndim == 2 and ndim == 3:
+        array = expand(ctx, array, 2)
+    return array
+
+
+

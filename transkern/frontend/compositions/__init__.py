@@ -1,0 +1,63 @@
+"""NumPy's functions that are made of other NumPy functions, as such: their text is translated where they are called.
+
+Each module is plain NumPy (it runs as it stands, and the tests hold it against NumPy's own functions). It stands for
+the part of NumPy that `_PARTS` names. Axes, flags and the numbers of dimensions are known while translating, so that an
+`if` on them decides there; what depends on data is said with `np.where`. `primitives` has what NumPy's functions
+cannot say.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from transkern.frontend.arguments import TABLE
+from transkern.frontend.context import Context
+from transkern.frontend.source import TextScope
+from transkern.frontend.values import Value
+
+_PARTS = {
+    "arranging": "numpy",
+    "arithmetic": "numpy",
+    "making": "numpy",
+    "searching": "numpy",
+    "statistics": "numpy",
+    "folding": "",
+    "linalg": "numpy.linalg",
+    "fft": "numpy.fft",
+}
+
+
+def compose(ctx: Context, part: str, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """The value of the function `name` of a module of compositions."""
+    assert ctx.inline is not None
+    with ctx.pin():
+        return ctx.inline(_scope(part).function(name), args, dict(keywords))
+
+
+def _path(part: str) -> Path:
+    return Path(__file__).with_name(f"{part}.py")
+
+
+@functools.cache
+def _scope(part: str) -> TextScope:
+    return TextScope(_path(part).read_text(encoding="utf-8"), str(_path(part)))
+
+
+def names(part: str) -> list[str]:
+    """The functions of a module that stand for NumPy's."""
+    return re.findall(r"^def ([a-z]\w*)", _path(part).read_text(encoding="utf-8"), re.M)
+
+
+def _register(part: str, name: str) -> None:
+    def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        return compose(ctx, part, name, args, keywords)
+
+    TABLE[f"{_PARTS[part]}.{name}"] = run
+
+
+for _part, _path_of in _PARTS.items():
+    for _name in names(_part) if _path_of else ():
+        _register(_part, _name)

@@ -1,0 +1,267 @@
+"""Elementwise functions that NumPy makes of ufuncs, differences, and polynomials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.compositions.primitives import along, correlation, joined, least_squares, refuse
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
+    if not isinstance(b, (int, float)):
+        b = np.asanyarray(b)
+        b = b.astype(np.result_type(b, 1.0))
+    else:
+        b = float(b)
+    close = (np.abs(np.subtract(a, b)) <= atol + rtol * np.abs(b)) & np.isfinite(b) | np.equal(a, b)
+    if equal_nan:
+        close = close | (np.isnan(a) & np.isnan(b))
+    return close
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
+    return bool(np.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    a1, a2 = np.asarray(a1), np.asarray(a2)
+    if a1.shape != a2.shape:
+        return False
+    same = a1 == a2
+    if equal_nan and a1.dtype.kind == "f" and a2.dtype.kind == "f":
+        same = same | (np.isnan(a1) & np.isnan(a2))
+    return bool(np.all(same))
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    a = np.asanyarray(x)
+    if a.dtype.kind != "f":
+        return a.copy() if copy else a
+    high = np.finfo(a.dtype).max if posinf is None else posinf
+    low = np.finfo(a.dtype).min if neginf is None else neginf
+    kept = np.where(np.isnan(a), np.asarray(nan, a.dtype), a)
+    kept = np.where(a == np.inf, np.asarray(high, a.dtype), kept)
+    kept = np.where(a == -np.inf, np.asarray(low, a.dtype), kept)
+    if copy:
+        return kept
+    x[...] = kept
+    return x
+
+
+def isposinf(x: Any, out: Any = None) -> Any:
+    return np.logical_and(np.isinf(x), ~np.signbit(x), out=out)
+
+
+def isneginf(x: Any, out: Any = None) -> Any:
+    return np.logical_and(np.isinf(x), np.signbit(x), out=out)
+
+
+def isreal(x: Any) -> Any:
+    return np.equal(np.imag(x), 0)
+
+
+def iscomplex(x: Any) -> Any:
+    return np.not_equal(np.imag(x), 0)
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    a = np.arctan2(np.imag(z), np.real(z))
+    return a * (180 / np.pi) if deg else a
+
+
+def sinc(x: Any) -> Any:
+    x = np.pi * np.asanyarray(x)
+    y = np.where(x != 0, x, np.finfo(x.dtype).eps)
+    return np.sin(y) / y
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    a1, a2 = np.asarray(a1), np.asarray(a2)
+    return bool(np.all(a1 == a2))
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi) -> Any:
+    p = np.asarray(p)
+    dd = np.diff(p, axis=axis)
+    half = period / 2
+    wrapped = np.mod(dd + half, period) - half
+    wrapped = np.where((wrapped == -half) & (dd > 0), half, wrapped)
+    correction = np.where(np.abs(dd) < (half if discont is None else discont), 0, wrapped - dd)
+    rest = along(p, axis, 1, None) + np.cumsum(correction, axis=axis)
+    return np.concatenate((along(p, axis, None, 1), rest), axis=axis)
+
+
+# --- differences
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    a = np.asanyarray(a)
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is not None or append is not None:
+        a = joined((prepend, a, append), axis)
+    for _ in list(range(n)):
+        if a.dtype.kind == "b":
+            a = along(a, axis, 1, None) != along(a, axis, None, -1)
+        else:
+            a = along(a, axis, 1, None) - along(a, axis, None, -1)
+    return a
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    a = np.ravel(ary)
+    parts = [a[1:] - a[:-1]]
+    if to_begin is not None:
+        parts = [np.ravel(np.asanyarray(to_begin)).astype(a.dtype)] + parts
+    if to_end is not None:
+        parts = parts + [np.ravel(np.asanyarray(to_end)).astype(a.dtype)]
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _gradient(f: Any, spacings: Any, axis: Any, edge_order: int) -> Any:
+    """``np.gradient(f, *spacings)``."""
+    f = np.asanyarray(f)
+    axes = tuple(range(f.ndim)) if axis is None else ((axis,) if isinstance(axis, int) else axis)
+    if len(spacings) > 1 and len(spacings) != len(axes):
+        raise TypeError("invalid number of arguments")
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if f.dtype.kind != "f":
+        f = f.astype(np.float64)
+    results = []
+    for k in list(range(len(axes))):
+        d = 1.0 if len(spacings) == 0 else (spacings[0] if len(spacings) == 1 else spacings[k])
+        results = results + [_slope(np.moveaxis(f, axes[k], -1), d, axes[k], edge_order)]
+    return results[0] if len(axes) == 1 else tuple(results)
+
+
+def _slope(f: Any, d: Any, axis: int, edge_order: int) -> Any:
+    """The derivative along the last axis, which stands at `axis` in the result."""
+    if f.shape[-1] < edge_order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
+            "required."
+        )
+    if np.ndim(d) > 0:
+        x = np.asanyarray(d)
+        if x.ndim != 1:
+            raise ValueError("distances must be either scalars or 1d")
+        if x.shape[0] != f.shape[-1]:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        h = np.diff(x.astype(np.float64) if x.dtype.kind in "iu" else x)
+        even = np.all(h == h[0])
+        u, v = h[:-1], h[1:]
+        p, q, r = -v / (u * (u + v)), (v - u) / (u * v), u / (v * (u + v))
+        curved = p * f[..., :-2] + q * f[..., 1:-1] + r * f[..., 2:]
+        inner = np.where(even, (f[..., 2:] - f[..., :-2]) / (2.0 * h[0]), curved)
+        if edge_order == 1:
+            first = (f[..., 1:2] - f[..., :1]) / h[0]
+            last = (f[..., -1:] - f[..., -2:-1]) / h[-1]
+        else:
+            a, b = h[0], h[1]
+            first = _ends(f[..., :1], f[..., 1:2], f[..., 2:3], even, a, (-1.5, 2.0, -0.5),
+                          -(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b)))  # fmt: skip
+            a, b = h[-2], h[-1]
+            last = _ends(f[..., -3:-2], f[..., -2:-1], f[..., -1:], even, h[0], (0.5, -2.0, 1.5),
+                         b / (a * (a + b)), -(b + a) / (a * b), (2.0 * b + a) / (b * (a + b)))  # fmt: skip
+    else:
+        inner = (f[..., 2:] - f[..., :-2]) / (2.0 * d)
+        if edge_order == 1:
+            first = (f[..., 1:2] - f[..., :1]) / d
+            last = (f[..., -1:] - f[..., -2:-1]) / d
+        else:
+            first = (-1.5 / d) * f[..., :1] + (2.0 / d) * f[..., 1:2] + (-0.5 / d) * f[..., 2:3]
+            last = (0.5 / d) * f[..., -3:-2] + (-2.0 / d) * f[..., -2:-1] + (1.5 / d) * f[..., -1:]
+    made = np.concatenate((first, inner, last), axis=-1)
+    return np.moveaxis(made.astype(f.dtype), -1, axis)
+
+
+def _ends(f: Any, g: Any, h: Any, even: Any, d: Any, weights: Any, p: Any, q: Any, r: Any) -> Any:
+    u, v, w = weights
+    return np.where(even, u / d * f + v / d * g + w / d * h, p * f + q * g + r * h)
+
+
+# --- polynomials
+
+
+def polyval(p: Any, x: Any) -> Any:
+    p = np.asarray(p)
+    value = np.zeros_like(np.asanyarray(x))
+    for k in range(p.shape[0]):
+        value = value * x + p[k]
+    return value
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    p = np.asarray(p)
+    for _ in list(range(m)):
+        n = p.shape[0] - 1
+        p = p[:-1] * np.arange(n, 0, -1)
+    return p
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
+    n = max(a1.shape[0], a2.shape[0])
+    x = np.concatenate((np.zeros(n - a1.shape[0], a1.dtype), a1))
+    return x + np.concatenate((np.zeros(n - a2.shape[0], a2.dtype), a2))
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    p = np.asarray(p)
+    if k is not None:
+        refuse("np.polyint with k=")
+    for _ in list(range(m)):
+        p = np.concatenate((p / np.arange(p.shape[0], 0, -1), np.zeros(1)))
+    return p
+
+
+def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, w: Any = None) -> Any:
+    order = deg + 1
+    x, y = np.asarray(x) + 0.0, np.asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if x.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if x.shape[0] == 0:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim < 1 or y.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    left = np.vander(x, order)
+    if w is not None:
+        weights = np.asarray(w) + 0.0
+        left, y = left * weights[:, None], (y.T * weights).T
+    scale = np.sqrt((left * left).sum(axis=0))
+    limit = x.shape[0] * np.finfo(x.dtype).eps if rcond is None else rcond
+    return (least_squares(left / scale, y, limit).T / scale).T
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    return np.convolve(a1, a2)
+
+
+# --- convolution
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    a, v = np.atleast_1d(a), np.atleast_1d(v)
+    if a.shape[0] == 0:
+        raise ValueError("a cannot be empty")
+    if v.shape[0] == 0:
+        raise ValueError("v cannot be empty")
+    return correlation(a, v[::-1], mode, True)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    a, v = np.asarray(a), np.asarray(v)
+    if a.shape[0] == 0 or v.shape[0] == 0:
+        raise ValueError("first array argument cannot be empty")
+    return correlation(a, v, mode, False)

@@ -1,0 +1,112 @@
+"""Elements put elsewhere: rotations, insertions, products of shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.compositions.primitives import known, spliced
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    m = np.asanyarray(m)
+    first, second = axes
+    if k % 4 == 0:
+        return m[...]
+    if k % 4 == 2:
+        return np.flip(np.flip(m, first), second)
+    if k % 4 == 1:
+        return np.swapaxes(np.flip(m, second), first, second)
+    return np.flip(np.swapaxes(m, first, second), second)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    axis = axis % a.ndim
+    start = start + a.ndim if start < 0 else start
+    start = start - 1 if axis < start else start
+    return a[...] if axis == start else np.moveaxis(a, axis, start)
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim < 1 or b.ndim < 1:
+        raise ValueError("At least one array has zero dimension")
+    kind = np.promote_types(a.dtype, b.dtype)
+    a, b = np.moveaxis(a, axisa, -1).astype(kind), np.moveaxis(b, axisb, -1).astype(kind)
+    m, n = known(a.shape[-1]), known(b.shape[-1])
+    if m not in (2, 3) or n not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    if m == 2 and n == 2:
+        return z
+    if m == 2:
+        x, y = a[..., 1] * b[..., 2], -(a[..., 0] * b[..., 2])
+    elif n == 2:
+        x, y = -(a[..., 2] * b[..., 1]), a[..., 2] * b[..., 0]
+    else:
+        x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+        y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    return np.stack((x, y, z), axis=axisc)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    a = np.asarray(arr)
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    axis = axis % a.ndim
+    v = np.asarray(values).astype(a.dtype)
+    n = a.shape[axis]
+    if np.ndim(obj) == 0:
+        if obj < -n or obj > n:
+            raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+        v = np.expand_dims(v, list(range(a.ndim - v.ndim)))
+        return spliced(a, axis, np.where(np.less(obj, 0), obj + n, obj), np.moveaxis(v, 0, axis))
+    at = np.array(obj)
+    at = np.where(at < 0, at + n, at)
+    order = np.argsort(at, kind="mergesort")
+    at[order] = at[order] + np.arange(at.shape[0])
+    turned = np.moveaxis(a, axis, 0)
+    made = np.zeros((n + at.shape[0], *turned.shape[1:]), a.dtype)
+    old = np.ones(n + at.shape[0], bool)
+    old[at] = False
+    made[np.flatnonzero(old)] = turned
+    shape = (*a.shape[:axis], at.shape[0], *a.shape[axis + 1 :])
+    made[at] = np.moveaxis(np.broadcast_to(v, shape), axis, 0)
+    return np.moveaxis(made, 0, axis)
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    flat = np.ravel(a)
+    shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
+    made = np.zeros(shape, flat.dtype)
+    return np.take(flat, np.arange(made.size) % flat.size).reshape(shape)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        return np.ravel(arr)[indices]
+    if arr.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    return arr[_grid(arr, indices, axis % arr.ndim)]
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    if axis is None:
+        flat = arr.reshape(-1)
+        flat[indices] = values
+    else:
+        arr[_grid(arr, indices, axis % arr.ndim)] = values
+
+
+def _grid(arr: Any, indices: Any, axis: int) -> Any:
+    return tuple([indices if d == axis else _line(arr, d) for d in list(range(arr.ndim))])
+
+
+def _line(arr: Any, axis: int) -> Any:
+    """All positions on an axis, along it."""
+    return np.expand_dims(np.arange(arr.shape[axis]), [d for d in list(range(arr.ndim)) if d != axis])

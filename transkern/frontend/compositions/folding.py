@@ -1,0 +1,57 @@
+"""The methods of ufuncs that go from element to element; `op` is the ufunc, the axis is the first one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def folded(op: Any, a: Any, identity: Any, name: str) -> Any:
+    if identity is None and a.shape[0] == 0:
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+    if a.ndim == 1:
+        total = a.dtype.type(0 if identity is None else identity)
+        start = 0
+        if identity is None:
+            total = a[0]
+            start = 1
+    else:
+        total = np.full(a.shape[1:], 0 if identity is None else identity, a.dtype)
+        start = 0
+        if identity is None:
+            total[...] = a[0]
+            start = 1
+    if a.ndim == 1:
+        for k in range(start, a.shape[0]):
+            total = op(total, a[k])
+    else:
+        for k in range(start, a.shape[0]):
+            total[...] = op(total, a[k])
+    return total
+
+
+def accumulated(op: Any, a: Any, identity: Any, name: str) -> Any:
+    made = a.copy()
+    for k in range(1, a.shape[0]):
+        made[k] = op(made[k - 1], a[k])
+    return made
+
+
+def reduced_at(op: Any, a: Any, indices: Any, name: str) -> Any:
+    n, m = a.shape[0], indices.shape[0]
+    if np.any((indices < 0) | (indices >= n)):
+        raise IndexError("index out-of-bounds in reduceat")
+    made = a[indices]
+    for k in range(m):
+        stop = indices[k + 1] if k + 1 < m else n
+        for j in range(indices[k] + 1, stop):
+            made[k] = op(made[k], a[j])
+    return made
+
+
+def repeated(a: Any, counts: Any) -> Any:
+    if np.any(counts < 0):
+        raise ValueError("repeats may not contain negative values.")
+    ends = np.cumsum(counts)
+    return a[np.searchsorted(ends, np.arange(np.sum(counts)), side="right")]

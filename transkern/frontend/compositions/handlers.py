@@ -1,0 +1,165 @@
+"""What the functions of `primitives` become."""
+
+from __future__ import annotations
+
+from transkern.errors import NeedsConstant
+from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import align, as_array, broadcast_to, convert, result_type, scalar_expr, truth
+from transkern.frontend.indexing import SliceValue, array_item
+from transkern.frontend.library_calls import step, stored
+from transkern.frontend.reductions import axes_of
+from transkern.frontend.shaping import concatenate, constant_int, expand_many, normal_axis, reshape, transpose
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Apply, Const, Expr, Reduce, Var
+
+_HERE = "transkern.frontend.compositions.primitives."
+
+
+def _none(value: Value | None) -> Value | None:
+    return None if isinstance(value, Static) and value.value is None else value
+
+
+@handles(f"{_HERE}along", names="a axis start stop")
+def _along(ctx: Context, a: Arguments) -> Value:
+    value = a.array("a")
+    axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), value.ndim)
+    whole = SliceValue(None, None, None)
+    return array_item(ctx, value, [*[whole] * axis, SliceValue(a.get("start"), a.get("stop"), None)])
+
+
+@handles(f"{_HERE}axes_of", names="axis ndim")
+def _axes_of(ctx: Context, a: Arguments) -> Value:
+    ndim = constant_int(ctx, a.need("ndim"), "a number of dimensions")
+    return Seq(tuple(Static(d) for d in axes_of(ctx, a.get("axis"), ndim, ordered=False)))
+
+
+@handles(f"{_HERE}chosen", names="condition a position otherwise")
+def _chosen(ctx: Context, a: Arguments) -> Value:
+    value = stored(ctx, a.array("a"), "values")
+    lead = Array(value.axes[:-1], Const(0, "int64"))
+    elements, axes, _, scalar = align(ctx, [a.need("condition"), a.need("position"), a.need("otherwise"), lead])
+    condition, position, otherwise, _ = elements
+    own = axes[len(axes) - lead.ndim :]
+    element = value.at((*(x.var for x in own), b.as_index(position)))
+    body = b.where(condition, element, b.cast(otherwise, value.dtype))
+    return Scalar(body) if scalar else Array(axes, body)
+
+
+@handles(f"{_HERE}reduced_last", names="a axis")
+def _reduced_last(ctx: Context, a: Arguments) -> Value:
+    value = a.array("a")
+    if value.mask is not None:
+        value = ctx.compact(value, "kept")
+    axes = axes_of(ctx, a.get("axis"), value.ndim)
+    kept = [d for d in range(value.ndim) if d not in axes]
+    turned = transpose(ctx, value, [*kept, *axes]) if kept or axes else value
+    if len(axes) == 1:
+        return turned
+    dims = (*turned.dims[: len(kept)], b.product(turned.dims[len(kept) :]))
+    return reshape(ctx, turned, [Scalar(d, True) for d in dims])
+
+
+@handles(f"{_HERE}with_ones", names="result a axis keepdims")
+def _with_ones(ctx: Context, a: Arguments) -> Value:
+    if not a.flag("keepdims"):
+        return a.need("result")
+    axes = axes_of(ctx, a.get("axis"), a.array("a").ndim)
+    return expand_many(ctx, a.array("result"), axes)
+
+
+@handles(f"{_HERE}joined", names="parts axis")
+def _joined(ctx: Context, a: Arguments) -> Value:
+    parts = a.need("parts")
+    assert isinstance(parts, Seq)
+    arrays = [as_array(ctx, p) for p in parts.items if _none(p) is not None]
+    model = next(v for v in arrays if v.ndim)
+    axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), model.ndim)
+    dims = tuple(b.ONE if d == axis else n for d, n in enumerate(model.dims))
+    return concatenate(ctx, [Array(ctx.axes(dims), v.body) if v.ndim == 0 else v for v in arrays], axis)
+
+
+@handles(f"{_HERE}known", names="size")
+def _known(ctx: Context, a: Arguments) -> Value:
+    value = a.need("size")
+    if isinstance(value, Static):
+        return value
+    expr = scalar_expr(ctx, value)
+    error = ctx.error("the length of an axis must be known here", "give it in the types")
+    if isinstance(expr, Var):
+        raise NeedsConstant(expr.name, error)
+    raise error
+
+
+@handles(f"{_HERE}spliced", names="a axis at values")
+def _spliced(ctx: Context, a: Arguments) -> Value:
+    value, new = a.array("a"), a.array("values")
+    axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), value.ndim)
+    at = b.as_index(scalar_expr(ctx, a.need("at")))
+    more = new.dims[axis]
+    middle, body = broadcast_to(ctx, new, tuple(more if d == axis else n for d, n in enumerate(value.dims)))
+    spread = Array(middle, body)
+    axes = ctx.axes(tuple(b.add(n, more) if d == axis else n for d, n in enumerate(value.dims)))
+    here = axes[axis].var
+
+    def shifted(source: Array, by: Expr) -> Expr:
+        return source.at(tuple(b.sub(x.var, by) if d == axis else x.var for d, x in enumerate(axes)))
+
+    late = b.where(b.compare("less", here, b.add(at, more)), shifted(spread, at), shifted(value, more))
+    return Array(axes, b.where(b.compare("less", here, at), shifted(value, b.ZERO), late))
+
+
+@handles(f"{_HERE}correlation", names="a v mode swapped")
+def _correlation(ctx: Context, a: Arguments) -> Value:
+    x, v = a.array("a"), a.array("v")
+    for one in (x, v):
+        if one.ndim != 1:
+            ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
+    dtype = result_type(ctx, [x, v])
+    x, v = stored(ctx, convert(x, dtype), "signal"), stored(ctx, convert(v, dtype), "weights")
+    n, m = x.dims[0], v.dims[0]
+    swapped = a.flag("swapped")
+    match a.text("mode", "full"):
+        case "full":
+            start, length = b.sub(b.ONE, m), b.sub(b.add(n, m), b.ONE)
+        case "same":
+            longer = b.compare("greater_equal", n, m)
+            half_m, half_n = b.floordiv(m, b.index(2)), b.floordiv(n, b.index(2))
+            other = b.sub(b.sub(n, m), half_n) if swapped else b.sub(b.add(half_n, b.ONE), m)
+            start, length = b.where(longer, b.neg(half_m), other), b.maximum(n, m)
+        case "valid":
+            gap = b.sub(n, m)
+            start = b.minimum(gap, b.ZERO)
+            length = b.add(b.maximum(gap, b.neg(gap)), b.ONE)
+        case other_mode:
+            ctx.guard(b.FALSE, "ValueError", f"mode must be one of 'valid', 'same', or 'full' (got '{other_mode}')")
+            raise AssertionError
+    (axis,), inner = ctx.axes((length,)), ctx.axis("r", m)
+    at = b.add(b.add(axis.var, start), inner.var)
+    product = Apply("multiply", (x.at((at,)), v.at((inner.var,))), dtype)
+    inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, n))
+    zero = b.cast(Const(0, "int64"), dtype) if dtype != "bool" else Const(False, "bool")
+    total = Reduce("any" if dtype == "bool" else "sum", (inner,), b.where(inside, product, zero), dtype, ctx.span)
+    return ctx.define(Array((axis,), total), "convolved")
+
+
+@handles(f"{_HERE}require", names="condition error message")
+def _require(ctx: Context, a: Arguments) -> Value:
+    holds = truth(ctx, a.need("condition"))
+    condition = Const(bool(holds.value), "bool") if isinstance(holds, Static) else scalar_expr(ctx, holds)
+    ctx.guard(condition, a.text("error", ""), a.text("message", ""))
+    return Static(None)
+
+
+@handles(f"{_HERE}refuse", names="problem help")
+def _refuse(ctx: Context, a: Arguments) -> Value:
+    ctx.fail(a.text("problem", ""), a.text("help", ""))
+
+
+@handles(f"{_HERE}least_squares", names="a b rcond")
+def _least_squares(ctx: Context, a: Arguments) -> Value:
+    x, y = a.array("a"), a.array("b")
+    rcond = Array((), b.cast(scalar_expr(ctx, a.need("rcond")), "float64"))
+    dims = (x.dims[1], *y.dims[1:])
+    return step(ctx, "least_squares", {"matrix": x, "right": y, "rcond": rcond}, {"solution": (x.dtype, dims)})[0]

@@ -1,0 +1,140 @@
+"""What of `numpy.linalg` is arithmetic, not a decomposition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.compositions.primitives import axes_of, refuse, require
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = np.asarray(x)
+    if x.dtype.kind in "iub":
+        x = x.astype(float)
+    if axis is None and (ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)):
+        flat = np.ravel(x)
+        return _kept(np.sqrt(np.dot(flat, flat)), axes_of(None, x.ndim), keepdims)
+    axes = axes_of(axis, x.ndim)
+    if len(axes) == 1:
+        return _of_vectors(x, ord, axes, keepdims)
+    if len(axes) == 2:
+        return _of_matrices(x, ord, axes, keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def _kept(result: Any, axes: Any, keepdims: bool) -> Any:
+    return np.expand_dims(result, axes) if keepdims else result
+
+
+def _of_vectors(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    if ord is None or ord == 2:
+        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if ord == np.inf:
+        return np.max(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
+    if ord == -np.inf:
+        return np.min(np.abs(x), axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.sum((x != 0).astype(x.dtype), axis=axis, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
+    total = np.sum(np.power(np.abs(x), ord), axis=axis, keepdims=keepdims)
+    return np.power(total, np.reciprocal(np.array(ord, total.dtype)))
+
+
+def _of_matrices(x: Any, ord: Any, axes: Any, keepdims: bool) -> Any:
+    row, column = axes
+    if row == column:
+        raise ValueError("Duplicate axes given.")
+    if ord is None or ord in ("fro", "f"):
+        return np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdims))
+    if ord == 2 or ord == -2 or ord == "nuc":
+        values = np.linalg.svdvals(np.moveaxis(x, axes, (-2, -1)))
+        if ord == "nuc":
+            result = np.sum(values, axis=-1)
+        else:
+            result = np.max(values, axis=-1) if ord == 2 else np.min(values, axis=-1)
+        return _kept(result, axes, keepdims)
+    if ord == 1 or ord == -1:
+        sums = np.sum(np.abs(x), axis=row)
+        at = column - 1 if column > row else column
+        result = np.max(sums, axis=at, initial=0) if ord == 1 else np.min(sums, axis=at)
+        return _kept(result, axes, keepdims)
+    if ord == np.inf or ord == -np.inf:
+        sums = np.sum(np.abs(x), axis=column)
+        at = row - 1 if row > column else row
+        result = np.max(sums, axis=at, initial=0) if ord == np.inf else np.min(sums, axis=at)
+        return _kept(result, axes, keepdims)
+    raise ValueError("Invalid norm order for matrices.")
+
+
+def vector_norm(x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    x = np.asarray(x)
+    if axis is not None and np.ndim(axis) == 0:
+        return norm(x, ord, axis, keepdims)
+    if axis is None:
+        return _kept(norm(np.ravel(x), ord), axes_of(None, x.ndim), keepdims)
+    return refuse("np.linalg.vector_norm over several axes", "use np.sqrt(np.sum(x * x, axis=axes))")
+
+
+def matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def matrix_power(a: Any, n: int) -> Any:
+    a = np.asanyarray(a)
+    require(a.shape[-1] == a.shape[-2], "np.linalg.LinAlgError", "Last 2 dimensions of the array must be square")
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-2], dtype=a.dtype), a.shape).copy()
+    if n < 0:
+        a, n = np.linalg.inv(a), -n
+    if n == 1:
+        return a
+    if n == 2:
+        return np.matmul(a, a)
+    if n == 3:
+        return np.matmul(np.matmul(a, a), a)
+    return _power(a, n)
+
+
+def _power(a: Any, n: int) -> Any:
+    """By repeated squaring, from the lowest bit of `n`, as NumPy does it."""
+    if n == 1:
+        return a
+    if n % 2 == 0:
+        return _power(np.matmul(a, a), n // 2)
+    return _times(a, np.matmul(a, a), n // 2)
+
+
+def _times(result: Any, z: Any, n: int) -> Any:
+    """`result` times the powers of `z` that the bits of `n` name."""
+    if n % 2 == 1:
+        result = np.matmul(result, z)
+    return result if n <= 1 else _times(result, np.matmul(z, z), n // 2)
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Any:
+    a = np.asarray(A)
+    if a.ndim < 2:
+        return int(np.any(a != 0))
+    s = np.linalg.svdvals(a)
+    if tol is None:
+        limit = np.max(s, axis=-1, keepdims=True, initial=0) * (max(a.shape[-2], a.shape[-1]) * np.finfo(s.dtype).eps)
+    else:
+        limit = np.asarray(tol)[..., None]
+    return np.count_nonzero(s > limit, axis=-1)
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    x = np.asarray(x)
+    if p is None or p == 2 or p == -2:
+        s = np.linalg.svdvals(x)
+        result = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        result = norm(x, p, (-2, -1)) * norm(np.linalg.inv(x), p, (-2, -1))
+    bad = np.isnan(result) & ~np.any(np.isnan(x), axis=(-2, -1))
+    return np.where(bad, np.array(np.inf, result.dtype), result)[()]
+

@@ -1,0 +1,102 @@
+"""Arrays made from numbers: ranges, triangles, windows, indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def logspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    y = np.power(base, np.linspace(start, stop, num=num, endpoint=endpoint, axis=axis))
+    return y if dtype is None else y.astype(dtype)
+
+
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    start, stop = np.asanyarray(start), np.asanyarray(stop)
+    if np.any(start == 0) or np.any(stop == 0):
+        raise ValueError("Geometric sequence cannot include zero")
+    kind = np.result_type(start, stop, 1.0)
+    start, stop = start.astype(kind), stop.astype(kind)
+    sign = np.sign(start)
+    start, stop = start / sign, stop / sign
+    made = np.power(10.0, np.linspace(np.log10(start), np.log10(stop), num=num, endpoint=endpoint)).astype(kind)
+    at = np.expand_dims(np.arange(num), list(range(1, 1 + start.ndim)))
+    if endpoint:
+        made = np.where((at == num - 1) & (num > 1), stop, made)
+    made = np.where(at == 0, start, made) * sign
+    made = made if axis == 0 else np.moveaxis(made, 0, axis)
+    return made if dtype is None else made.astype(dtype)
+
+
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
+    rows, columns = np.arange(N), np.arange(N if M is None else M)
+    return (rows[:, None] >= columns - k).astype(dtype)
+
+
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return np.nonzero(tri(n, m, k, bool))
+
+
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    return np.nonzero(~tri(n, m, k - 1, bool))
+
+
+def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def diag_indices(n: Any, ndim: int = 2) -> Any:
+    return (np.arange(n),) * ndim
+
+
+def diag_indices_from(arr: Any) -> Any:
+    return (np.arange(arr.shape[0]),) * arr.ndim
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    return np.diag(np.ravel(v), k)
+
+
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    x = np.asarray(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    factors = np.ones((x.shape[0], x.shape[0] if N is None else N), np.promote_types(x.dtype, int))
+    factors[:, 1:] = x[:, None]
+    powers = np.cumprod(factors, axis=1)
+    return powers if increasing else powers[:, ::-1]
+
+
+# --- windows
+
+
+def bartlett(M: Any) -> Any:
+    n = np.arange(1 - M, M, 2)
+    return np.where(M == 1, 1.0, np.where(n <= 0, 1 + n / (M - 1.0), 1 - n / (M - 1.0)))
+
+
+def blackman(M: Any) -> Any:
+    n = np.arange(1 - M, M, 2)
+    wave = 0.42 + 0.5 * np.cos(np.pi * n / (M - 1.0)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1.0))
+    return np.where(M == 1, 1.0, wave)
+
+
+def hamming(M: Any) -> Any:
+    n = np.arange(1 - M, M, 2)
+    return np.where(M == 1, 1.0, 0.54 + 0.46 * np.cos(np.pi * n / (M - 1.0)))
+
+
+def hanning(M: Any) -> Any:
+    n = np.arange(1 - M, M, 2)
+    return np.where(M == 1, 1.0, 0.5 + 0.5 * np.cos(np.pi * n / (M - 1.0)))

@@ -1,0 +1,85 @@
+"""What compositions say besides NumPy's functions. `handlers` translates these; here is what they mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def along(a: Any, axis: int, start: Any, stop: Any) -> Any:
+    """``a[start:stop]`` on an axis."""
+    return a[(*[slice(None)] * (axis % a.ndim), slice(start, stop))]
+
+
+def chosen(condition: Any, a: Any, position: Any, otherwise: Any) -> Any:
+    """``a[..., position]`` where the condition holds, which implies that there is such a position, else `otherwise`.
+
+    `position` may be an array over the other axes."""
+    safe = np.where(condition, position, 0)
+    if a.shape[-1] == 0:
+        return np.broadcast_to(otherwise, a.shape[:-1]).astype(a.dtype)[()]
+    at = np.broadcast_to(safe, a.shape[:-1])[..., None]
+    return np.where(condition, np.take_along_axis(a, at, axis=-1)[..., 0], otherwise)[()]
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """An `axis=` as a tuple of axes from 0; None stands for all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(a % ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+
+
+def reduced_last(a: Any, axis: Any) -> Any:
+    """`a` with the axes of a reduction as its last one."""
+    axes = axes_of(axis, a.ndim)
+    kept = [d for d in range(a.ndim) if d not in axes]
+    turned = a.transpose((*kept, *axes))
+    return turned.reshape((*turned.shape[: len(kept)], -1))
+
+
+def with_ones(result: Any, a: Any, axis: Any, keepdims: bool) -> Any:
+    """The result of a reduction of `a`, with `keepdims`: axes of length 1 where it was reduced."""
+    return np.expand_dims(result, axes_of(axis, a.ndim)) if keepdims else result
+
+
+def joined(parts: Any, axis: int) -> Any:
+    """``np.concatenate`` of parts of which None are left out; a number is as long on `axis` as it must be."""
+    shape = next(p.shape for p in parts if isinstance(p, np.ndarray) and p.ndim)
+    one = tuple(1 if d == axis % len(shape) else n for d, n in enumerate(shape))
+    arrays = [np.broadcast_to(p, one) if np.ndim(p) == 0 else p for p in parts if p is not None]
+    return np.concatenate(arrays, axis=axis)
+
+
+def known(size: Any) -> Any:
+    """A size on whose value the function depends: it is specialised for it."""
+    return size
+
+
+def spliced(a: Any, axis: int, at: Any, values: Any) -> Any:
+    """`a` with `values`, an array of as many dimensions, put before position `at` of an axis."""
+    shape = tuple(values.shape[d] if d == axis % a.ndim else n for d, n in enumerate(a.shape))
+    middle = np.broadcast_to(values, shape)
+    return np.concatenate((along(a, axis, None, at), middle, along(a, axis, at, None)), axis=axis)
+
+
+def correlation(a: Any, v: Any, mode: str, swapped: bool) -> Any:
+    """``sum(a[i + s + j] * v[j] for j)`` for as many `i` as `mode` says. Where `a` is shorter, `np.correlate` (and not
+    `np.convolve`, which has `swapped`) centres its result on the other side."""
+    return np.convolve(a, v[::-1], mode) if swapped else np.correlate(a, v, mode)
+
+
+def require(condition: Any, error: str, message: str) -> None:
+    """Raise an error of NumPy's own unless the condition holds."""
+    if not condition:
+        raise eval(error, {"np": np})(message)
+
+
+def refuse(problem: str, help: str = "") -> Any:
+    """What is not compiled."""
+    raise NotImplementedError(problem)
+
+
+def least_squares(a: Any, b: Any, rcond: Any) -> Any:
+    """``np.linalg.lstsq(a, b, rcond)[0]``."""
+    return np.linalg.lstsq(a, b, rcond)[0]

@@ -1,0 +1,250 @@
+"""Searches, histograms, sets: sorts and binary searches by the library, the rest over their results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.compositions.primitives import refuse
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    bins = np.asarray(bins)
+    falls, rises = np.any(bins[1:] < bins[:-1]), np.any(bins[1:] > bins[:-1])
+    if falls and rises:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    side = "left" if right else "right"
+    if falls:
+        found = bins.shape[0] - np.searchsorted(bins[::-1], x, side=side)
+    else:
+        found = np.searchsorted(bins, x, side=side)
+    return found
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    x = np.asarray(x, dtype=np.float64)
+    xp, fp = np.asarray(xp, dtype=np.float64), np.asarray(fp, dtype=np.float64)
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period = abs(period)
+        x, xp = x % period, xp % period
+        order = np.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
+        fp = np.concatenate((fp[-1:], fp, fp[0:1]))
+        left = right = None
+    if xp.shape[0] == 0:
+        raise ValueError("array of sample points is empty")
+    if xp.shape[0] != fp.shape[0]:
+        raise ValueError("fp and xp are not of the same length.")
+    n = xp.shape[0]
+    j = np.searchsorted(xp, x, side="right") - 1
+    low = np.minimum(np.maximum(j, 0), n - 1)
+    high = np.minimum(low + 1, n - 1)
+    x0, x1, y0, y1 = xp[low], xp[high], fp[low], fp[high]
+    slope = (y1 - y0) / (x1 - x0)
+    y = slope * (x - x0) + y0
+    y = np.where(np.isnan(y), slope * (x - x1) + y1, y)
+    y = np.where(np.isnan(y) & (y0 == y1), y0, y)
+    y = np.where((j == n - 1) | (x0 == x), y0, y)
+    y = np.where(x < xp[0], fp[0] if left is None else left, y)
+    y = np.where(x > xp[n - 1], fp[n - 1] if right is None else right, y)
+    return np.where(np.isnan(x), x, y)[()]
+
+
+def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    x = np.asarray(x)
+    if x.ndim != 1:
+        raise ValueError("object of too small depth for desired array")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if np.any(x < 0):
+        raise ValueError("'list' argument must have no negative elements")
+    length = np.maximum(np.max(x, initial=-1) + 1, minlength)
+    if weights is None:
+        counts = np.zeros(length, np.int64)
+        np.add.at(counts, x, 1)
+        return counts
+    w = np.asarray(weights, dtype=np.float64)
+    if w.shape[0] != x.shape[0]:
+        raise ValueError("The weights and list don't have the same length.")
+    totals = np.zeros(length, np.float64)
+    np.add.at(totals, x, w)
+    return totals
+
+
+# --- histograms
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    a = np.ravel(a)
+    if a.dtype.kind == "b":
+        a = a.astype(np.uint8)
+    w = None
+    if weights is not None:
+        weights = np.asarray(weights)
+        w = np.ravel(weights)
+        if w.shape[0] != a.shape[0]:
+            raise ValueError("weights should have the same shape as a.")
+    if np.ndim(bins) == 0:
+        edges, counts = _even(a, bins, range, w)
+    else:
+        edges = np.asarray(bins)
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        counts = _uneven(a, edges, w)
+    if density:
+        return counts / np.diff(edges).astype(float) / np.sum(counts), edges
+    return counts, edges
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    a = np.ravel(a)
+    return _edges(a, bins, range)[0] if np.ndim(bins) == 0 else np.asarray(bins)
+
+
+def _edges(a: Any, bins: Any, range: Any) -> Any:
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    if range is not None:
+        first, last = range
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif a.dtype.kind == "f":
+        first = np.where(a.size == 0, np.array(0, a.dtype), np.min(a, initial=np.inf))
+        last = np.where(a.size == 0, np.array(1, a.dtype), np.max(a, initial=-np.inf))
+        if np.any(np.isnan(a)):
+            raise ValueError("autodetected range of [nan, nan] is not finite")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    else:
+        first = np.where(a.size == 0, 0, np.min(a, initial=np.iinfo(a.dtype).max))
+        last = np.where(a.size == 0, 1, np.max(a, initial=np.iinfo(a.dtype).min))
+    span = np.subtract(last, first)
+    narrow = np.equal(first, last)
+    low = np.where(narrow, first - 0.5, first)
+    high = np.where(narrow, last + 0.5, last)
+    kind = np.result_type(first, last, a)
+    if kind.kind in "iu":
+        kind = np.result_type(kind, float)
+    edges = np.linspace(low, high, bins + 1, dtype=kind)
+    if np.any(edges[:-1] >= edges[1:]):
+        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+    return edges, low, high, np.where(narrow, 1.0, span)
+
+
+def _even(a: Any, bins: Any, range: Any, w: Any) -> Any:
+    edges, first, last, span = _edges(a, bins, range)
+    kept = (a >= first) & (a <= last)
+    x = np.where(kept, a, first).astype(edges.dtype)
+    at = (np.subtract(x, first.astype(edges.dtype)) / span * bins).astype(np.int64)
+    at = np.where(at == bins, at - 1, at)
+    at = np.where(x < edges[at], at - 1, at)
+    at = np.where((x >= edges[at + 1]) & (at != bins - 1), at + 1, at)
+    if w is None:
+        counts = np.zeros(bins, np.int64)
+        np.add.at(counts, at, kept)
+        return edges, counts
+    totals = np.zeros(bins, np.float64)
+    np.add.at(totals, at, np.where(kept, w, 0))
+    return edges, totals.astype(w.dtype)
+
+
+def _uneven(a: Any, edges: Any, w: Any) -> Any:
+    if w is None:
+        s = np.sort(a)
+        below = np.searchsorted(s, edges[:-1], side="left")
+        return np.diff(np.concatenate((below, np.searchsorted(s, edges[-1:], side="right"))))
+    order = np.argsort(a)
+    s, running = a[order], np.concatenate((np.zeros(1, w.dtype), np.cumsum(w[order], dtype=w.dtype)))
+    below = np.searchsorted(s, edges[:-1], side="left")
+    at = np.concatenate((below, np.searchsorted(s, edges[-1:], side="right")))
+    return np.diff(running[at])
+
+
+# --- sets
+
+
+def _is_new(s: Any) -> Any:
+    """Where an element of a sorted array is another than the one before it; all NaN are one."""
+    new = np.ones(s.shape[0], bool)
+    new[1:] = s[1:] != s[:-1]
+    if s.dtype.kind == "f":
+        new[1:] = new[1:] & ~(np.isnan(s[1:]) & np.isnan(s[:-1]))
+    return new
+
+
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None
+) -> Any:
+    a = np.asanyarray(ar)
+    if axis is not None and a.ndim != 1:
+        refuse("np.unique with axis=")
+    flat = np.ravel(a)
+    if not return_index and not return_inverse:
+        s = np.sort(flat)
+        new = _is_new(s)
+        if not return_counts:
+            return s[new]
+        return s[new], _counts(new)
+    order = np.argsort(flat, kind="mergesort" if return_index else "quicksort")
+    s = flat[order]
+    new = _is_new(s)
+    results = (s[new],)
+    if return_index:
+        results = results + (order[new],)
+    if return_inverse:
+        inverse = np.zeros(flat.shape[0], np.int64)
+        inverse[order] = np.cumsum(new) - 1
+        results = results + (inverse.reshape(a.shape),)
+    if return_counts:
+        results = results + (_counts(new),)
+    return results
+
+
+def _counts(new: Any) -> Any:
+    """How long the runs are that begin where `new` holds."""
+    last = np.ones(new.shape[0], bool)
+    last[:-1] = new[1:]
+    return np.flatnonzero(last) - np.flatnonzero(new) + 1
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, kind: Any = None
+) -> Any:
+    a = np.asarray(element)
+    if isinstance(test_elements, (list, tuple)):
+        found = np.zeros(a.shape, bool)
+        for value in test_elements:
+            found = found | (a == value)
+        return ~found if invert else found
+    s = np.sort(np.ravel(test_elements))
+    found = np.searchsorted(s, a, side="right") > np.searchsorted(s, a, side="left")
+    if a.dtype.kind == "f":
+        found = found & ~np.isnan(a)
+    return ~found if invert else found
+
+
+def union1d(ar1: Any, ar2: Any) -> Any:
+    return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    a, b = np.asanyarray(ar1), np.asanyarray(ar2)
+    values = unique(a.astype(np.result_type(a, b)))
+    return values[isin(values, b)]
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    values = np.ravel(ar1) if assume_unique else unique(ar1)
+    return values[isin(values, np.asanyarray(ar2), invert=True)]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    a, b = unique(ar1), unique(ar2)
+    mine, theirs = a[isin(a, b, invert=True)], b[isin(b, a, invert=True)]
+    return np.sort(np.concatenate((mine, theirs)))

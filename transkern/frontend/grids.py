@@ -1,0 +1,237 @@
+"""Coordinates: `np.mgrid`, `np.ogrid`, `np.r_`, `np.c_`, `np.meshgrid`, `np.indices`, `np.ix_`, linear positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.frontend.arguments import TABLE, Arguments, handles
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import apply, as_array, is_python_number, result_type, select
+from transkern.frontend.indexing import Item, SliceValue, nonzero_positions, ravel_index, unravel
+from transkern.frontend.shaping import arange, concatenate, dims_of, dtype_of, expand, linspace
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Expr, Reduce
+
+MAKERS = ("numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp")
+"""What is subscripted to make something."""
+
+
+def made_by_subscript(ctx: Context, path: str, items: Sequence[Item]) -> Value:
+    """``np.mgrid[…]``, ``np.r_[…]``, …"""
+    match path.removeprefix("numpy."):
+        case "r_":
+            return _joined(ctx, [_piece(ctx, i) for i in items], 1)
+        case "c_":
+            return _joined(ctx, [_column(ctx, _piece(ctx, i)) for i in items], -1)
+        case "mgrid" | "ogrid" as name:
+            return _grid(ctx, items, name == "ogrid")
+        case name:
+            constants = [_constant_slice(ctx, i) for i in items]
+            value = tuple(constants) if len(constants) > 1 or name == "index_exp" else constants[0]
+            return Static(value)
+
+
+def _constant_slice(ctx: Context, item: Item) -> object:
+    if isinstance(item, Static):
+        return item.value
+    if isinstance(item, SliceValue):
+        parts = (item.start, item.stop, item.step)
+        if all(p is None or isinstance(p, Static) for p in parts):
+            start, stop, step = (p.value if isinstance(p, Static) else None for p in parts)
+            return slice(start, stop, step)
+    ctx.fail("np.s_ with run-time bounds", "write the slice where it is used")
+
+
+def _piece(ctx: Context, item: Item) -> Value:
+    if isinstance(item, SliceValue):
+        return _line(ctx, item)
+    if isinstance(item, Static) and isinstance(item.value, str):
+        ctx.fail(f"np.r_ with the directive {item.value!r}", "use np.concatenate or np.stack")
+    return item
+
+
+def _line(ctx: Context, item: SliceValue) -> Array:
+    """The numbers that a slice stands for; an imaginary step is a number of points."""
+    start, step = item.start or Static(0), item.step or Static(1)
+    if item.stop is None:
+        ctx.fail("a slice without an end in np.r_ or np.mgrid")
+    if isinstance(step, Static) and isinstance(step.value, complex):
+        return linspace(ctx, start, item.stop, Static(int(abs(step.value))), True, None)
+    return arange(ctx, start, item.stop, step, None)
+
+
+def _column(ctx: Context, value: Value) -> Value:
+    array = as_array(ctx, value)
+    array = ctx.compact(array, "kept") if array.mask is not None else array
+    if array.ndim == 0:
+        return Array(ctx.axes((b.ONE, b.ONE)), array.body)
+    return expand(ctx, array, 1) if array.ndim == 1 else array
+
+
+def _joined(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
+    weak = [p for p in parts if is_python_number(p)]
+    arrays = [as_array(ctx, p) for p in parts]
+    arrays = [Array(ctx.axes((b.ONE,)), v.body) if v.ndim == 0 else v for v in arrays]
+    if weak:  # numbers of Python's take the dtype of the others
+        dtype = result_type(ctx, [p if is_python_number(p) else v for p, v in zip(parts, arrays, strict=True)])
+        arrays = [
+            Array(v.axes, b.cast(v.body, dtype)) if is_python_number(p) else v
+            for p, v in zip(parts, arrays, strict=True)
+        ]
+    return concatenate(ctx, arrays, 0 if axis == 1 else arrays[0].ndim - 1)
+
+
+def _grid(ctx: Context, items: Sequence[Item], is_open: bool) -> Value:
+    slices = [i for i in items if isinstance(i, SliceValue)]
+    if len(slices) != len(items):
+        ctx.fail("np.mgrid with something that is no slice")
+    lines = [_line(ctx, s) for s in slices]
+    dtype = str(np.result_type(*[v.dtype for v in lines]).name)
+    lines = [Array(v.axes, b.cast(v.body, dtype)) for v in lines]
+    if len(lines) == 1:
+        return lines[0]
+    axes = ctx.axes(tuple(v.dims[0] for v in lines))
+    elements = [v.at((x.var,)) for v, x in zip(lines, axes, strict=True)]
+    if is_open:
+        return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
+    first = ctx.axis("d", b.index(len(lines)))
+    return Array((first, *axes), select(first.var, elements))
+
+
+def _standing(ctx: Context, line: Array, axis: int, ndim: int) -> Array:
+    """A one-dimensional array along one of several axes."""
+    for d in range(ndim):
+        if d != axis:
+            line = expand(ctx, line, d)
+    return line
+
+
+def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    a = Arguments(ctx, "np.meshgrid", ("copy", "sparse", "indexing"), (), keywords)
+    lines = [as_array(ctx, v) for v in args]
+    lines = [ctx.compact(v, "kept") if v.mask is not None else v for v in lines]
+    lines = [Array(ctx.axes((b.product(v.dims),)), v.at(unravel(b.ZERO, v.dims))) if not v.ndim else v for v in lines]
+    if any(v.ndim != 1 for v in lines):
+        ctx.fail("np.meshgrid of arrays with several dimensions", "flatten them before")
+    order = list(range(len(lines)))
+    indexing = a.text("indexing", "xy")
+    if indexing not in ("xy", "ij"):
+        ctx.guard(b.FALSE, "ValueError", "Valid values for `indexing` are 'xy' and 'ij'.")
+    if indexing == "xy" and len(lines) > 1:
+        order[:2] = [1, 0]
+    place = {line: order.index(line) for line in order}
+    if a.flag("sparse"):
+        grids = [_standing(ctx, v, place[k], len(lines)) for k, v in enumerate(lines)]
+        if a.flag("copy", True):
+            grids = [replace(g, view=False, identity="") for g in grids]
+        return Seq(tuple(grids))
+    dims = tuple(lines[k].dims[0] for k in order)
+    grids = []
+    for k, v in enumerate(lines):
+        axes = ctx.axes(dims)
+        grids.append(Array(axes, v.at((axes[place[k]].var,))))
+    return Seq(tuple(grids))
+
+
+TABLE["numpy.meshgrid"] = _meshgrid
+
+
+@handles("numpy.indices", names="dimensions dtype sparse")
+def _indices(ctx: Context, a: Arguments) -> Value:
+    dims = dims_of(ctx, a.need("dimensions"))
+    dtype = dtype_of(ctx, a.get("dtype"), "int64")
+    lines = [arange(ctx, Static(0), Scalar(d, True), Static(1), dtype) for d in dims]
+    if a.flag("sparse"):
+        return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
+    axes = ctx.axes(tuple(v.dims[0] for v in lines))
+    first = ctx.axis("d", b.index(len(lines)))
+    return Array((first, *axes), select(first.var, [v.at((x.var,)) for v, x in zip(lines, axes, strict=True)]))
+
+
+def _fromfunction(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    from transkern.frontend.values import Function
+
+    a = Arguments(ctx, "np.fromfunction", ("function", "shape", "dtype"), args, keywords)
+    function = a.need("function")
+    if not isinstance(function, Function):
+        ctx.fail("np.fromfunction of something that is no plain function")
+    dims = dims_of(ctx, a.need("shape"))
+    dtype = dtype_of(ctx, a.get("dtype"), "float64")
+    coordinates: list[Value] = []
+    for d in range(len(dims)):
+        axes = ctx.axes(dims)
+        coordinates.append(Array(axes, b.cast(axes[d].var, dtype)))
+    assert ctx.inline is not None
+    return ctx.inline(function, coordinates, {})
+
+
+TABLE["numpy.fromfunction"] = _fromfunction
+
+
+def _ix(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    lines: list[Array] = []
+    for value in args:
+        line = as_array(ctx, value)
+        if line.ndim != 1:
+            ctx.guard(b.FALSE, "ValueError", "Cross index must be 1 dimensional")
+        if line.dtype == "bool":
+            line = ctx.compact(nonzero_positions(ctx, line)[0], "where")
+        lines.append(ctx.compact(line, "kept") if line.mask is not None else line)
+    return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
+
+
+TABLE["numpy.ix_"] = _ix
+
+
+# --- positions
+
+
+def _all_hold(condition: Expr, array: Array) -> Expr:
+    return b.logical_not(Reduce("any", array.axes, b.logical_not(condition), "bool")) if array.axes else condition
+
+
+@handles("numpy.unravel_index", names="indices shape order")
+def _unravel_index(ctx: Context, a: Arguments) -> Value:
+    if a.text("order", "C") != "C":
+        ctx.fail("np.unravel_index with order=")
+    dims = dims_of(ctx, a.need("shape"))
+    total = b.product(dims)
+    given = a.need("indices")
+    value = as_array(ctx, given)
+    value = ctx.compact(value, "kept") if value.mask is not None else value
+    at = b.as_index(value.body)
+    if not value.axes:
+        at = ctx.let(at, "at")
+    inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, total))
+    message, shown = "index {} is out of bounds for array with size {}", (at, total)
+    with ctx.axis_ranges(value.axes):
+        certain = all(ctx.within(at, total))
+    if not certain:
+        if value.axes:
+            message, shown = "an index is out of bounds for array with size {}", (total,)  # type: ignore[assignment]
+        ctx.guard(_all_hold(inside, value), "ValueError", message, shown)
+    parts = [b.cast(i, "int64") for i in unravel(at, dims)]
+    return Seq(tuple(Array(value.axes, p) if value.axes else Scalar(p) for p in parts))
+
+
+@handles("numpy.ravel_multi_index", names="multi_index dims mode order")
+def _ravel_multi_index(ctx: Context, a: Arguments) -> Value:
+    if a.text("mode", "raise") != "raise" or a.text("order", "C") != "C":
+        ctx.fail("np.ravel_multi_index with mode= or order=")
+    dims = dims_of(ctx, a.need("dims"))
+    index = a.need("multi_index")
+    if not isinstance(index, Seq) or len(index.items) != len(dims):
+        ctx.fail("np.ravel_multi_index needs a tuple of as many indices as there are dims")
+    zero = apply(ctx, "multiply", [index.items[0], Static(0)])
+    parts = [as_array(ctx, apply(ctx, "add", [i, zero])) for i in index.items]
+    axes = parts[0].axes
+    at = [b.as_index(p.at(tuple(x.var for x in axes))) for p in parts]
+    for i, d in zip(at, dims, strict=True):
+        inside = b.both(b.compare("greater_equal", i, b.ZERO), b.compare("less", i, d))
+        ctx.guard(_all_hold(inside, Array(axes, i)), "ValueError", "invalid entry in coordinates array")
+    linear = b.cast(ravel_index(at, dims), "int64")
+    return Array(axes, linear) if axes else Scalar(linear)

@@ -1,0 +1,221 @@
+"""`numpy.linalg`: decompositions and solutions, steps of a library between kernels."""
+
+from __future__ import annotations
+
+from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, broadcast_dims, convert, is_number, result_type, scalar_expr
+from transkern.frontend.library_calls import step
+from transkern.frontend.shaping import constant_int, expand, normal_axis, reshape, stack
+from transkern.frontend.values import Array, Scalar, Seq, Static, Unbound, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+
+
+def _matrices(ctx: Context, value: Value, square: bool = False) -> Array:
+    """A stack of matrices in the type that the library computes in."""
+    array = as_array(ctx, value)
+    array = ctx.compact(array, "kept") if array.mask is not None else array
+    if array.ndim < 2:
+        ctx.guard(
+            b.FALSE, "np.linalg.LinAlgError",
+            f"{array.ndim}-dimensional array given. Array must be at least two-dimensional",
+        )  # fmt: skip
+    if square:
+        ctx.guard(
+            b.compare("equal", array.dims[-1], array.dims[-2]), "np.linalg.LinAlgError",
+            "Last 2 dimensions of the array must be square",
+        )  # fmt: skip
+    return _inexact(ctx, array)
+
+
+def _inexact(ctx: Context, array: Array) -> Array:
+    if array.dtype == "float16":
+        ctx.fail("linear algebra in float16", "convert with .astype(np.float32)")
+    dtype = array.dtype if array.dtype.startswith(("float", "complex")) else "float64"
+    return array if array.dtype == dtype else convert(array, dtype)
+
+
+def _value(made: Array) -> Value:
+    """What NumPy hands back: a scalar where no dim is left."""
+    return made if made.ndim else Scalar(made.body)
+
+
+@handles("numpy.linalg.inv", names="a")
+def _inv(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    return step(ctx, "inv", {"matrix": x}, {"inverse": (x.dtype, x.dims)})[0]
+
+
+@handles("numpy.linalg.det", names="a")
+def _det(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    return _value(step(ctx, "det", {"matrix": x}, {"determinant": (x.dtype, x.dims[:-2])})[0])
+
+
+@handles("numpy.linalg.slogdet", names="a")
+def _slogdet(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    made = step(ctx, "slogdet", {"matrix": x}, {"sign": (x.dtype, x.dims[:-2]), "logdet": (x.dtype, x.dims[:-2])})
+    return Seq(tuple(map(_value, made)), "tuple")
+
+
+@handles("numpy.linalg.cholesky", names="a")
+def _cholesky(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    return step(ctx, "cholesky", {"matrix": x}, {"factor": (x.dtype, x.dims)})[0]
+
+
+@handles("numpy.linalg.solve", names="a b")
+def _solve(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    y = as_array(ctx, a.need("b"))
+    y = ctx.compact(y, "kept") if y.mask is not None else y
+    dtype = result_type(ctx, [x, _inexact(ctx, y)])
+    x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
+    vector = y.ndim == 1
+    inner = y.dims[0] if vector else y.dims[-2]
+    signature = "(m,m),(m)->(m)" if vector else "(m,m),(m,n)->(m,n)"
+    ctx.guard(
+        b.compare("equal", inner, x.dims[-1]), "ValueError",
+        f"solve{'1' if vector else ''}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+        f"{signature} (size {{}} is different from {{}})", (inner, x.dims[-1]),
+    )  # fmt: skip
+    dims: tuple[Expr, ...]
+    if vector:
+        dims = (*x.dims[:-2], y.dims[0])
+    else:
+        batch = broadcast_dims(ctx, [x.dims[:-2], y.dims[:-2]]) if x.ndim > 2 or y.ndim > 2 else ()
+        dims = (*batch, *y.dims[-2:])
+    return step(ctx, "solve", {"matrix": x, "right": y}, {"solution": (dtype, dims)})[0]
+
+
+@handles("numpy.linalg.eigh", "numpy.linalg.eigvalsh", names="a UPLO")
+def _eigh(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    values = (x.dtype, x.dims[:-1])
+    uplo = a.text("UPLO", "L").upper()
+    if uplo not in ("L", "U"):
+        ctx.guard(b.FALSE, "ValueError", "UPLO argument must be 'L' or 'U'")
+    if a.name.endswith("eigvalsh"):
+        return step(ctx, "eigvalsh", {"matrix": x}, {"eigenvalues": values}, uplo=uplo)[0]
+    outs = {"eigenvalues": values, "eigenvectors": (x.dtype, x.dims)}
+    return Seq(tuple(step(ctx, "eigh", {"matrix": x}, outs, uplo=uplo)))
+
+
+@handles("numpy.linalg.svd", "numpy.linalg.svdvals", names="a full_matrices compute_uv hermitian")
+def _svd(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"))
+    m, n = x.dims[-2:]
+    k = b.minimum(m, n)
+    values = (x.dtype, (*x.dims[:-2], k))
+    if a.flag("hermitian"):
+        ctx.fail(f"`{a.name}` with hermitian=")
+    if a.name.endswith("svdvals") or not a.flag("compute_uv", True):
+        return step(ctx, "svdvals", {"matrix": x}, {"singular": values})[0]
+    full = a.flag("full_matrices", True)
+    left = (*x.dims[:-2], m, m if full else k)
+    right = (*x.dims[:-2], n if full else k, n)
+    outs = {"left": (x.dtype, left), "singular": values, "right": (x.dtype, right)}
+    return Seq(tuple(step(ctx, "svd", {"matrix": x}, outs, full=full)))
+
+
+@handles("numpy.linalg.qr", names="a mode")
+def _qr(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"))
+    m, n = x.dims[-2:]
+    mode = a.text("mode", "reduced")
+    if mode not in ("reduced", "complete", "r"):
+        ctx.fail(f"np.linalg.qr with mode={mode!r}", "supported: 'reduced', 'complete', 'r'")
+    k = m if mode == "complete" else b.minimum(m, n)
+    upper = (x.dtype, (*x.dims[:-2], k, n))
+    if mode == "r":
+        return step(ctx, "qr", {"matrix": x}, {"upper": upper}, mode=mode)[0]
+    outs = {"orthogonal": (x.dtype, (*x.dims[:-2], m, k)), "upper": upper}
+    return Seq(tuple(step(ctx, "qr", {"matrix": x}, outs, mode=mode)))
+
+
+@handles("numpy.linalg.pinv", names="a rcond")
+def _pinv(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"))
+    out = {"inverse": (x.dtype, (*x.dims[:-2], x.dims[-1], x.dims[-2]))}
+    return step(ctx, "pinv", {"matrix": x}, out, rcond=_constant(ctx, a, "rcond"))[0]
+
+
+def _constant(ctx: Context, a: Arguments, name: str) -> float | None:
+    value = a.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, Static) or not is_number(value):
+        ctx.fail(f"`{name}=` must be a constant")
+    return float(value.value)
+
+
+@handles("numpy.linalg.lstsq", names="a b rcond")
+def _lstsq(ctx: Context, a: Arguments) -> Value:
+    """The solution and the rank's companions; the residuals' number depends on the rank, so they are left out."""
+    x = _matrices(ctx, a.need("a"))
+    y = as_array(ctx, a.need("b"))
+    y = ctx.compact(y, "kept") if y.mask is not None else y
+    dtype = result_type(ctx, [x, _inexact(ctx, y)])
+    x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
+    ctx.guard(b.compare("equal", x.dims[0], y.dims[0]), "np.linalg.LinAlgError", "Incompatible dimensions")
+    rcond = _constant(ctx, a, "rcond")
+    outs = {"solution": (dtype, (x.dims[1], *y.dims[1:])), "rank": ("int32", ())}
+    made = step(ctx, "lstsq", {"matrix": x, "right": y}, outs, rcond=rcond)
+    residuals = Unbound("the residuals and singular values of np.linalg.lstsq are not computed")
+    return Seq((made[0], residuals, Scalar(made[1].body), residuals))
+
+
+@handles("numpy.searchsorted", names="a v side sorter")
+def _searchsorted(ctx: Context, a: Arguments) -> Value:
+    values, sought = a.array("a"), a.need("v")
+    if values.ndim != 1:
+        ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
+    sorter = a.get("sorter")
+    if sorter is not None:
+        from transkern.frontend.indexing import array_item
+
+        values = as_array(ctx, array_item(ctx, values, [as_array(ctx, sorter)]))
+    side = a.text("side", "left")
+    if side not in ("left", "right"):
+        ctx.guard(b.FALSE, "ValueError", f"search side must be 'left' or 'right' (got '{side}')")
+    v = as_array(ctx, sought)
+    v = ctx.compact(v, "kept") if v.mask is not None else v
+    dtype = result_type(ctx, [values, sought if is_number(sought) or isinstance(sought, Scalar) else v])
+    values, v = (x if x.dtype == dtype else convert(x, dtype) for x in (values, v))
+    single = v.ndim == 0
+    if single:
+        v = expand(ctx, Array((), scalar_expr(ctx, v)), 0)
+    values = ctx.compact(values, "kept") if values.mask is not None else values
+    facts = {"low": b.ZERO, "high": b.add(values.dims[0], b.ONE)}
+    found = step(ctx, "searchsorted", {"sorted": values, "sought": v}, {"at": ("int64", v.dims)}, facts, side=side)[0]
+    return Scalar(ctx.let(found.at((b.ZERO,)), "at")) if single else found
+
+
+
+@handles("numpy.partition", "numpy.argpartition", names="a kth axis")
+def _partition(ctx: Context, a: Arguments) -> Value:
+    x = a.array("a")
+    x = ctx.compact(x, "kept") if x.mask is not None else x
+    axis = a.given.get("axis") or Static(-1)
+    if isinstance(axis, Static) and axis.value is None:
+        x, axis = reshape(ctx, x, [Static(-1)]), Static(-1)
+    at = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+    kth = convert(as_array(ctx, a.need("kth")), "int64")
+    name = a.name.removeprefix("np.")
+    out = ("order", "int64") if name == "argpartition" else ("partitioned", x.dtype)
+    facts = {"low": b.ZERO, "high": x.dims[at]} if name == "argpartition" else {}
+    return step(ctx, name, {"keys": x, "kth": kth}, {out[0]: (out[1], x.dims)}, facts, axis=at)[0]
+
+
+@handles("numpy.lexsort", names="keys axis")
+def _lexsort(ctx: Context, a: Arguments) -> Value:
+    """The library sorts a stack of keys; keys of several types keep their order in their common type."""
+    if a.get("axis") is not None:
+        ctx.fail("np.lexsort with axis=")
+    keys = a.need("keys")
+    made = stack(ctx, keys.items, 0) if isinstance(keys, Seq) else keys
+    x = as_array(ctx, made)
+    facts = {"low": b.ZERO, "high": x.dims[1], "permutation": x.ndim == 2}
+    return step(ctx, "lexsort", {"keys": x}, {"order": ("int64", x.dims[1:])}, facts)[0]

@@ -1,0 +1,224 @@
+"""Sums of products: dot, tensordot, einsum, kron, trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import apply, as_array, convert, result_type
+from transkern.frontend.library_calls import matmul, stored
+from transkern.frontend.reductions import reduce
+from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
+
+
+@handles("numpy.outer", "numpy.linalg.outer", names="a b out")
+def _outer(ctx: Context, a: Arguments) -> Value:
+    x = reshape(ctx, a.array("a"), [Static(-1), Static(1)])
+    y = reshape(ctx, a.array("b"), [Static(1), Static(-1)])
+    return a.result(apply(ctx, "multiply", [x, y]))
+
+
+@handles("numpy.matmul", "numpy.linalg.matmul", names="a b out")
+def _matmul(ctx: Context, a: Arguments) -> Value:
+    return a.result(matmul(ctx, a.array("a"), a.array("b")))
+
+
+@handles("numpy.dot", "numpy.inner", names="a b out")
+def _dot(ctx: Context, a: Arguments) -> Value:
+    return a.result(dot(ctx, a.need("a"), a.need("b"), a.name == "np.inner"))
+
+
+def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
+    """``np.dot``: over the last axis of the first and the last but one of the second (`inner`: its last)."""
+    x, y = as_array(ctx, left), as_array(ctx, right)
+    if x.ndim == 0 or y.ndim == 0:
+        return apply(ctx, "multiply", [left, right])
+    at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
+    own, other = x.dims[-1], y.dims[at]
+    shapes = ["(" + ",".join("{}" for _ in v.dims) + (",)" if v.ndim == 1 else ")") for v in (x, y)]
+    ctx.guard(
+        b.compare("equal", own, other), "ValueError",
+        f"shapes {shapes[0]} and {shapes[1]} not aligned: {{}} (dim {x.ndim - 1}) != {{}} (dim {at})",
+        (*x.dims, *y.dims, own, other),
+    )  # fmt: skip
+    if inner and y.ndim == 2:
+        return matmul(ctx, x, transpose(ctx, y, None))
+    if x.ndim <= 2 and y.ndim <= 2:
+        return matmul(ctx, x, y)
+    return _contract(ctx, x, y, (x.ndim - 1,), (at,))
+
+
+@handles("numpy.vdot", names="a b")
+def _vdot(ctx: Context, a: Arguments) -> Value:
+    x, y = (reshape(ctx, a.array(name), [Static(-1)]) for name in "ab")
+    ctx.guard(
+        b.compare("equal", x.dims[0], y.dims[0]), "ValueError", "cannot reshape array of size {} into shape ({},)",
+        (y.dims[0], x.dims[0]),
+    )  # fmt: skip
+    return matmul(ctx, x, y)
+
+
+@handles("numpy.vecdot", "numpy.linalg.vecdot", names="x1 x2 axis")
+def _vecdot(ctx: Context, a: Arguments) -> Value:
+    product = as_array(ctx, apply(ctx, "multiply", [a.array("x1"), a.array("x2")]))
+    return reduce(ctx, "sum", product, a.get("axis") or Static(-1), False, product.dtype)
+
+
+@handles("numpy.tensordot", "numpy.linalg.tensordot", names="a b axes")
+def _tensordot(ctx: Context, a: Arguments) -> Value:
+    x, y = a.array("a"), a.array("b")
+    mine, theirs = _contracted(ctx, a.get("axes") or Static(2), x.ndim)
+    if len(mine) != len(theirs):
+        ctx.guard(b.FALSE, "ValueError", "shape-mismatch for sum")
+    mine = tuple(normal_axis(ctx, d, x.ndim) for d in mine)
+    theirs = tuple(normal_axis(ctx, d, y.ndim) for d in theirs)
+    for p, q in zip(mine, theirs, strict=True):
+        ctx.guard(b.compare("equal", x.dims[p], y.dims[q]), "ValueError", "shape-mismatch for sum")
+    return as_array(ctx, _contract(ctx, x, y, mine, theirs))
+
+
+def _contracted(ctx: Context, axes: Value, ndim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    if isinstance(axes, Seq):
+        first, second = axes.items
+        return _numbers(ctx, first), _numbers(ctx, second)
+    count = constant_int(ctx, axes, "axes")
+    return tuple(range(ndim - count, ndim)), tuple(range(count))
+
+
+def _numbers(ctx: Context, value: Value) -> tuple[int, ...]:
+    items = value.items if isinstance(value, Seq) else (value,)
+    return tuple(constant_int(ctx, i, "an axis") for i in items)
+
+
+def _contract(ctx: Context, x: Array, y: Array, mine: Sequence[int], theirs: Sequence[int]) -> Value:
+    """The sum of products over pairs of axes, as one matrix product."""
+    rows = [d for d in range(x.ndim) if d not in mine]
+    columns = [d for d in range(y.ndim) if d not in theirs]
+    left, right = transpose(ctx, x, [*rows, *mine]), transpose(ctx, y, [*theirs, *columns])
+    out = (*left.dims[: len(rows)], *right.dims[len(theirs) :])
+    shared = b.product(left.dims[len(rows) :])
+
+    def flat(value: Array, dims: Sequence[Expr]) -> Array:
+        return reshape(ctx, value, [Scalar(d, True) for d in dims])
+
+    product = matmul(
+        ctx, flat(left, (b.product(out[: len(rows)]), shared)), flat(right, (shared, b.product(out[len(rows) :])))
+    )
+    if not out:
+        return Scalar(as_array(ctx, product).at((b.ZERO, b.ZERO)))
+    return flat(as_array(ctx, product), out)
+
+
+@handles("numpy.kron", names="a b")
+def _kron(ctx: Context, a: Arguments) -> Value:
+    x, y = a.need("a"), a.need("b")
+    p, q = as_array(ctx, x), as_array(ctx, y)
+    if not p.ndim or not q.ndim:
+        return apply(ctx, "multiply", [x, y])
+    dtype = result_type(ctx, [p, q])
+    p, q = stored(ctx, convert(p, dtype), "left"), stored(ctx, convert(q, dtype), "right")
+    ndim = max(p.ndim, q.ndim)
+    outer = (*[b.ONE] * (ndim - p.ndim), *p.dims)
+    inner = (*[b.ONE] * (ndim - q.ndim), *q.dims)
+    axes = ctx.axes(tuple(b.mul(m, n) for m, n in zip(outer, inner, strict=True)))
+    at = [b.floordiv(x.var, n) for x, n in zip(axes, inner, strict=True)][ndim - p.ndim :]
+    rest = [b.mod(x.var, n) for x, n in zip(axes, inner, strict=True)][ndim - q.ndim :]
+    return Array(axes, Apply("multiply", (p.at(tuple(at)), q.at(tuple(rest))), dtype))
+
+
+# --- einsum
+
+
+@handles("numpy.einsum", names="subscripts a b c d e f optimize dtype order casting")
+def _einsum(ctx: Context, a: Arguments) -> Value:
+    text = a.need("subscripts")
+    if not isinstance(text, Static) or not isinstance(text.value, str):
+        ctx.fail("np.einsum without its subscripts as text", "write np.einsum('ij,jk->ik', a, b)")
+    if a.get("dtype") is not None:
+        ctx.fail("np.einsum with dtype=", "convert the operands with .astype")
+    operands = [as_array(ctx, a.given[name]) for name in "abcdef" if name in a.given]
+    operands = [ctx.compact(v, "kept") if v.mask is not None else v for v in operands]
+    terms, out = _subscripts(ctx, text.value, operands)
+    extents: dict[str, Expr] = {}
+    for labels, value in zip(terms, operands, strict=True):
+        for label, extent in zip(labels, value.dims, strict=True):
+            known = extents.setdefault(label, extent)
+            if b.constant(known) == 1:
+                extents[label] = extent
+            elif b.constant(extent) != 1:
+                ctx.guard(
+                    b.compare("equal", extent, known), "ValueError",
+                    "operands could not be broadcast together with remapped shapes [original->remapped]",
+                )  # fmt: skip
+    axes = {label: ctx.axis(label if label.isalpha() else "e", extent) for label, extent in extents.items()}
+    dtype = result_type(ctx, operands)
+
+    def element(labels: str, value: Array) -> Expr:
+        ones = [b.constant(d) == 1 for d in value.dims]
+        at = (b.ZERO if one else axes[label].var for label, one in zip(labels, ones, strict=True))
+        return b.cast(value.at(tuple(at)), dtype)
+
+    kept = tuple(axes[label] for label in out)
+    summed = tuple(axes[label] for label in extents if label not in out)
+    if len(operands) == 1 and not summed:
+        body = element(terms[0], operands[0])
+        return Array(kept, body, view=operands[0].view and isinstance(body, Load))
+    factors = [element(t, stored(ctx, v, "operand")) for t, v in zip(terms, operands, strict=True)]
+    body = factors[0]
+    for factor in factors[1:]:
+        body = Apply("multiply", (body, factor), dtype)
+    if summed:
+        body = Reduce("any" if dtype == "bool" else "sum", summed, body, dtype, ctx.span)
+    return Scalar(ctx.let(body, "total")) if not kept else ctx.define(Array(kept, body), "product")
+
+
+def _subscripts(ctx: Context, text: str, operands: Sequence[Array]) -> tuple[list[str], str]:
+    """The labels of each operand and of the result; what an ellipsis stands for gets digits."""
+    ins, arrow, out = text.replace(" ", "").partition("->")
+    parts = ins.split(",")
+    if len(parts) != len(operands):
+        few = "fewer" if len(operands) > len(parts) else "more"
+        del few
+        ctx.fail(f"np.einsum('{text}') with {len(operands)} operands")
+    free = [v.ndim - len(p.replace("...", "")) for p, v in zip(parts, operands, strict=True)]
+    most = max((f for f, p in zip(free, parts, strict=True) if "..." in p), default=0)
+    terms = []
+    for part, count, value in zip(parts, free, operands, strict=True):
+        if count < 0 or ("..." not in part and count):
+            ctx.fail(f"np.einsum: '{part}' does not name the {value.ndim} axes of its operand")
+        digits = "".join(str(k) for k in range(most - count, most)) if "..." in part else ""
+        terms.append(part.replace("...", digits))
+    if not arrow:
+        joined = "".join(terms)
+        out = "".join(str(k) for k in range(most)) + "".join(
+            sorted(c for c in set(joined) if c.isalpha() and joined.count(c) == 1)
+        )
+    else:
+        out = out.replace("...", "".join(str(k) for k in range(most)))
+    for label in out:
+        if not any(label in t for t in terms):
+            ctx.fail(f"np.einsum: the result's '{label}' is in none of the operands")
+    return terms, out
+
+
+def diagonal(ctx: Context, value: Array, shift: Value, axis1: int, axis2: int) -> Array:
+    """``np.diagonal``: a view; the diagonal becomes the last axis."""
+    if value.ndim < 2:
+        ctx.guard(b.FALSE, "ValueError", "diag requires an array of at least two dimensions")
+    first, second = normal_axis(ctx, axis1, value.ndim), normal_axis(ctx, axis2, value.ndim)
+    if first == second:
+        ctx.guard(b.FALSE, "ValueError", "axis1 and axis2 cannot be the same")
+    by = constant_int(ctx, shift, "offset")
+    rest = [d for d in range(value.ndim) if d not in (first, second)]
+    turned = transpose(ctx, value, [*rest, first, second])
+    rows = b.maximum(b.sub(turned.dims[-2], b.index(max(0, -by))), b.ZERO)
+    columns = b.maximum(b.sub(turned.dims[-1], b.index(max(0, by))), b.ZERO)
+    axes: tuple[Axis, ...] = ctx.axes((*turned.dims[:-2], b.minimum(rows, columns)))
+    last = axes[-1].var
+    at = (*(x.var for x in axes[:-1]), b.add(last, b.index(max(0, -by))), b.add(last, b.index(max(0, by))))
+    return replace(Array(axes, turned.at(at)), view=value.view)

@@ -1,0 +1,345 @@
+"""NumPy's ufuncs: calls with `out=`, `where=` and `dtype=`, and their methods `reduce`, `accumulate`, `outer`, `at`, …
+
+What has no op of its own is made of others in `COMPOSITE`; dtypes are NumPy's answer in any case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from transkern.frontend.arguments import Arguments, into
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import (
+    align,
+    apply,
+    as_array,
+    convert,
+    is_number,
+    loop_types,
+    nonzero,
+    result_type,
+    scalar_expr,
+)
+from transkern.frontend.indexing import place
+from transkern.frontend.reductions import axes_of, reduce, sum_dtype
+from transkern.frontend.shaping import constant_int, dtype_of, expand, normal_axis, transpose
+from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Load
+from transkern.ir.ops import OPS
+from transkern.ir.traverse import buffers_read
+
+Composite: TypeAlias = Callable[[Context, Sequence[Value]], Value]
+
+
+def _float_of(ctx: Context, name: str, args: Sequence[Value]) -> list[Value]:
+    """The operands in the type that the ufunc computes in."""
+    loop, _ = loop_types(ctx, getattr(np, name), args, None)
+    return [_as(ctx, a, t) for a, t in zip(args, loop, strict=True)]
+
+
+def _as(ctx: Context, value: Value, dtype: str) -> Value:
+    if isinstance(value, Scalar) or is_number(value):
+        return Scalar(b.cast(scalar_expr(ctx, value), dtype))
+    return convert(as_array(ctx, value), dtype)
+
+
+def _where(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
+    dtype = result_type(ctx, [x, y])
+    elements, axes, mask, scalar = align(ctx, [condition, x, y])
+    body = b.where(nonzero(elements[0]), b.cast(elements[1], dtype), b.cast(elements[2], dtype))
+    return Scalar(body) if scalar else Array(axes, body, mask)
+
+
+def _heaviside(ctx: Context, args: Sequence[Value]) -> Value:
+    x, h = _float_of(ctx, "heaviside", args)
+    zero = Static(0)
+    side = _where(ctx, apply(ctx, "less", [x, zero]), _like(ctx, x, 0.0), _like(ctx, x, 1.0))
+    value = _where(ctx, apply(ctx, "equal", [x, zero]), h, side)
+    return _where(ctx, apply(ctx, "isnan", [x]), x, value)
+
+
+def _like(ctx: Context, model: Value, number: float) -> Value:
+    return Scalar(Const(number, as_array(ctx, model).dtype))
+
+
+def _logaddexp(ctx: Context, args: Sequence[Value], base: int = 0) -> Value:
+    """NumPy's way: the larger operand plus the logarithm of one plus a small exponential."""
+    x, y = _float_of(ctx, "logaddexp2" if base else "logaddexp", args)
+    exp = "exp2" if base else "exp"
+    gap = apply(ctx, "subtract", [x, y])
+    size = apply(ctx, "exp" if not base else exp, [apply(ctx, "negative", [apply(ctx, "absolute", [gap])])])
+    small = apply(ctx, "log1p", [size])
+    if base:
+        small = apply(ctx, "multiply", [_like(ctx, x, 1 / math.log(2)), small])
+    larger = _where(ctx, apply(ctx, "greater", [gap, Static(0)]), x, y)
+    value = apply(ctx, "add", [larger, small])
+    value = _where(ctx, apply(ctx, "isnan", [gap]), gap, value)
+    same = apply(ctx, "add", [x, _like(ctx, x, 1.0 if base else math.log(2))])
+    return _where(ctx, apply(ctx, "equal", [x, y]), same, value)
+
+
+def _divmod(ctx: Context, args: Sequence[Value]) -> Value:
+    return Seq((apply(ctx, "floor_divide", args), apply(ctx, "remainder", args)))
+
+
+def _modf(ctx: Context, args: Sequence[Value]) -> Value:
+    (x,) = _float_of(ctx, "modf", args)
+    whole = apply(ctx, "trunc", [x])
+    rest = _where(ctx, apply(ctx, "isinf", [x]), _like(ctx, x, 0.0), apply(ctx, "subtract", [x, whole]))
+    return Seq((apply(ctx, "copysign", [rest, x]), whole))
+
+
+def _float_power(ctx: Context, args: Sequence[Value]) -> Value:
+    return apply(ctx, "power", [_as(ctx, a, "float64") for a in args])
+
+
+def _spacing(ctx: Context, args: Sequence[Value]) -> Value:
+    (x,) = _float_of(ctx, "spacing", args)
+    away = apply(ctx, "copysign", [_like(ctx, x, math.inf), x])
+    gap = apply(ctx, "subtract", [apply(ctx, "nextafter", [x, away]), x])
+    return _where(ctx, apply(ctx, "equal", [x, Static(0)]), apply(ctx, "absolute", [gap]), gap)
+
+
+def _fabs(ctx: Context, args: Sequence[Value]) -> Value:
+    return apply(ctx, "absolute", _float_of(ctx, "fabs", args))
+
+
+def _angle(to_radians: bool) -> Composite:
+    def run(ctx: Context, args: Sequence[Value]) -> Value:
+        (x,) = _float_of(ctx, "deg2rad", args)
+        return apply(ctx, "multiply", [x, Static(math.pi / 180 if to_radians else 180 / math.pi)])
+
+    return run
+
+
+COMPOSITE: dict[str, Composite] = {
+    "heaviside": _heaviside, "logaddexp": _logaddexp, "logaddexp2": lambda ctx, args: _logaddexp(ctx, args, 2),
+    "divmod": _divmod, "modf": _modf, "float_power": _float_power, "spacing": _spacing, "fabs": _fabs,
+    "deg2rad": _angle(True), "radians": _angle(True), "rad2deg": _angle(False), "degrees": _angle(False),
+}  # fmt: skip
+
+UFUNCS = {name: name for name in OPS if name not in ("where", "cast", "and_then", "or_else")}
+UFUNCS |= {
+    "abs": "absolute", "true_divide": "divide", "mod": "remainder", "bitwise_not": "invert",
+    "bitwise_invert": "invert", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2",
+    "pow": "power", "fix": "trunc", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
+    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "conjugate": "positive", "conj": "positive",
+} | {name: name for name in COMPOSITE}  # fmt: skip
+"""The functions of NumPy's that are ufuncs (or as good as one) and the op that each is."""
+
+
+def evaluate(ctx: Context, name: str, args: Sequence[Value], dtype: str | None = None) -> Value:
+    """The ufunc `name` of operands."""
+    op = UFUNCS[name]
+    if op in COMPOSITE:
+        if dtype is not None:
+            args = [_as(ctx, a, dtype) for a in args]
+        return COMPOSITE[op](ctx, args)
+    return apply(ctx, op, args, dtype)
+
+
+def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """``np.<name>(*args, out=…, where=…, dtype=…)``."""
+    given = dict(keywords)
+    out, where, dtype = (_given(given.pop(key, None)) for key in ("out", "where", "dtype"))
+    for key in ("order", "subok", "casting"):  # where memory lies is ours; unsafe casts are seen to at the store
+        given.pop(key, None)
+    for key in given:
+        ctx.fail(f"`np.{name}` with `{key}=`", "supported: out=, where=, dtype=")
+    arity = getattr(np, name).nin if isinstance(getattr(np, name), np.ufunc) else 1
+    if len(args) == arity + 1 and out is None:
+        out, args = args[-1], args[:-1]
+        if isinstance(out, Array) and not out.view:
+            ctx.fail(f"`np.{name}` with a result array that is not written `out=`", "write out=")
+    if len(args) != arity:
+        ctx.guard(
+            b.FALSE, "TypeError",
+            f"{name}() takes from {arity} to {arity + 1} positional arguments but {len(args)} were given",
+        )  # fmt: skip
+    result = evaluate(ctx, name, args, dtype_of(ctx, dtype, "") or None)
+    if isinstance(where, Static) and where.value is True:
+        where = None
+    if where is not None:
+        if out is None:
+            ctx.fail(
+                f"`np.{name}` with `where=` and without `out=`",
+                "NumPy leaves the other elements undefined: give out=, or use np.where",
+            )
+        if isinstance(out, Seq) or isinstance(result, Seq):
+            ctx.fail(f"`np.{name}` with `where=` and several results")
+        kept = as_array(ctx, out)
+        elements, axes, _, _ = align(ctx, [as_array(ctx, where), as_array(ctx, result), kept])
+        result = Array(axes, b.where(nonzero(elements[0]), b.cast(elements[1], kept.dtype), elements[2]))
+    if out is None:
+        return result
+    if isinstance(result, Seq):
+        if not isinstance(out, Seq):
+            ctx.fail(f"`np.{name}` with `out=` that is no tuple")
+        pairs = zip(result.items, out.items, strict=True)
+        return Seq(tuple(r if _given(o) is None else into(ctx, o, r, name, name) for r, o in pairs))
+    return into(ctx, out, result, f"np.{name}", UFUNCS[name])
+
+
+def _given(value: Value | None) -> Value | None:
+    return None if isinstance(value, Static) and value.value is None else value
+
+
+# --- methods
+
+_REDUCTIONS = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
+}  # fmt: skip
+_SCANS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
+
+
+def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    parameters = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
+    a = Arguments(ctx, f"np.{name}.reduce", parameters, args, keywords)
+    value, op = a.array("array"), UFUNCS[name]
+    axis = a.given.get("axis") or Static(0)
+    dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
+    if op in _REDUCTIONS:
+        if dtype is not None and dtype != value.dtype:
+            value = convert(value, dtype)
+        result = reduce(
+            ctx, _REDUCTIONS[op], value, axis, a.flag("keepdims"), dtype, None, a.get("initial"), a.get("where")
+        )
+        return a.result(result)
+    if op in ("fmax", "fmin") and a.get("where") is None and a.get("initial") is None:
+        from transkern.frontend.compositions import compose
+
+        which = "nanmax" if op == "fmax" else "nanmin"
+        return a.result(compose(ctx, "statistics", which, [value, axis, Static(None), Static(a.flag("keepdims"))], {}))
+    (at,) = axes_of(ctx, axis, value.ndim) if value.ndim else (0,)
+    if a.flag("keepdims") or a.get("where") is not None or a.get("initial") is not None:
+        ctx.fail(f"`{a.name}` with these arguments", f"supported with more than an axis: {', '.join(_REDUCTIONS)}")
+    return a.result(_folded(ctx, name, value, at, dtype, False))
+
+
+def _folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
+    """The ufunc over an axis, element after element."""
+    from transkern.frontend.compositions import compose
+
+    ufunc = getattr(np, name)
+    if dtype is not None:
+        value = convert(value, dtype)
+    result = apply_types(ctx, name, value)
+    value = convert(value, result) if value.dtype != result else value
+    first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
+    identity = None if ufunc.identity is None else np.array(ufunc.identity).astype(result)[()]
+    made = compose(
+        ctx, "folding", "accumulated" if running else "folded",
+        [Known(f"numpy.{name}"), first, Static(identity), Static(name)], {},
+    )  # fmt: skip
+    if not running:
+        return made
+    array = as_array(ctx, made)
+    return transpose(ctx, array, [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)])
+
+
+def apply_types(ctx: Context, name: str, value: Array) -> str:
+    """The dtype of an element combined with another."""
+    return loop_types(ctx, getattr(np, name), [value, value], None)[1]
+
+
+def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    a = Arguments(ctx, f"np.{name}.accumulate", ("array", "axis", "dtype", "out"), args, keywords)
+    value, op = a.array("array"), UFUNCS[name]
+    value = ctx.compact(value, "kept") if value.mask is not None else value
+    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
+    dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
+    if op in _SCANS and not (op in ("maximum", "minimum") and value.dtype == "bool"):
+        if op in ("add", "multiply"):
+            dtype = dtype or sum_dtype(value.dtype)
+        value = convert(value, dtype) if dtype is not None and value.dtype != dtype else value
+        return a.result(scan(ctx, _SCANS[op], value, axis, f"running_{_SCANS[op]}"))
+    return a.result(_folded(ctx, name, value, axis, dtype, True))
+
+
+def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
+    """A running reduction along an axis."""
+    order = [d for d in range(value.ndim) if d != axis] + [axis]
+    turned = value if axis == value.ndim - 1 else transpose(ctx, value, order)
+    buffer = ctx.buffer(base, value.dtype, turned.dims)
+    ctx.emit(n.Alloc(buffer.name))
+    ctx.emit(n.Scan(op, buffer.name, turned.axes, turned.body))
+    made = ctx.whole(buffer)
+    return made if axis == value.ndim - 1 else transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
+
+
+def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if len(args) != 2:
+        ctx.fail(f"`np.{name}.outer` of {len(args)} arrays")
+    x, y = as_array(ctx, args[0]), as_array(ctx, args[1])
+    x = ctx.compact(x, "kept") if x.mask is not None else x
+    for _ in range(y.ndim):
+        x = expand(ctx, x, x.ndim)
+    return call_ufunc(ctx, name, [x, y], keywords)
+
+
+def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """``np.add.at(a, indices, b)``: element after element, in order."""
+    a = Arguments(ctx, f"np.{name}.at", ("a", "indices", "b"), args, keywords)
+    target, at, op = a.need("a"), a.need("indices"), UFUNCS[name]
+    if not isinstance(target, Array) or not target.view:
+        ctx.fail(f"`{a.name}` of something that is no array with memory of its own")
+    if op in COMPOSITE:
+        ctx.fail(f"`{a.name}`", "use a loop")
+    items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
+    plan = place(ctx, target, items)
+    if target.identity or ctx.buffers[target.base].role == "argument":
+        ctx.written.add(target.base)
+    element = target.at(plan.index)
+    assert isinstance(element, Load)
+    operands: list[Value] = [Array(plan.axes, element, plan.mask)]
+    if OPS[op].arity == 2:
+        other = a.need("b")
+        if isinstance(other, (Array, Seq, Concatenation)):
+            more = as_array(ctx, other)
+            if more.mask is not None or element.buffer in buffers_read(more.body):
+                more = ctx.define(replace(more, view=False), "operand")
+            other = more
+        operands.append(other)
+    ctx.before_write(element.buffer)
+    loop, result = loop_types(ctx, OPS[op].numpy, operands, None)
+    if not np.can_cast(result, element.dtype, "same_kind"):
+        ctx.guard(
+            b.FALSE, "TypeError",
+            f"Cannot cast ufunc '{op}' output from dtype('{result}') to dtype('{element.dtype}') with casting rule "
+            "'same_kind'",
+        )  # fmt: skip
+    elements, axes, mask, _ = align(ctx, operands)
+    names = {o.name: x.var for o, x in zip(plan.axes, axes[len(axes) - len(plan.axes) :], strict=True)}
+    if len(axes) > len(plan.axes):
+        ctx.guard(b.FALSE, "ValueError", "array is not broadcastable to correct shape")
+    body = b.cast(Apply(op, tuple(b.cast(e, t) for e, t in zip(elements, loop, strict=True)), result), element.dtype)
+    index = tuple(b.substitute(i, names) for i in element.index)
+    ctx.emit(n.Scatter(element.buffer, axes, index, body, mask))
+    return Static(None)
+
+
+def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    from transkern.frontend.compositions import compose
+
+    a = Arguments(ctx, f"np.{name}.reduceat", ("array", "indices", "axis", "dtype", "out"), args, keywords)
+    value = a.array("array")
+    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
+    dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
+    if dtype is None:
+        dtype = sum_dtype(value.dtype) if UFUNCS[name] in ("add", "multiply") else apply_types(ctx, name, value)
+    value = convert(value, dtype) if value.dtype != dtype else value
+    first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
+    made = compose(ctx, "folding", "reduced_at", [Known(f"numpy.{name}"), first, a.array("indices"), Static(name)], {})
+    return a.result(transpose(ctx, as_array(ctx, made), [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)]))
+
+
+UFUNC_METHODS: dict[str, Callable[[Context, str, Sequence[Value], Mapping[str, Value]], Value]] = {
+    "reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "at": _at, "reduceat": _reduceat,
+}  # fmt: skip
