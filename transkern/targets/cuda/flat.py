@@ -233,7 +233,8 @@ def _nest(s: n.Kernel) -> _Nest | None:
 def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
     """The places that the nest touches, or None where one of them does not run along a row."""
     found: dict[tuple[str, tuple[Expr, ...]], _Access] = {}
-    taken = set(program.buffers) | {v.name for v in nest.axes} | {name for x in nest.inner for name in scalars_set(x)}
+    inside = {name for x in nest.inner for name in scalars_set(x)}
+    taken = set(program.buffers) | {v.name for v in nest.axes} | inside
     last = nest.axes[-1]
 
     def place(buffer: str, index: tuple[Expr, ...]) -> _Access | None:
@@ -244,6 +245,7 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
             info.layout != "C"
             or len(index) != len(info.dims)
             or any(isinstance(e, Load) for i in index for e in _parts(i))
+            or any(variables_read(i) & inside for i in index)  # each element has another place
         ):
             return None
         within = [last.name in variables_read(e) for e in index]
