@@ -180,3 +180,15 @@ def test_names_of_builtins():
         "f(float32[n,m])",
         random(9, 5),
     )
+
+
+def test_names_that_the_module_has_for_itself():
+    source = """
+def f(state, at, block, out):
+    for t in range(1, len(at)):
+        state[:] = 0.5 * state + block[t]
+        at[t] = state[0] + out[t]
+    return out
+"""
+    arrays = [random(k, seed=k) for k in (5, 6, 6, 6)]
+    check(source, "f(float32[n],float32[m],float32[m],float32[m])", *arrays)

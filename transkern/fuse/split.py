@@ -28,13 +28,12 @@ def split_loops(program: n.Program) -> n.Program:
         return program
     state = _Splitting(program)
     body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+    return replace(program, body=body, variables=state.variables)
 
 
 class _Splitting(Walk):
     def __init__(self, program: n.Program) -> None:
-        self.buffers = dict(program.buffers)
-        super().__init__(replace(program, buffers=self.buffers))
+        super().__init__(program)
         self.names = Names.of(program)
         self.variables = dict(program.variables)
         self.reads = reads_of(program.body)
@@ -67,7 +66,7 @@ class _Splitting(Walk):
             if b.difference(part.start, part.stop) == 0:
                 continue
             if k:
-                part = with_own_names(part, self.names, self.variables, self.buffers, private)
+                part = with_own_names(part, self.names, self.variables, private)
             made = part if k == 1 else self.inside(part)
             out.append(made)
         return out

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
+from transkern.ir.highest import highest
 from transkern.ir.traverse import scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cuda import flat
@@ -29,7 +30,7 @@ from transkern.targets.cuda.launches import (
     Launch,
     wrapped,
 )
-from transkern.targets.cuda.nests import has_parallel, highest, is_long, nest, one_loop, own, runs_along_rows, shared
+from transkern.targets.cuda.nests import has_parallel, is_long, nest, one_loop, own, runs_along_rows, shared
 from transkern.targets.cuda.parameters import parameters, work
 from transkern.targets.cuda.spelling import PREFIX, TYPES
 

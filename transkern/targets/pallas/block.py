@@ -1,25 +1,32 @@
-"""Block kernels: a sequential loop with its parallel bodies in one kernel, its state in VMEM, its scalars in SMEM.
+"""Which form a kernel takes is tried in turn.
 
-Which form fits is tried in turn: `lanes` (one axis, arrays laid out as rows of 128), then `whole` (arrays as they are).
-What neither can say, XLA runs as one loop.
+Parallel loops: `grid` (blocks of arrays), and if there is a loop in order inside them `whole` (arrays as they are). A
+sequential loop with its parallel bodies, its state in VMEM and its scalars in SMEM: `lanes` (one axis, arrays laid out
+as rows of 128), then `whole`. What none can say, XLA runs.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
 
 from transkern.ir import nodes as n
-from transkern.targets.pallas import lanes, whole
 from transkern.targets.pallas.values import Inexpressible
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.host import Host
 
 
-def emit(host: Host, kernel: n.Kernel) -> None:
+class Form(Protocol):
+    """A module that emits kernels."""
+
+    def emit(self, host: Host, kernel: n.Kernel) -> None: ...
+
+
+def emit(host: Host, kernel: n.Kernel, forms: Iterable[Form]) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible with the reasons."""
     reasons = []
-    for form in (lanes, whole):
+    for form in forms:
         saved = list(host.out), dict(host.env), set(host.defined), list(host.module.guards)
         try:
             form.emit(host, kernel)

@@ -47,11 +47,11 @@ def _jitted(host: Host) -> list[ast.stmt]:
     known: set[str] = set()
     head: list[ast.stmt] = []
     for p in arrays:
-        head += _sizes(module, p, used, known)
-    host.block(program.body)
+        head += _sizes(module, p, module.identifier(p.name), used, known)
+    host.whole_body()
     if not host.out or not isinstance(host.out[-1], ast.Return):
         host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
-    args = [p.name for p in arrays] + list(module.hoisted.values()) + list(module.static)
+    args = [module.identifier(p.name) for p in arrays] + list(module.hoisted.values()) + list(module.static)
     jit = quote("jax.jit")
     if module.static:
         jit = quote("functools.partial(jax.jit, static_argnames=_0)", constant(tuple(module.static)))
@@ -59,7 +59,7 @@ def _jitted(host: Host) -> list[ast.stmt]:
     return [made]
 
 
-def _sizes(module: Module, p: n.ArrayParam, used: set[str], known: set[str]) -> list[ast.stmt]:
+def _sizes(module: Module, p: n.ArrayParam, array: str, used: set[str], known: set[str]) -> list[ast.stmt]:
     targets = []
     for d in p.dims:
         match d:
@@ -71,7 +71,7 @@ def _sizes(module: Module, p: n.ArrayParam, used: set[str], known: set[str]) -> 
     if all(t == "_" for t in targets):
         return []
     made: list[ast.expr] = [ast.Name(t, ast.Store()) for t in targets]
-    return [ast.Assign([ast.Tuple(made, ast.Store())], quote("_0.shape", name(p.name)), lineno=0)]
+    return [ast.Assign([ast.Tuple(made, ast.Store())], quote("_0.shape", name(array)), lineno=0)]
 
 
 def _wrapper(host: Host) -> ast.stmt:
@@ -87,7 +87,7 @@ def _wrapper(host: Host) -> ast.stmt:
     for p in program.params:
         if isinstance(p, n.ArrayParam):
             out.append(assign(p.name, _checked(module, p)))
-            sizes += _sizes(module, p, needed | _equal_sizes(program), known)
+            sizes += _sizes(module, p, p.name, needed | _equal_sizes(program), known)
             sizes += _size_checks(module, p)
     out += sizes
     if any(_uses_module(e) for e in (*module.hoisted, *results)):
@@ -95,17 +95,17 @@ def _wrapper(host: Host) -> ast.stmt:
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
     static = [quote("int(_0)", name(s)) for s in module.static]
-    out.append(assign("out", call(module.identifiers["jitted."], arguments + numbers + static)))
+    out.append(assign("_out", call(module.identifiers["jitted."], arguments + numbers + static)))
     if module.guards:
         out += _raise_errors(host)
     for position, result in enumerate(host.returns):
         taken = _Taking(host, f"result_{position + 1}")
         value = taken.value(result)
         if any(isinstance(p, n.ArrayParam) and p.written for p in program.params):
-            value = sequence([value, quote("out['written']")])
+            value = sequence([value, quote("_out['written']")])
         give: list[ast.stmt] = [ast.Return(value)]
         if len(host.returns) > 1:
-            give = [ast.If(quote(f"'result_{position + 1}' in out"), give, [])]
+            give = [ast.If(quote(f"'result_{position + 1}' in _out"), give, [])]
         out += give
     if module.wide:
         out = [out[0], *_wide(program, out[1:])]
@@ -235,14 +235,14 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
         for k, a in enumerate(g.args):
             key = f"detail{number}_{k}."
             args.append(
-                quote(f"int(out['error'][{1 + details.index(key)}])") if key in details else _host_expr(host.module, a)
+                quote(f"int(_out['error'][{1 + details.index(key)}])") if key in details else _host_expr(host.module, a)
             )
         message: ast.expr = ast.Constant(g.message)
         if args:
             message = call(quote("_0.format", message), args)
-        cases.append(ast.If(quote(f"code == {number}"), [ast.Raise(call(quote(g.error), [message]), None)], []))
-    known = quote("not isinstance(out['error'][0], jax.core.Tracer)")
-    return [ast.If(known, [assign("code", quote("int(out['error'][0])")), *cases], [])]
+        cases.append(ast.If(quote(f"_code == {number}"), [ast.Raise(call(quote(g.error), [message]), None)], []))
+    known = quote("not isinstance(_out['error'][0], jax.core.Tracer)")
+    return [ast.If(known, [assign("_code", quote("int(_out['error'][0])")), *cases], [])]
 
 
 class _Taking:
@@ -253,7 +253,7 @@ class _Taking:
 
     def leaf(self) -> ast.expr:
         self.position += 1
-        return quote(f"out[_0][{self.position - 1}]", ast.Constant(self.key))
+        return quote(f"_out[_0][{self.position - 1}]", ast.Constant(self.key))
 
     def value(self, result: n.Result) -> ast.expr:
         host = self.host
@@ -278,7 +278,7 @@ class _Taking:
                 return self.leaf()
             case n.ArgumentResult(of):
                 written = [p.name for p in host.program.params if isinstance(p, n.ArrayParam) and p.written]
-                return quote(f"out['written'][{written.index(of)}]") if of in written else name(of)
+                return quote(f"_out['written'][{written.index(of)}]") if of in written else name(of)
             case n.ConstantResult(value):
                 return constant(value)
 

@@ -16,7 +16,7 @@ from transkern.ir.expr import Apply, Expr, Load
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.quote import assign, call, function, name, quote, sequence
-from transkern.targets.pallas.statements import Statements
+from transkern.targets.pallas.statements import Statements, trips
 from transkern.targets.pallas.subscripts import Gather, Span_, sort
 from transkern.targets.pallas.values import Inexpressible, Value
 from transkern.targets.pallas.vector import Array, AxisInfo
@@ -94,10 +94,8 @@ class Body(Statements):
         for s in walk(kernel.body):
             if isinstance(s, n.Loop):
                 slot = slots[s.axis]
-                if (
-                    not (b.constant(s.start) == 0 and b.constant(s.step) == 1)
-                    or b.difference(self.extents.setdefault(slot, s.stop), s.stop) != 0
-                ):
+                extent = trips(s)
+                if b.difference(self.extents.setdefault(slot, extent), extent) != 0 or extent != s.stop:
                     self.whole.add(slot)
 
     # --- the call

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.build import constant
-from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.expr import NOWHERE, Expr, Load, Reduce, Var
 from transkern.ir.library import has, spell
 from transkern.ir.traverse import (
     bodies,
@@ -18,8 +19,9 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
     walk_expr,
+    with_bodies,
 )
-from transkern.targets.pallas import block, grid
+from transkern.targets.pallas import block, grid, lanes, whole
 from transkern.targets.pallas.quote import assign, comment, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.values import Inexpressible, Module, Value
@@ -64,7 +66,16 @@ class Host(Statements):
         try:
             self.one(s)
         except Inexpressible as error:
-            raise self.module.error(f"neither a Pallas kernel nor XLA can express {error.reason}", s.span) from None
+            error.span = error.span or s.span
+            raise
+
+    def whole_body(self) -> None:
+        """All statements of the function; raises CompileError where one cannot be had."""
+        try:
+            self.block(self.program.body)
+        except Inexpressible as error:
+            problem = f"neither a Pallas kernel nor XLA can express {error.reason}"
+            raise self.module.error(problem, error.span or NOWHERE) from None
 
     def one(self, s: n.Stmt) -> None:
         match s:
@@ -117,30 +128,42 @@ class Host(Statements):
 
     def kernel(self, s: n.Kernel) -> None:
         """As a Pallas kernel, else inline."""
-        saved = list(self.out)
         self.last_line = 0
-        defined = set(self.defined)
+        forms: list[block.Form] = [grid] if s.placement == "grid" else [lanes, whole]
+        if s.placement == "grid" and any(isinstance(x, n.Loop) and x.kind == "sequential" for x in walk(s.body)):
+            forms.append(whole)
         try:
-            if s.placement == "grid":
-                grid.emit(self, s)
-            else:
-                block.emit(self, s)
+            block.emit(self, s, forms)
             return
         except Inexpressible as error:
-            self.out[:] = saved
-            self.defined = defined
             reason = error.reason
         self.out.append(comment(f"{s.name}: left to XLA ({reason})"))
         self.inline(s)
 
     def inline(self, s: n.Kernel) -> None:
-        """The kernel's statements as XLA ops over whole arrays."""
+        """The kernel's statements as XLA ops over whole arrays; what is no array expression runs one by one."""
+        saved, nested = (list(self.out), dict(self.env), set(self.defined), list(self.module.guards)), self.nested
+        out = self.out
+        try:
+            self.whole_arrays(s)
+            return
+        except Inexpressible as error:
+            self.out = out
+            self.out[:], self.env, self.defined, self.module.guards = saved
+            self.axes, self.mask, self.nested = {}, None, nested
+            first = error
+        if not any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(s.body)):
+            raise first
+        self.out.append(comment(f"{s.name}: in order ({first.reason})"))
+        try:
+            self.whole_arrays(replace(s, body=_in_order(s.body)))
+        except Inexpressible:
+            raise first from None
+
+    def whole_arrays(self, s: n.Kernel) -> None:
         self.last_line = 0
         self.rank, self.slots = slots_of(s.body)
-        try:
-            self.block(s.body)
-        except Inexpressible as error:
-            raise self.module.error(f"neither a Pallas kernel nor XLA can express {error.reason}", s.span) from None
+        self.block(s.body)
 
     # --- libraries
 
@@ -237,6 +260,13 @@ class Host(Statements):
         if len(items) < len(self.program.buffers[r.buffer].dims):
             base = quote("_0.reshape(-1)", base)
         return quote("jnp.broadcast_to(_0, _1)", subscript(base, items), whole)
+
+
+def _in_order(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    return tuple(
+        replace(s, kind="sequential", body=_in_order(s.body)) if isinstance(s, n.Loop) else with_bodies(s, _in_order)
+        for s in block
+    )
 
 
 def _used_outside(block: Iterable[n.Stmt], inside: set[int]) -> set[str]:

@@ -96,7 +96,11 @@ class Reductions(Stores):
         if mask is not None:
             value = Value(quote("_0 & _1", value.node, mask.node), "bool", value.axes | mask.axes)
         if not closed:
-            raise Inexpressible("a search one element at a time")
+            if s.op == "count":
+                return Value(quote("_0.astype(jnp.int32)", self.typed(value, "bool")), "index", value.axes)
+            assert s.position is not None
+            at = self.expr(s.position)
+            return Value(quote("jnp.where(_0, _1, -1)", value.node, at.node), "index", value.axes | at.axes)
         holds = self.spread(value, closed)
         axes = frozenset((value.axes | set(closed)) - set(closed))
         extra = self.axis_arguments(closed)

@@ -10,7 +10,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
-from transkern.targets.pallas import spelling
+from transkern.targets.pallas import ragged, spelling
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
@@ -102,9 +102,7 @@ class Statements(Reductions):
         step = b.constant(s.step)
         if step is None or not (self.is_static(s.start) and self.is_static(s.stop)):
             raise Inexpressible("a loop whose length depends on data")
-        extent = b.maximum(b.sub(s.stop, s.start), b.ZERO) if b.constant(s.start) != 0 else s.stop
-        if step != 1:
-            extent = b.maximum(b.floordiv(b.add(extent, b.index(step - 1)), b.index(step)), b.ZERO)
+        extent = trips(s)
         if step != 1:  # the axis counts steps; what it stands for is computed from it
             counter = Var(s.axis, "index")
             value = b.add(s.start, b.mul(s.step, counter))
@@ -114,16 +112,25 @@ class Statements(Reductions):
             counter = Var(s.axis, "index")
             s = replace(s, body=map_block(s.body, lambda e: shifted if e == counter else None))
         slot = self.slots[s.axis]
+        self.forget(s)
         self.axes[s.axis] = AxisInfo(slot, extent, b.ZERO, 1)
         self.block(s.body)
         del self.axes[s.axis]
+        self.forget(s)
+
+    def forget(self, s: n.Loop) -> None:
+        """What is assigned in a parallel loop is each iteration's own: it has no value before, and none behind."""
+        for x in walk(s.body):
+            if isinstance(x, n.Assign):
+                self.env.pop(x.name, None)
 
     def sequential(self, s: n.Loop) -> None:
         carried = self.carried(s.body)
         self.prepare(carried)
         start, stop, step = self.expr(s.start), self.expr(s.stop), self.expr(s.step)
-        if start.axes or stop.axes or step.axes:
-            raise Inexpressible("a loop whose length differs within the block")
+        if start.axes or stop.axes:
+            ragged.loop(self, s, carried, start, stop)
+            return
         counter = self.module.identifier(s.axis)
         inner_name = self.module.fresh(f"{counter}_step")
         bounds = [quote("jnp.int32(_0)", v.node) if v.static else v.node for v in (start, stop)]
@@ -179,6 +186,9 @@ class Statements(Reductions):
         self.prepare(carried)
         self.block(s.head)
         self.materialise(handed)
+        if self.open_slots():
+            ragged.repeat(self, s, carried, handed)
+            return
         go = self.module.fresh("go_on")
         self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
         step, state = self.module.fresh("body"), [*carried, *handed]
@@ -233,7 +243,7 @@ class Statements(Reductions):
     def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:
         """The buffers and scalars that the block changes and that outlive it."""
         local = {s.name for s in walk(block) if isinstance(s, (n.Let, n.Accumulator))}
-        local |= self.allocated(block)
+        local |= self.allocated(block) | _private(block)
         changed = {name for s in block for name in buffers_written(s)}
         moving = {name for s in block for name in scalars_set(s)}
         for s in walk(block):
@@ -264,7 +274,7 @@ class Statements(Reductions):
                 continue
             dtype = self.dtype_of(of)
             value = self.env.get(of, Value(constant(spelling.identity("sum", dtype)), dtype))
-            slots = self.open_slots()
+            slots = self.own_slots(of)
             node = value.node
             if slots:
                 node = self.spread(Value(node, dtype, value.axes, not value.axes), sorted(slots))
@@ -274,6 +284,10 @@ class Statements(Reductions):
             self.out.append(assign(target, node))
             self.env[of] = Value(name(target), dtype, slots)
             self.fresh_accumulators.discard(of)
+
+    def own_slots(self, of: str) -> frozenset[int]:
+        """Along which slots a scalar may vary: an accumulator along those that were open where it was declared."""
+        return self.declared[of][1] if of in self.declared else self.open_slots()
 
     def dtype_of(self, of: str) -> str:
         if of in self.declared:
@@ -299,7 +313,7 @@ class Statements(Reductions):
                 items.append(name(self.python(of)))
                 continue
             value = self.env[of]
-            slots = self.open_slots()
+            slots = self.own_slots(of)
             if slots:
                 items.append(self.spread(Value(value.node, value.dtype, value.axes, not value.axes), sorted(slots)))
             elif value.static:
@@ -429,7 +443,7 @@ class Statements(Reductions):
         if condition.static:
             self.out.append(raise_unless(self, s, condition.node))
             return
-        if condition.axes:
+        if condition.axes or (self.mask is not None and self.mask.axes):
             raise Inexpressible("a guard on each element")
         if s not in self.module.guards:
             self.module.guards.append(s)
@@ -461,6 +475,24 @@ class Statements(Reductions):
 
     def allocate(self, buffer: str) -> None:
         """Memory comes with the first store; a loop or a partial store asks `ensure` for it."""
+
+
+def trips(s: n.Loop) -> Expr:
+    """How many iterations a loop with a constant step has."""
+    step = b.constant(s.step)
+    if step is None:
+        raise Inexpressible("a loop whose step is not a constant")
+    first, last = (s.start, s.stop) if step > 0 else (s.stop, s.start)
+    if step == 1 and b.constant(s.start) == 0:
+        return s.stop
+    length = b.maximum(b.sub(last, first), b.ZERO)
+    return length if abs(step) == 1 else b.floordiv(b.add(length, b.index(abs(step) - 1)), b.index(abs(step)))
+
+
+def _private(block: Iterable[n.Stmt]) -> set[str]:
+    """The variables that the iterations of parallel loops have for themselves."""
+    loops = [s for s in walk(tuple(block)) if isinstance(s, n.Loop) and s.kind == "parallel"]
+    return {x.name for s in loops for x in walk(s.body) if isinstance(x, n.Assign)}
 
 
 def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:

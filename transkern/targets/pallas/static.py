@@ -10,7 +10,8 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Reduce, Var
-from transkern.ir.traverse import bodies, map_block, variables_read, walk, walk_expr, with_bodies
+from transkern.ir.highest import highest
+from transkern.ir.traverse import bodies, exprs, map_block, variables_read, walk, walk_expr, with_bodies
 from transkern.targets.pallas.values import Module, scalar_params
 
 
@@ -19,6 +20,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
 
     Raises CompileError where the size of an array depends on data.
     """
+    program = _largest(program)
     shapes = {v for p in program.params if isinstance(p, n.ArrayParam) for d in p.dims for v in variables_read(d)}
     whole = {p.name for p in program.params if isinstance(p, n.ScalarParam) and _is_integer(p)} & scalar_params(program)
     values: dict[str, set[Expr]] = {}
@@ -63,6 +65,51 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
     body = map_block(_without(program.body, set(names)), lambda e: names.get(e.name) if isinstance(e, Var) else None)
     bounds = {k: b.substitute(v, names) for k, v in program.bounds.items() if k not in names}
     return replace(program, buffers=buffers, body=body, bounds=bounds), static
+
+
+def _largest(program: n.Program) -> n.Program:
+    """The program with arrays that a loop makes anew as large as the largest of them: JAX has one shape for all.
+
+    Raises CompileError where the array as a whole is looked at, or no bound of its sizes is known.
+    """
+    around: dict[str, tuple[n.Loop, ...]] = {}
+    named: dict[str, list[Expr]] = {}
+
+    def note(block: tuple[n.Stmt, ...], loops: tuple[n.Loop, ...]) -> None:
+        for s in block:
+            if isinstance(s, n.Alloc):
+                around[s.buffer] = loops
+            elif isinstance(s, n.Let):
+                named.setdefault(s.name, []).append(s.value)
+            for body in bodies(s):
+                note(body, (*loops, s) if isinstance(s, n.Loop) else loops)
+
+    def value(e: Expr) -> Expr | None:
+        found = named.get(e.name, []) if isinstance(e, Var) else []
+        return b.map_expr(found[0], value) if len(found) == 1 and found[0].dtype == "index" else None
+
+    note(program.body, ())
+    buffers = dict(program.buffers)
+    for of, loops in around.items():
+        axes = {s.axis for s in loops}
+        dims = tuple(b.map_expr(d, value) for d in buffers[of].dims)
+        if not any(variables_read(d) & axes for d in dims):
+            continue
+        bounds = [highest(d, loops) if variables_read(d) & axes else d for d in dims]
+        if any(d is None for d in bounds) or _is_seen_whole(program, of):
+            raise _depends_on_data(program, of)
+        buffers[of] = replace(buffers[of], dims=tuple(b.maximum(d, b.ZERO) for d in bounds if d is not None))
+    return replace(program, buffers=buffers)
+
+
+def _is_seen_whole(program: n.Program, buffer: str) -> bool:
+    """Whether something sees all of a buffer, or counts its elements in one row: then its size matters."""
+    rank = len(program.buffers[buffer].dims)
+    loads = [e.index for e in exprs(program.body) if isinstance(e, Load) and e.buffer == buffer]
+    stores = [s.index for s in walk(program.body) if isinstance(s, (n.Store, n.Scanning)) and s.buffer == buffer]
+    return any(len(index) != rank for index in loads + stores) or any(
+        isinstance(s, n.Library) and buffer in (*s.ins, *s.outs) for s in walk(program.body)
+    )
 
 
 def _is_integer(p: n.ScalarParam) -> bool:

@@ -33,7 +33,8 @@ class Stores(Vector):
             return
         dims = buffer.dims
         if len(s.index) != len(dims):
-            raise self.module.error("a store by linear index", s.span)
+            self.store_flat(s, array, value, mask)
+            return
         subscripts = sort(self, s.index, dims)
         slots = [x.slot for x in subscripts if isinstance(x, Span_)]
         if all(isinstance(x, Span_) and x.whole for x in subscripts) and slots == list(range(self.rank)):
@@ -57,6 +58,18 @@ class Stores(Vector):
         if self.mosaic:
             raise Inexpressible("a scatter")
         self.scatter(s, array, value, mask, subscripts)
+
+    def store_flat(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
+        """A store by linear index."""
+        if self.mosaic:
+            raise Inexpressible("a linear index")
+        self.ensure(s.buffer)
+        (at,) = (self.expr(i) for i in s.index)
+        node = at.node
+        if mask is not None:  # what is masked out is stored nowhere
+            node = quote("jnp.where(_0, _1, _2.size)", mask.node, node, name(array.name))
+        flat = quote("_0.reshape(-1).at[_1].set(_2, mode='drop')", name(array.name), node, value.node)
+        self.out.append(assign(array.name, quote("_0.reshape(_1.shape)", flat, name(array.name))))
 
     def scatter(self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Subscript]) -> None:
         """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place."""

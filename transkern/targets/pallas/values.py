@@ -13,6 +13,9 @@ from transkern.ir.traverse import exprs, walk
 from transkern.targets.pallas.quote import name
 from transkern.targets.pallas.spelling import MODULES
 
+_OWN = {"state", "at", "block"}
+"""What generated functions call their parameters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Value:
@@ -31,8 +34,10 @@ class Value:
 class Inexpressible(Exception):
     """A kernel cannot be written for Mosaic: `reason` says what stands in the way. XLA runs it instead."""
 
+    span: Span | None
+
     def __init__(self, reason: str) -> None:
-        self.reason = reason
+        self.reason, self.span = reason, None
         super().__init__(reason)
 
 
@@ -66,8 +71,10 @@ class Module:
             if isinstance(s, (n.Let, n.Assign)) and isinstance(s.value, Apply) and s.value.op == "sqrt"
         )
         for p in program.params:
-            module.identifiers[p.name] = p.name
             module.taken.add(p.name)
+            if not (isinstance(p, n.ArrayParam) and p.name in _OWN):
+                module.identifiers[p.name] = p.name
+        module.taken |= _OWN
         return module
 
     def identifier(self, of: str) -> str:

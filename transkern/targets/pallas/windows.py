@@ -2,18 +2,28 @@
 
     parallel p in low .. high: f(x[p])      to      parallel q in 0 .. n: if low <= q < high: f(x[q])
 
-Shapes are static in JAX, so a loop over a part of an array that moves runs over all of it under a mask.
+Shapes are static in JAX, so a loop over a part of an array that moves runs over all of it under a mask. A loop that no
+array bounds runs its iterations one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import buffers_read, exprs, map_block, variables_read, walk, with_bodies
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    exprs,
+    map_block,
+    own_exprs,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
 from transkern.targets.pallas.static import privatise, static_scalars
 from transkern.targets.pallas.values import Module
 
@@ -49,48 +59,104 @@ def _statement(program: n.Program, s: n.Stmt, static: frozenset[str]) -> n.Stmt:
 
     match s:
         case n.Loop(axis, start, stop, step, "parallel", _) if not known(start, stop, step):
-            shift, extent = _domain(program, s, static)
-            p = Var(axis, "index")
-
-            def change(e: Expr) -> Expr | None:
-                return b.sub(p, shift) if e == p else None
-
-            inside = b.both(
-                b.compare("less_equal", b.add(start, shift), p) if not _is_zero(b.add(start, shift)) else b.TRUE,
-                b.compare("less", p, b.add(stop, shift)) if b.difference(b.add(stop, shift), extent) != 0 else b.TRUE,
-            )
-            body = _block(program, map_block(s.body, change), static)
-            return replace(s, start=b.ZERO, stop=extent, body=(n.If(inside, body, span=s.span),))
+            found = _domain(program, s, static)
+            if found is None:  # any order will do: one after the other
+                return replace(s, kind="sequential", body=_block(program, s.body, static))
+            shift, extent = found
+            p, size = Var(axis, "index"), b.constant(step)
+            assert size is not None
+            if shift is not None:
+                place = b.sub(p, shift)
+                start, stop = b.add(start, shift), b.add(stop, shift)
+                inside = b.both(
+                    b.compare("less_equal", start, p) if not _is_zero(start) else b.TRUE,
+                    b.compare("less", p, stop) if b.difference(stop, extent) != 0 else b.TRUE,
+                )
+            else:
+                place = b.add(start, b.mul(b.index(size), p))
+                inside = b.compare("less", place, stop) if size > 0 else b.compare("less", stop, place)
+            body = _block(program, map_block(s.body, lambda e: place if e == p else None), static)
+            return replace(s, start=b.ZERO, stop=extent, step=b.ONE, body=(n.If(inside, body, span=s.span),))
         case n.Compact(start=start, stop=stop) if not known(start, stop):
             raise Module.of(program, False).error("a compaction over a range that changes as the function runs", s.span)
         case _:
             return with_bodies(s, lambda body: _block(program, body, static))
 
 
-def _domain(program: n.Program, s: n.Loop, static: frozenset[str]) -> tuple[Expr, Expr]:
-    """By how much to shift the axis so that it walks an array from its start, and that array's length."""
-    if s.step == b.ONE:
-        extents: list[tuple[Expr, Expr]] = []
-        for buffer, index in _accesses(s):
-            for at, dim in zip(index, program.buffers[buffer].dims, strict=False):
-                if len(index) != len(program.buffers[buffer].dims) or s.axis not in variables_read(at):
-                    continue
-                terms, total = b.affine(at)
-                if terms.get(Var(s.axis, "index")) != 1:
-                    continue
-                shift = b.from_affine(
-                    {t: c for t, c in terms.items() if t != Var(s.axis, "index") and not is_size(t, static)}, 0
-                )
-                if total == 0 and all(t == Var(s.axis, "index") or not is_size(t, static) for t in terms):
-                    extents.insert(0, (shift, dim))
-                else:
-                    extents.append((shift, dim))
-        if extents:
-            return extents[0]
-        length = b.sub(s.stop, s.start)
-        if is_size(length, static):
-            return b.neg(s.start), length
-    raise Module.of(program, False).error("a loop whose length is not known from the shapes", s.span)
+def _domain(program: n.Program, s: n.Loop, static: frozenset[str]) -> tuple[Expr | None, Expr] | None:
+    """By how much to shift the axis so that it walks an array from its start, and that array's length.
+
+    What has an effect touches the array, so there are no more such iterations than places in that dimension. Without a
+    shift, the axis counts iterations instead. None where no array bounds the loop.
+    """
+    axis = Var(s.axis, "index")
+    extents, counted = list[tuple[Expr | None, Expr]](), list[tuple[Expr | None, Expr]]()
+    if b.constant(s.step) in (None, 0) or any(isinstance(x, n.Guard) for x in walk(s.body)):
+        return None
+    for buffer, index in _accesses(s):
+        dims = program.buffers[buffer].dims
+        for position, (at, dim) in enumerate(zip(index, dims, strict=False)):
+            if len(index) != len(dims) or s.axis not in variables_read(at):
+                continue
+            terms, total = b.affine(at)
+            factor = terms.get(axis, 0)
+            if factor == 0 or any(t != axis and s.axis in variables_read(t) for t in terms):
+                continue
+            if any(variables_read(t) & _bound_in(s) for t in terms) or not is_size(dim, static):
+                continue
+            if not _covered(s.body, buffer, position, at):
+                continue
+            if s.step != b.ONE or factor != 1:
+                counted.append((None, dim))
+                continue
+            shift = b.from_affine({t: c for t, c in terms.items() if t != axis and not is_size(t, static)}, 0)
+            if total == 0 and all(t == axis or not is_size(t, static) for t in terms):
+                extents.insert(0, (shift, dim))
+            else:
+                extents.append((shift, dim))
+    if extents or counted:
+        return (extents or counted)[0]
+    length = b.sub(s.stop, s.start)
+    if s.step == b.ONE and is_size(length, static):
+        return b.neg(s.start), length
+    return None
+
+
+def _bound_in(s: n.Stmt) -> set[str]:
+    """The names that have a value inside the statement only."""
+    found = {x.name for x in walk((s,)) if isinstance(x, (n.Let, n.Assign, n.Accumulator))}
+    return found | {x.axis for x in walk((s,)) if isinstance(x, n.Loop)} - {s.axis if isinstance(s, n.Loop) else ""}
+
+
+def _covered(block: Iterable[n.Stmt], buffer: str, position: int, at: Expr) -> bool:
+    """Whether nothing takes effect without an access to the buffer at that place of that dimension."""
+
+    def touches(index: tuple[Expr, ...]) -> bool:
+        return len(index) > position and index[position] == at
+
+    def sure(e: Expr) -> bool:
+        match e:
+            case Load(of, index):
+                return (of == buffer and touches(index)) or any(sure(i) for i in index)
+            case Apply("where" | "and_then" | "or_else", args):
+                return sure(args[0])
+            case Apply(_, args):
+                return any(sure(a) for a in args)
+            case _:
+                return False
+
+    effects = []
+    for s in block:
+        if any(sure(e) for e in own_exprs(s)) and not isinstance(s, (n.Loop, n.While, n.Compact, n.Scanning)):
+            return True
+        if isinstance(s, n.Store) and s.buffer == buffer and touches(s.index):
+            return True
+        if not isinstance(s, (n.Let, n.Assign, n.Alloc, n.Accumulator)):
+            effects.append(s)
+    return all(
+        any(True for _ in bodies(s)) and all(_covered(body, buffer, position, at) for body in bodies(s))
+        for s in effects
+    )
 
 
 def _accesses(s: n.Stmt) -> list[tuple[str, tuple[Expr, ...]]]:
