@@ -1,6 +1,7 @@
 """Plain loops that may run in any order, as kernels: NumPy's answer on a grid and on one block, and no race in either.
 
-The loops are marked here, by name: what is proven of loops is tested elsewhere.
+Each is compiled as any function is, and once more with its loops marked by name and with all its checks: what the
+target makes of loops must not depend on what could be proven of these.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tests.cuda import loops
-from tests.cuda.support import Recorder, check_call, recorder, small_grid, types_of
+from tests.cuda.support import Recorder, check_call, program_from, recorder, small_grid, types_of
 from tests.cuda.test_sanitized import run_checked
 from tests.tools import require
 from transkern.frontend.source import TextScope
@@ -49,28 +49,44 @@ def marked(axes: list[str], checks: bool, program: n.Program) -> n.Program:
     return replace(program, body=block(program.body))
 
 
+_PROVING = ("prove_bounds", "split_loops", "parallelise", "lanes_outside")
+
+
 def program_of(name: str, args: tuple[Any, ...], checks: bool = True) -> n.Program:
     """The program of a case, its loops marked; without `checks`, as if it were proven that none fails."""
     scope = TextScope(Path(loops.__file__).read_text(), "loops.py")
     program = specialise(scope.function(name), parse_signature(types_of(name, args))[1])
-    at = [p.__name__ for p in DEVICE_PASSES].index("place_kernels")
-    for one in (*DEVICE_PASSES[:at], partial(marked, _BY_NAME[name][1], checks), *DEVICE_PASSES[at:]):
-        program = one(program)
+    for one in DEVICE_PASSES:
+        if one.__name__ == "place_kernels":
+            program = marked(_BY_NAME[name][1], checks, program)
+        if one.__name__ not in _PROVING:
+            program = one(program)
     return program
 
 
+def compiled_as_ever(name: str, args: tuple[Any, ...]) -> n.Program:
+    return program_from(Path(loops.__file__).read_text(), types_of(name, args))
+
+
 @pytest.mark.parametrize("name", _BY_NAME)
-def test_loops(name: str) -> None:
+@pytest.mark.parametrize("program", [program_of, compiled_as_ever], ids=["marked", "proven"])
+def test_loops(program: Callable[..., n.Program], name: str) -> None:
     function, _, calls, tolerance = _BY_NAME[name]
     made: dict[str, list[Callable[..., Any]]] = {}
     for args in calls:
         types = types_of(name, args)
         if types not in made:
-            code, text = emit(program_of(name, args))
+            code, text = emit(program(name, args))
             texts = [text, *([small_grid(text)] if "_GRID_FROM = " in text else [])]
             made[types] = [launcher_function(name, code, t, simulate=True) for t in texts]
         for compiled in made[types]:
-            check_call(function, compiled, args, tolerance)
+            check_call(function, compiled, args, max(tolerance, 1e-13))
+
+
+@pytest.mark.parametrize("name", ["lu", "floyd", "jacobi", "levenshtein_batch", "whole_rows_in_steps", "gather_two"])
+def test_proven_loops_have_no_race(name: str, recorder: Recorder) -> None:
+    args = _BY_NAME[name][2][0]
+    run_checked(compiled_as_ever(name, args), args, recorder, "race")
 
 
 @pytest.mark.parametrize(

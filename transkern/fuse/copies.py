@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Var
+from transkern.ir.build import map_expr
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_own, walk, with_bodies
 
 
 def with_own_names(
-    loop: n.Loop, names: Names, variables: dict[str, str], private: Iterable[str] = ()
+    loop: n.Loop,
+    names: Names,
+    variables: dict[str, str],
+    buffers: dict[str, n.Buffer],
+    private: Iterable[str] = (),
 ) -> n.Loop:
-    """A copy of `loop` whose axes, lets, accumulators and `private` variables bear new names (noted in `variables`)."""
+    """A copy of `loop` whose axes, lets, accumulators, arrays and `private` variables bear new names.
+
+    They are noted in `variables` and `buffers`: what later becomes of an array in one copy is nothing to the other.
+    """
     renamed: dict[str, str] = {}
     for s in walk((loop,)):
         if isinstance(s, (n.Let, n.Accumulator)):
@@ -24,17 +32,52 @@ def with_own_names(
     for name in sorted(set(private) & set(variables)):
         renamed[name] = names.fresh(name)
         variables[renamed[name]] = variables[name]
-    made = with_names((loop,), renamed)[0]
-    assert isinstance(made, n.Loop)
-    return made
+    made = with_names((loop,), renamed)
+    arrays: dict[str, str] = {}
+    for s in walk((loop,)):
+        if isinstance(s, n.Alloc) and s.buffer in buffers and s.buffer not in arrays:
+            old, arrays[s.buffer] = buffers[s.buffer], names.fresh(s.buffer)
+            dims = tuple(map_expr(d, _renaming(renamed)) for d in old.dims)
+            buffers[arrays[s.buffer]] = replace(old, name=arrays[s.buffer], dims=dims)
+    (copy,) = with_arrays(made, arrays) if arrays else made
+    assert isinstance(copy, n.Loop)
+    return copy
+
+
+def with_arrays(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stmt, ...]:
+    """The statements with arrays renamed, where they are made, read and written."""
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, Load) or e.buffer not in names:
+            return None
+        return Load(names[e.buffer], tuple(map_expr(i, change) for i in e.index), e.dtype)
+
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    out: list[n.Stmt] = []
+    for s in block:
+        s = map_own(s, change)
+        match s:
+            case n.Alloc(buffer) | n.Store(buffer=buffer) | n.Scanning(buffer=buffer):
+                s = replace(s, buffer=new(buffer))
+            case n.Compact(outputs=outputs):
+                s = replace(s, outputs=tuple(map(new, outputs)))
+            case n.Library(outs=outs, ins=ins):
+                s = replace(s, outs=tuple(map(new, outs)), ins=tuple(map(new, ins)))
+            case _:
+                pass
+        out.append(with_bodies(s, lambda inner: with_arrays(inner, names)))
+    return tuple(out)
+
+
+def _renaming(names: Mapping[str, str]) -> Callable[[Expr], Expr | None]:
+    return lambda e: Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None
 
 
 def with_names(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stmt, ...]:
     """The statements with scalars renamed, where they are read, set and bound."""
-
-    def change(e: Expr) -> Expr | None:
-        return Var(names[e.name], e.dtype) if isinstance(e, Var) and e.name in names else None
-
+    change = _renaming(names)
     out: list[n.Stmt] = []
     for s in block:
         s = map_own(s, change)

@@ -30,12 +30,13 @@ def parallelise(program: n.Program) -> n.Program:
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
     walker = _Parallelising(program)
-    return replace(program, body=walker.block(program.body), variables=walker.variables)
+    return replace(program, body=walker.block(program.body), variables=walker.variables, buffers=walker.buffers)
 
 
 class _Parallelising(Walk):
     def __init__(self, program: n.Program) -> None:
-        super().__init__(program)
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
         self.variables = dict(program.variables)
         self.reads = reads_of(program.body)
@@ -80,7 +81,7 @@ class _Parallelising(Walk):
         rest = self.inside(replace(loop, stop=at))
         assert isinstance(rest, n.Loop)
         private = verdict.scalars.private
-        first = with_own_names(replace(rest, kind="parallel"), self.names, self.variables, private)
+        first = with_own_names(replace(rest, kind="parallel"), self.names, self.variables, self.buffers, private)
         return [first, replace(loop, start=at)]
 
     def checked(self, loop: n.Loop, verdict: Verdict, inner: Counter[str]) -> list[n.Stmt]:
@@ -93,13 +94,11 @@ class _Parallelising(Walk):
         fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
         assert isinstance(fine, n.Loop)
         fine = self.own(fine, verdict, inner)
+        in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
         return [
             n.Accumulator(ok, "all", "bool", span=loop.span),
-            with_own_names(replace(loop, kind="parallel", body=checks), self.names, self.variables),
-            n.If(
-                Var(ok, "bool"), (fine,),
-                (with_own_names(loop, self.names, self.variables, verdict.scalars.private),), span=loop.span,
-            ),
+            with_own_names(replace(loop, kind="parallel", body=checks), self.names, self.variables, self.buffers),
+            n.If(Var(ok, "bool"), (fine,), (in_order,), span=loop.span),
         ]
 
     def own(self, loop: n.Loop, verdict: Verdict, inner: Counter[str]) -> n.Loop:

@@ -28,12 +28,13 @@ def split_loops(program: n.Program) -> n.Program:
         return program
     state = _Splitting(program)
     body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
 
 class _Splitting(Walk):
     def __init__(self, program: n.Program) -> None:
-        super().__init__(program)
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
         self.variables = dict(program.variables)
         self.reads = reads_of(program.body)
@@ -66,7 +67,7 @@ class _Splitting(Walk):
             if b.difference(part.start, part.stop) == 0:
                 continue
             if k:
-                part = with_own_names(part, self.names, self.variables, private)
+                part = with_own_names(part, self.names, self.variables, self.buffers, private)
             made = part if k == 1 else self.inside(part)
             out.append(made)
         return out

@@ -36,12 +36,13 @@ def tile_wavefronts(program: n.Program) -> n.Program:
         return program
     state = _Tiling(program)
     body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
 
 class _Tiling(Walk):
     def __init__(self, program: n.Program) -> None:
-        super().__init__(program)
+        self.buffers = dict(program.buffers)
+        super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
         self.reads = reads_of(program.body)
         self.variables = dict(program.variables)
@@ -103,7 +104,7 @@ class _Tiling(Walk):
         loop = n.Loop(wave.name, b.ZERO, waves, b.ONE, "sequential", (tiles,), large=True, span=outer.span)
         rows_enough = b.compare("greater_equal", height, b.index(2 * _ROWS))
         enough = b.both(rows_enough, b.compare("greater_equal", b.mul(height, width), b.index(_POINTS)))
-        plain = with_own_names(outer, self.names, self.variables, private)
+        plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
         return [n.If(enough, (loop,), (plain,), span=outer.span)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import variables_read
 
 
@@ -33,13 +33,17 @@ def _bound(e: Expr, axis: str, low: Expr, high: Expr, upper: bool) -> Expr | Non
             value = high if up else low
         elif axis in variables_read(atom):
             value = None
-            if isinstance(atom, Apply) and atom.op in ("maximum", "minimum"):
-                one, two = (_bound(x, axis, low, high, up) for x in atom.args)
-                if one is not None and two is not None:
-                    value = (b.maximum if atom.op == "maximum" else b.minimum)(one, two)
-            elif isinstance(atom, Apply) and atom.op == "floor_divide" and (b.constant(atom.args[1]) or 0) > 0:
-                part = _bound(atom.args[0], axis, low, high, up)
-                value = None if part is None else b.floordiv(part, atom.args[1])
+            match atom:
+                case Apply("maximum" | "minimum" | "where" as op, (*_, x, y), _):
+                    one, two = _bound(x, axis, low, high, up), _bound(y, axis, low, high, up)
+                    if one is not None and two is not None:
+                        larger = up if op == "where" else op == "maximum"
+                        value = (b.maximum if larger else b.minimum)(one, two)
+                case Apply("floor_divide", (x, Const(divisor)), _) if int(divisor) > 0:  # type: ignore[arg-type]
+                    one = _bound(x, axis, low, high, up)
+                    value = None if one is None else b.floordiv(one, atom.args[1])
+                case _:
+                    pass
         if value is None:
             return None
         result = b.add(result, b.mul(b.index(factor), value))

@@ -70,6 +70,7 @@ class Spread:
     level: str = "thread"
     aligned: bool = True  # one axis, its position p is handled by p % size, for warps by (p - start) % size
     start: Expr | None = None  # where it begins
+    moving: frozenset[str] = frozenset()  # what the kernel gives other values
 
     def owner(self, buffer: n.Buffer, index: tuple[Expr, ...]) -> Owner:
         """Who touches the element at `index`."""
@@ -79,6 +80,8 @@ class Spread:
             return ANY
         if not self.aligned or (len(index) == 1 and len(buffer.dims) > 1):
             return ANY
+        if any(variables_read(d) & self.moving for d in buffer.dims[1:]):
+            return ANY  # an element is elsewhere in memory each time
         (axis,) = self.axes
         for dim, e in enumerate(index):
             terms, offset = b.affine(e)

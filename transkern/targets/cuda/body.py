@@ -221,8 +221,8 @@ class Body:
         step = b.constant(s.step)
         first = start or c.expr(s.start)
         if step is None:
-            by = c.expr(s.step)
-            goes = f"{by} > 0 ? {i} < {c.expr(s.stop)} : {i} > {c.expr(s.stop)}"
+            by = c.operand(s.step)
+            goes = f"{by} > 0 ? {i} < {c.operand(s.stop)} : {i} > {c.operand(s.stop)}"
             return f"for (long long {i} = {first}; {goes}; {i} += {by})"
         sign = "<" if step > 0 else ">"
         advance = {1: f"++{i}", -1: f"--{i}"}.get(step, f"{i} += {step}" if step > 0 else f"{i} -= {-step}")
@@ -239,13 +239,13 @@ class Body:
         """Opens one loop over all points of `axes`, from `first` by `size`; its variable."""
         if len(axes) == 1 and axes[0].step == b.ONE:
             s, i = axes[0], ident(axes[0].axis)
-            start = first if s.start == b.ZERO else f"{self.c.expr(s.start)} + {first}"
-            self.open(f"for (long long {i} = {start}; {i} < {self.c.expr(s.stop)}; {i} += {size})")
+            start = first if s.start == b.ZERO else f"({self.c.expr(s.start)}) + {first}"
+            self.open(f"for (long long {i} = {start}; {i} < {self.c.operand(s.stop)}; {i} += {size})")
             return Var(s.axis, "index")
         q = Var("_".join(ident(a.axis) for a in axes) + "_at", "index")
         extents = tuple(extent_of(a) for a in axes)
         total = b.product(extents)
-        self.open(f"for (long long {q.name} = {first}; {q.name} < {self.c.expr(total)}; {q.name} += {size})")
+        self.open(f"for (long long {q.name} = {first}; {q.name} < {self.c.operand(total)}; {q.name} += {size})")
         rest: Expr = q
         texts = []
         for k in range(len(axes) - 1, -1, -1):
@@ -289,7 +289,7 @@ class Body:
         c, i, count = self.c, ident(s.axis), ident(s.count)
         kept = f"{count}_kept"  # the mask and the bounds may still read the count before
         self.line(f"long long {kept} = {count if s.append else 0};")
-        self.open(f"for (long long {i} = {c.expr(s.start)}; {i} < {c.expr(s.stop)}; ++{i})")
+        self.open(f"for (long long {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i})")
         self.loops += 1
         self.nested(s.body)
         self.open(f"if ({c.expr(s.mask)})")
@@ -305,7 +305,8 @@ class Body:
         """Stores one kept element, with its inner axes."""
         c = self.c
         for a in s.inner:
-            self.open(f"for (long long {ident(a.name)} = 0; {ident(a.name)} < {c.expr(a.extent)}; ++{ident(a.name)})")
+            i = ident(a.name)
+            self.open(f"for (long long {i} = 0; {i} < {c.operand(a.extent)}; ++{i})")
         for out, value in zip(s.outputs, s.values, strict=True):
             self.line(f"{c.element(out, (position, *(a.var for a in s.inner)))} = {c.expr(value)};")
         for _ in s.inner:
@@ -316,7 +317,7 @@ class Body:
         how = self.scan_operator(s)
         total = f"{ident(s.buffer)}_running"
         self.line(f"{how.type} {total} = {how.functor}::start();")
-        self.open(f"for (long long {i} = 0; {i} < {c.expr(s.stop)}; ++{i})")
+        self.open(f"for (long long {i} = 0; {i} < {c.operand(s.stop)}; ++{i})")
         self.loops += 1
         self.nested(s.body)
         self.line(f"{total} = {how.functor}()({total}, {self.scanned(s, how)});")

@@ -156,7 +156,7 @@ class _Printing:
     def whole(self, body: Body) -> None:
         """One loop over memory."""
         w = self.width
-        count = self.unit.c.expr(b.product(self.nest.extents))
+        count = self.unit.c.operand(b.product(self.nest.extents))
         i = "_".join(ident(v.name) for v in self.nest.axes)
         element = f"{{0}}[{i}]"
         thread, threads = self.numbers(body)
@@ -187,7 +187,7 @@ class _Printing:
         *counts, length = self.nest.extents
         j, k = ident(inner.name), self.unit.local("k")
         row, words = f"{j}_word", f"{j}_words"
-        body.line(f"const long long {words} = ({c.expr(length)} + {w - 1}) / {w};  // of {w} elements, in a row")
+        body.line(f"const long long {words} = ({c.operand(length)} + {w - 1}) / {w};  // of {w} elements, in a row")
         total = " * ".join([*(_factor(c.expr(e)) for e in counts), words])
         thread, threads = self.numbers(body)
         body.lines.append("#pragma unroll 1")
@@ -206,11 +206,11 @@ class _Printing:
             else:
                 body.line(f"const {TYPES[a.buffer.dtype]} {a.name}_row = {c.element(a.buffer.name, a.index)};")
         aligned = ", ".join(f"{a.name}_here" for a in self.along)
-        body.open(f"if ({j} + {w} <= {c.expr(length)} && in_words<{w}>({aligned}))")
+        body.open(f"if ({j} + {w} <= {c.operand(length)} && in_words<{w}>({aligned}))")
         self.pack(body, "{0}_here")
         body.close("} else {")
         body.depth += 1
-        body.line(f"for (int {k} = 0; {k} < {w} && {j} + {k} < {c.expr(length)}; ++{k})")
+        body.line(f"for (int {k} = 0; {k} < {w} && {j} + {k} < {c.operand(length)}; ++{k})")
         call = self.call(body, f"{{0}}_here[{k}]", f"{j} + {k}")
         body.line(f"    {call}")
         body.close()
@@ -233,7 +233,8 @@ def _nest(s: n.Kernel) -> _Nest | None:
 def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
     """The places that the nest touches, or None where one of them does not run along a row."""
     found: dict[tuple[str, tuple[Expr, ...]], _Access] = {}
-    taken = set(program.buffers) | {v.name for v in nest.axes} | {name for x in nest.inner for name in scalars_set(x)}
+    inside = {name for x in nest.inner for name in scalars_set(x)}
+    taken = set(program.buffers) | {v.name for v in nest.axes} | inside
     last = nest.axes[-1]
 
     def place(buffer: str, index: tuple[Expr, ...]) -> _Access | None:
@@ -244,6 +245,7 @@ def _accesses(program: n.Program, nest: _Nest) -> list[_Access] | None:
             info.layout != "C"
             or len(index) != len(info.dims)
             or any(isinstance(e, Load) for i in index for e in _parts(i))
+            or any(variables_read(i) & inside for i in index)  # each element has another place
         ):
             return None
         within = [last.name in variables_read(e) for e in index]

@@ -37,7 +37,8 @@ class GroupBody(Body):
         super().__init__(unit, depth)
         self.group, self.kernel, self.warps = group, kernel, warps
         self.written = buffers_written(kernel)
-        self.moving = scalars_set(kernel) | {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop)}
+        axes = (s.axis for s in walk(kernel.body) if isinstance(s, n.Loop))
+        self.moving = frozenset((*scalars_set(kernel), *axes))
         self.stored_until = -1  # how many lines there were after the last store of the first thread
         self.thread_number = f"{group}.rank()"
         self.searches = True  # a loop that only searches stops where it has found
@@ -247,7 +248,7 @@ class GroupBody(Body):
     def search(self, s: n.Loop, found: n.Accumulate) -> None:
         """The first or last position where something holds: stops there."""
         self.unit.pieces.add("search")
-        accesses = within(s.body, self.program.buffers, self.written, Spread((s.axis,)))
+        accesses = within(s.body, self.program.buffers, self.written, Spread((s.axis,), moving=self.moving))
         self.touch(accesses | self.reads(s.start, s.stop))
         held = self.held[found.name]
         target = f"const {held.how.type} {held.name}" if held.late else held.name
@@ -274,7 +275,8 @@ class GroupBody(Body):
         single = len(axes) == 1
         aligned = single and s.step == b.ONE
         low = s.start if aligned else None
-        spread = Spread(tuple(a.axis for a in axes), self.ranges(axes), aligned=aligned, start=low)
+        names = tuple(a.axis for a in axes)
+        spread = Spread(names, self.ranges(axes), aligned=aligned, start=low, moving=self.moving)
         bounds = self.reads(*(e for a in axes for e in (a.start, a.stop)))
         self.touch(within(inner, self.program.buffers, self.written, spread) | bounds)
         if guarded:
@@ -286,7 +288,7 @@ class GroupBody(Body):
                 f"{self.group}.start({self.c.expr(s.start)})" if b.constant(s.start) != 0 else f"{self.group}.rank()"
             )
             i = ident(s.axis)
-            self.open(f"for (long long {i} = {start}; {i} < {self.c.expr(s.stop)}; {i} += {self.group}.size())")
+            self.open(f"for (long long {i} = {start}; {i} < {self.c.operand(s.stop)}; {i} += {self.group}.size())")
             order = Var(s.axis, "index")
         else:
             order = self.open_nest(axes, f"{self.group}.rank()", f"{self.group}.size()")
@@ -379,7 +381,7 @@ class GroupBody(Body):
         """Chunk by chunk: each thread decides on one element, and those kept are stored side by side."""
         self.unit.pieces.add("place")
         c, g, i, count = self.c, self.group, ident(s.axis), ident(s.count)
-        spread = Spread((s.axis,))
+        spread = Spread((s.axis,), moving=self.moving)
         inside = within(s.body, self.program.buffers, self.written, spread)
         for e in (s.mask, *s.values):
             inside |= within((n.Let("", e),), self.program.buffers, self.written, spread)
@@ -397,7 +399,7 @@ class GroupBody(Body):
         if not s.inner:
             for name, value in zip(held, s.values, strict=True):
                 self.line(f"{TYPES[value.dtype]} {name} = 0;")
-        low = f"{i} >= {c.expr(s.start)} && " if s.start != b.ZERO else ""
+        low = f"{i} >= {c.operand(s.start)} && " if s.start != b.ZERO else ""
         self.open(f"if ({low}{i} < {stop})")
         inner = self.thread_body()
         inner.nested(s.body)
@@ -431,7 +433,8 @@ class GroupBody(Body):
         """Stores what is kept of one chunk; in place, all threads read a column before any of them writes it."""
         c = self.c
         for a in s.inner:
-            self.open(f"for (long long {ident(a.name)} = 0; {ident(a.name)} < {c.expr(a.extent)}; ++{ident(a.name)})")
+            i = ident(a.name)
+            self.open(f"for (long long {i} = 0; {i} < {c.operand(a.extent)}; ++{i})")
         for k, (out, value) in enumerate(zip(s.outputs, s.values, strict=True)):
             name = f"{ident(out)}_{k}_kept"
             self.line(f"{TYPES[value.dtype]} {name} = 0;")
@@ -449,7 +452,7 @@ class GroupBody(Body):
         self.unit.pieces.add("scan")
         c, g, i = self.c, self.group, ident(s.axis)
         how = self.scan_operator(s)
-        spread = Spread((s.axis,))
+        spread = Spread((s.axis,), moving=self.moving)
         inside = within((s,), self.program.buffers, self.written, spread)
         self.touch(inside | self.reads(s.stop))
         running, value, op = f"{ident(s.buffer)}_running", f"{ident(s.buffer)}_value", how.functor
@@ -458,7 +461,7 @@ class GroupBody(Body):
         self.open("do")
         self.line(f"const long long {i} = {i}_base + {g}.rank();")
         self.line(f"{how.type} {value} = {op}::start(), {value}_total;")
-        self.open(f"if ({i} < {c.expr(s.stop)})")
+        self.open(f"if ({i} < {c.operand(s.stop)})")
         inner = self.thread_body()
         inner.nested(s.body)
         self.take(inner)
@@ -467,8 +470,9 @@ class GroupBody(Body):
         self.line(f"const {how.type} {value}_before = {g}.scan({value}, {op}(), {value}_total);")
         upto = f"{op}()({op}()({running}, {value}_before), {value})"
         self.line(f"const {how.type} {value}_upto = {upto};")
-        self.line(f"if ({i} < {c.expr(s.stop)}) {c.element(s.buffer, s.index)} = {how.read.format(value + '_upto')};")
+        stored = f"{c.element(s.buffer, s.index)} = {how.read.format(value + '_upto')};"
+        self.line(f"if ({i} < {c.operand(s.stop)}) {stored}")
         self.line(f"{running} = {op}()({running}, {value}_total);")
         self.line(f"{i}_base += {g}.size();")
-        self.close(f"}} while ({i}_base < {c.expr(s.stop)});")
+        self.close(f"}} while ({i}_base < {c.operand(s.stop)});")
         self.met(a for a in inside if a.stores)

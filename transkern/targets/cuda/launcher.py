@@ -12,7 +12,7 @@ from transkern.ir.library import has, spell
 from transkern.ir.traverse import result_buffers, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
-from transkern.targets.cuda.parameters import largest_dims, shared_allocs
+from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.cuda.spelling import storage
 
 _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
@@ -250,6 +250,11 @@ class Launcher:
 
         return self.known(b.map_expr(e, change))
 
+    def unknown(self, e: Expr) -> bool:
+        """Whether the launcher has no value for something in `e`, not even one that it never exceeds."""
+        names = (x.name for x in walk_expr(self.bounded(e)) if isinstance(x, Var))
+        return any(name not in self.defined for name in names)
+
     def _place_of(self, name: str) -> str | None:
         base = f"{name.replace('.', '_')}_out"
         for buffer in self.program.buffers.values():
@@ -258,9 +263,9 @@ class Launcher:
                 return buffer.name
         return None
 
-    def alloc(self, buffer: str, around: Sequence[n.Loop] = ()) -> None:
+    def alloc(self, buffer: str, at_most: tuple[Expr, ...] | None = None) -> None:
         info = self.program.buffers[buffer]
-        dims = [host.expr(self.bounded(d)) for d in largest_dims(info, around)]
+        dims = [host.expr(self.bounded(d)) for d in at_most or info.dims]
         shape = f"({', '.join(dims)},)" if len(dims) == 1 else f"({', '.join(dims)})"
         self.line(f"{host.name(buffer)} = cp.empty({shape}, {host.dtype(storage(info.dtype))})")
 
@@ -298,8 +303,16 @@ class Launcher:
 
     def launch(self, s: n.Kernel) -> None:
         kernel = self.kernels[s.name]
-        for buffer, around in sorted(shared_allocs(s).items()):
-            self.alloc(buffer, around)
+        sizes = alloc_dims(self.program, s)
+        for buffer, dims in sizes.items():
+            if any(self.unknown(d) for d in dims):
+                raise CompileError(
+                    f"cannot compile for CUDA: `{buffer}` is made in a loop, with a size that is known only there",
+                    "make an array of the largest size before the loop, and use a part of it", s.span,
+                    self.program.source,
+                )  # fmt: skip
+        for buffer in sorted(shared_allocs(s)):
+            self.alloc(buffer, sizes[buffer])
         self.source(s)
         name = kernel.name
         counts = [host.expr(self.bounded(e)) for e in kernel.launch.counts]
@@ -331,7 +344,7 @@ class Launcher:
                 )
             arguments.append("arrived")
         for buffer, of in kernel.slices.items():
-            size = self.value(b.product(self.program.buffers[buffer].dims))
+            size = host.expr(self.bounded(b.product(sizes[buffer])))
             one_block = kernel.launch.form == "block" and not kernel.cooperative
             number = {"thread": "threads" if one_block else "blocks * threads", "block": "blocks"}[of]
             dtype = host.dtype(storage(self.program.buffers[buffer].dtype))

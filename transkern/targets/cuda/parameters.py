@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transkern.errors import CompileError
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.highest import highest
-from transkern.ir.traverse import buffers_written, exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import bodies, buffers_read, buffers_written, exprs, scalars_set, variables_read, walk
 from transkern.ir.uses import reads_before_set
 from transkern.targets.clike import ident
 from transkern.targets.cuda.spelling import TYPES
@@ -39,45 +38,58 @@ def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list
     return buffers, scalars, params
 
 
-def shared_allocs(kernel: n.Kernel) -> dict[str, tuple[n.Loop, ...]]:
-    """What the statements that threads run together allocate, with the loops around: it comes from the launcher."""
-    found: dict[str, tuple[n.Loop, ...]] = {}
+def shared_allocs(kernel: n.Kernel) -> set[str]:
+    """What the statements that threads run together allocate: it comes from the launcher."""
+    found: set[str] = set()
 
-    def look(statements: Sequence[n.Stmt], around: tuple[n.Loop, ...]) -> None:
+    def look(statements: Sequence[n.Stmt]) -> None:
         for s in statements:
             match s:
                 case n.Alloc(buffer):
-                    found[buffer] = around
+                    found.add(buffer)
                 case n.Loop(kind="sequential", body=body):
-                    look(body, (*around, s))
+                    look(body)
                 case n.While(head=head, body=body):
-                    look(head, around)
-                    look(body, around)
+                    look(head)
+                    look(body)
                 case n.If(then=then, orelse=orelse):
-                    look(then, around)
-                    look(orelse, around)
+                    look(then)
+                    look(orelse)
                 case _:
                     pass
 
-    look(kernel.body, ())
+    look(kernel.body)
     return found
 
 
-def largest_dims(buffer: n.Buffer, around: Sequence[n.Loop]) -> tuple[Expr, ...]:
-    """The dims that a buffer made anew in the loops `around` never exceeds, without their variables."""
-    axes = {loop.axis for loop in around}
-    found = tuple(highest(d, around) if variables_read(d) & axes else d for d in buffer.dims)
-    if any(d is None for d in found):
-        raise CompileError(
-            f"cannot compile for CUDA: the largest size of `{buffer.name}`, made in a loop, is not known"
-        )
-    return tuple(d for d in found if d is not None)
+def alloc_dims(program: n.Program, kernel: n.Kernel) -> dict[str, tuple[Expr, ...]]:
+    """The most that the dims of the arrays allocated in the kernel can be, without the variables of its loops."""
+    found: dict[str, tuple[Expr, ...]] = {}
+
+    def look(statements: Sequence[n.Stmt], around: tuple[n.Loop, ...], lets: dict[str, Expr]) -> None:
+        def known(e: Expr) -> Expr | None:
+            return b.map_expr(lets[e.name], known) if isinstance(e, Var) and e.name in lets else None
+
+        lets = dict(lets)
+        for s in statements:
+            if isinstance(s, n.Let) and not buffers_read(s.value):
+                lets[s.name] = s.value
+            if isinstance(s, n.Alloc):
+                dims = tuple(b.map_expr(d, known) for d in program.buffers[s.buffer].dims)
+                bounds = (highest(d, around) for d in dims)
+                found[s.buffer] = tuple(d if h is None else h for d, h in zip(dims, bounds, strict=True))
+            for body in bodies(s):
+                look(body, (*around, s) if isinstance(s, n.Loop) else around, lets)
+
+    look(kernel.body, (), {})
+    return found
 
 
 def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
     """Sizes that bound how many iterations the parallel loops of a kernel have: of the arrays that they run along."""
     found: dict[Expr, None] = {}
     axes: set[str] = set()
+    made_here = alloc_dims(program, kernel)
     for s in walk(kernel.body):
         if isinstance(s, (n.Compact, n.Scanning)) or (isinstance(s, n.Loop) and s.kind == "parallel"):
             axes.add(s.axis)
@@ -85,9 +97,8 @@ def work(program: n.Program, kernel: n.Kernel) -> tuple[Expr, ...]:
             axes.add(s.name)  # a subscript that is worked out before it is used
     touched = [(e.buffer, e.index) for e in exprs((kernel,)) if isinstance(e, Load)]
     touched += [(s.buffer, s.index) for s in walk((kernel,)) if isinstance(s, (n.Store, n.Scanning))]
-    made = shared_allocs(kernel)
     for buffer, index in touched:
-        dims = largest_dims(program.buffers[buffer], made.get(buffer, ()))
+        dims = made_here.get(buffer) or program.buffers[buffer].dims
         if len(dims) != len(index):
             dims = (b.product(dims),)
         along = [d for d, e in zip(dims, index, strict=True) if variables_read(e) & axes]
