@@ -91,7 +91,7 @@ class _Blocking:
     def lanes(self, loop: n.Loop, body: tuple[n.Stmt, ...]) -> list[n.Stmt]:
         size = b.index(_BYTES // _width(body, self.buffers))
         block = Var(self.names.fresh(f"{loop.axis}_block"))
-        rest = b.sub(loop.stop, loop.start)
+        rest = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
         full = b.add(loop.start, b.mul(size, b.floordiv(rest, size)))
         whole = replace(loop, axis=block.name, stop=full, step=size, body=self.split(loop, body, block, size, size))
         known = b.constant(rest)
