@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from transkern.analysis.dependence import Meeting
 from transkern.analysis.verdicts import Verdict
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _MEETINGS = 8
 """Pairs of accesses that may meet in one iteration: more than that is another kind of loop."""
@@ -35,10 +38,20 @@ def _candidates(verdict: Verdict, meeting: Meeting) -> list[Expr]:
         terms, _ = b.affine(x)
         if terms.get(axis) != 1 or not verdict.carried.fixed(y):
             continue
-        point = b.sub(y, b.sub(x, axis))
-        if verdict.carried.fixed(point) and point not in found:
+        point = _before(b.sub(y, b.sub(x, axis)), verdict.carried.body.lets)
+        if point is not None and verdict.carried.fixed(point) and point not in found:
             found.append(point)
     return found
+
+
+def _before(e: Expr, lets: Mapping[str, Expr]) -> Expr | None:
+    """`e` without the names that the loop's body binds; None where it cannot be worked out if no iteration runs."""
+    while variables_read(e) & lets.keys():
+        e = b.map_expr(e, lambda x: lets.get(x.name) if isinstance(x, Var) else None)
+        divides = (x for x in walk_expr(e) if isinstance(x, Apply) and x.op in ("floor_divide", "remainder"))
+        if buffers_read(e) or not all(b.constant(x.args[1]) for x in divides):
+            return None
+    return e
 
 
 def _only_there(verdict: Verdict, meeting: Meeting, point: Expr) -> bool:
