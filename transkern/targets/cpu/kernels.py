@@ -449,7 +449,6 @@ class KernelPrinter:
         inner: list[n.Stmt] = list(s.body)
         most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
         local = {name for x in s.body for name in scalars_set(x)}
-        written = buffers_written(s)
         while True:
             for x in inner:
                 if isinstance(x, n.Let) and x.value.dtype == "index":
@@ -459,7 +458,8 @@ class KernelPrinter:
                 if isinstance(x, (n.Loop, n.Scanning)):
                     start = b.ZERO if isinstance(x, n.Scanning) else b.substitute(x.start, most)
                     extent = b.sub(b.substitute(x.stop, most), start)
-                    if not variables_read(extent) & (local - set(most)) and not buffers_read(extent) & written:
+                    # Memory is not read for an estimate: what is a subscript inside may be none at the loops' ends.
+                    if not variables_read(extent) & (local - set(most)) and not buffers_read(extent):
                         found = x, extent
                         break
             if found is None:
