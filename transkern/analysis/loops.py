@@ -95,7 +95,8 @@ class _Reporting(Walk):
         super().__init__(program)
         self.found: list[LoopReport] = []
         self.reads = reads_of(program.body)
-        self.targets = _targets(program.source)
+        self.tree = _parsed(program.source)
+        self.targets = {x.lineno: ast.unparse(x.target) for x in ast.walk(self.tree) if isinstance(x, ast.For)}
         self.names: dict[str, str] = {}
         self.verdicts: dict[int, Verdict] = {}
 
@@ -186,12 +187,34 @@ class _Reporting(Walk):
             return None
         best = min(found, key=lambda m: (m.values is None, ["flow", "anti", "output"].index(m.kind)))
         m = best
+        if m.first.buffer in scalars:
+            return self.of_variable(verdict, m)
         return Conflict(
-            _plain(m.first.buffer) if m.first.buffer in scalars else m.first.buffer, m.kind, m.first.span.line,
+            m.first.buffer, m.kind, m.first.span.line,
             m.second.span.line, self.says(m.first, scalars, carried), self.says(m.second, scalars, carried),
             None if m.distance is None else (m.distance,),
             None if m.values is None or verdict.leaves else self.sizes(m.values), m.ran, m.later,
             m.element,
+        )  # fmt: skip
+
+    def of_variable(self, verdict: Verdict, m: Meeting) -> Conflict:
+        """The example of a variable, at the lines where the user sets and uses it: the program sets it once, at the end
+        of a branch or of an iteration."""
+        name = _plain(m.first.buffer)
+        sets, uses = _lines(self.tree, verdict.loop.span.line, name)
+        kind = m.kind if uses or not sets else "output"  # only its last value is of use, after the loop
+        writes = (kind != "anti", kind != "flow")
+        lines = []
+        for access, write in zip((m.first, m.second), writes, strict=True):
+            known = sets if write else uses
+            line = access.span.line
+            lines.append(line if line in known or not known else max(known) if write else min(known))
+        says = [f"{'writes' if write else 'reads'} {name}" for write in writes]
+        open_ = m.values is None or verdict.leaves or not _is_set(self.tree, verdict.loop.span.line, name)
+        sizes = None if open_ else self.sizes(m.values or {})
+        distance = None if m.distance is None else (m.distance,)
+        return Conflict(
+            name, kind, lines[0], lines[1], says[0], says[1], distance, sizes, m.ran, m.later, m.element
         )  # fmt: skip
 
     def sizes(self, values: Mapping[str, int]) -> dict[str, int]:
@@ -243,13 +266,56 @@ def _plain(name: str) -> str:
     return base if base and number.isdigit() else name
 
 
-def _targets(source: Sequence[str]) -> dict[int, str]:
-    """The loop variables of the `for` statements of a source, by line."""
+def _parsed(source: Sequence[str]) -> ast.Module:
     try:
-        tree = ast.parse("\n".join(source))
+        return ast.parse("\n".join(source))
     except SyntaxError:
-        return {}
-    return {x.lineno: ast.unparse(x.target) for x in ast.walk(tree) if isinstance(x, ast.For)}
+        return ast.Module([], [])
+
+
+def _lines(tree: ast.Module, loop: int, name: str) -> tuple[list[int], list[int]]:
+    """Where the loop at a line sets the variable `name`, and where it uses it."""
+    sets: list[int] = []
+    uses: list[int] = []
+    for at in (x for x in ast.walk(tree) if isinstance(x, (ast.For, ast.While)) and x.lineno == loop):
+        for x in (y for s in at.body for y in ast.walk(s)):
+            if isinstance(x, ast.Name) and x.id == name:
+                (uses if isinstance(x.ctx, ast.Load) else sets).append(x.lineno)
+            if isinstance(x, ast.AugAssign) and isinstance(x.target, ast.Name) and x.target.id == name:
+                uses.append(x.lineno)
+    return sets, uses
+
+
+def _is_set(tree: ast.Module, loop: int, name: str) -> bool:
+    """Whether no position decides if an iteration of the loop at a line sets `name`: at most data do."""
+
+    def names(x: ast.AST, stored: bool) -> set[str]:
+        return {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store) == stored}
+
+    def positions(at: ast.For) -> set[str]:
+        over = isinstance(at.iter, ast.Call) and isinstance(at.iter.func, ast.Name) and at.iter.func.id == "range"
+        return names(at.target, True) if over else set()
+
+    def certain(statements: Sequence[ast.stmt], around: set[str], moving: set[str]) -> bool:
+        for s in (s for s in statements if name in names(s, True)):
+            match s:
+                case ast.If(test, then, orelse):
+                    data = names(test, False) & moving - around
+                    data |= {"[]" for x in ast.walk(test) if isinstance(x, ast.Subscript)}
+                    if data or (certain(then, around, moving) and certain(orelse, around, moving)):
+                        return True
+                case ast.For(target, source, body):
+                    if name in names(target, True):
+                        return True
+                    if not names(source, False) & around and certain(body, around | positions(s), moving):
+                        return True
+                case _:
+                    return True
+        return False
+
+    for at in (x for x in ast.walk(tree) if isinstance(x, ast.For) and x.lineno == loop):
+        return certain(at.body, positions(at), names(at, True))
+    return True
 
 
 # --- classes
