@@ -190,7 +190,7 @@ class _Reporting(Walk):
         if m.first.buffer in scalars:
             return self.of_variable(verdict, m)
         return Conflict(
-            m.first.buffer, m.kind, m.first.span.line,
+            self.array(m.first.buffer), m.kind, m.first.span.line,
             m.second.span.line, self.says(m.first, scalars, carried), self.says(m.second, scalars, carried),
             None if m.distance is None else (m.distance,),
             None if m.values is None or verdict.leaves else self.sizes(m.values), m.ran, m.later,
@@ -224,10 +224,20 @@ class _Reporting(Walk):
         verb = "writes" if access.write else "reads"
         if access.buffer in scalars:
             return f"{verb} {_plain(access.buffer)}"
+        name = self.array(access.buffer)
         if access.index is None:
-            return f"{verb} {access.buffer}"
+            return f"{verb} {name}"
         lets = {**carried.around.lets, **carried.body.lets}
-        return f"{verb} {access.buffer}[{', '.join(self.shown(i, lets) for i in access.index)}]"
+        return f"{verb} {name}[{', '.join(self.shown(i, lets) for i in access.index)}]"
+
+    def array(self, buffer: str) -> str:
+        """An array as the user calls it: one that a call made has the name of what it is assigned to."""
+        info = self.program.buffers.get(buffer)
+        if info is None or info.role == "argument":
+            return buffer
+        made = [x for x in ast.walk(self.tree) if isinstance(x, ast.Assign) and x.lineno == info.line]
+        names = [t.id for x in made for t in x.targets if isinstance(t, ast.Name)]
+        return names[0] if len(made) == len(names) == 1 else buffer
 
     def shown(self, index: Expr, lets: Mapping[str, Expr]) -> str:
         """A subscript as the user wrote it, or nearly."""
