@@ -81,20 +81,22 @@ class Nest:
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """In the order of the source."""
-        found = [x for x in ast.walk(ast.parse(self.source)) if isinstance(x, (ast.For, ast.While))]
-        return tuple(self._loop(x) for x in sorted(found, key=lambda x: x.lineno))
+        return tuple(self._loop(line, names) for line, names in self.variables.items())
 
-    def _loop(self, node: ast.For | ast.While) -> Loop:
-        line = self.source.splitlines()[node.lineno - 1]
+    @cached_property
+    def variables(self) -> dict[int, tuple[str, ...]]:
+        """The names that each loop binds, by line: none for a `while`."""
+        found = [x for x in ast.walk(ast.parse(self.source)) if isinstance(x, (ast.For, ast.While))]
+        return {x.lineno: _bound(x) for x in sorted(found, key=lambda x: x.lineno)}
+
+    def _loop(self, number: int, names: tuple[str, ...]) -> Loop:
+        line = self.source.splitlines()[number - 1]
         answer = re.search(r"#\s*(?:(dependent|independent):)?\s*([a-z| -]+)$", line)
         assert answer is not None, f"{self.name}: no answer in {line!r}"
         kinds = frozenset(kind.strip() for kind in answer[2].split("|"))
         assert kinds <= set(KINDS), f"{self.name}: {kinds - set(KINDS)}"
         dependent = answer[1] == "dependent" if answer[1] else "parallel" not in kinds
-        names: tuple[str, ...] = ()
-        if isinstance(node, ast.For):
-            names = tuple(x.id for x in ast.walk(node.target) if isinstance(x, ast.Name))
-        return Loop(node.lineno, names, kinds, dependent)
+        return Loop(number, names, kinds, dependent)
 
     def inputs(self, seed: int, sizes: Sizes, overlap: bool = False) -> tuple[Any, ...]:
         """Arguments of these sizes: the same for the same seed, in fresh memory; with `overlap`, they share it."""
@@ -114,6 +116,12 @@ class Nest:
         dtype, _, dims = kind.rstrip("]").partition("[")
         shape = tuple(int(d) if d.strip().isdigit() else sizes[d.strip()] for d in dims.split(","))
         return rng.integers(0, 2, shape).astype(bool) if dtype == "bool" else rng.integers(-4, 5, shape).astype(dtype)
+
+
+def _bound(node: ast.For | ast.While) -> tuple[str, ...]:
+    if isinstance(node, ast.While):
+        return ()
+    return tuple(x.id for x in ast.walk(node.target) if isinstance(x, ast.Name))
 
 
 NESTS: list[Nest] = []

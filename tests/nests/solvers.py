@@ -136,9 +136,9 @@ def odd_even_sorted(a):
 @nest("float64[n]", [{"n": 0}, {"n": 1}, {"n": 2}, {"n": 9}])
 def doubled_strides(x):
     n = len(x)
-    for level in range(4):  # sequential with parallel body
+    for level in range(4):  # sequential with parallel body | sequential
         y = x.copy()
-        for i in range(2**level, n):  # parallel
+        for i in range(2**level, n):  # independent: parallel | sequential
             y[i] = x[i] + x[i - 2**level]
         x[:] = y
 

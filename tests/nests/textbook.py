@@ -207,7 +207,7 @@ def triangular_sums(a):
 def linearised(a):
     n, m = a.shape
     out = np.zeros(n * m)
-    for i in range(n):  # independent: parallel | sequential with parallel body
+    for i in range(n):  # independent: parallel | sequential with parallel body | sequential
         for j in range(m):  # parallel
             out[i * m + j] = a[i, j] + 1
     return out
