@@ -586,3 +586,39 @@ def shifted_elements(x, steps):
             x[i] = x[i] + 0.5
         for i in range(k, len(x), 3):
             x[i] = x[i] + 0.5
+
+
+@parallel("i", (floats(60, 40), floats(60)), tolerance=1e-12)
+def skipped_in_branches(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        if y[i] > 0.5:
+            out[i] = x[i] * 2
+            continue
+        s = y[i]
+        if s > 0:
+            if s > 0.2:
+                continue
+            s = s * 3
+        else:
+            s = -s
+            if x[i, 0] > 0:
+                out[i] = -1
+                continue
+            out[i] = x[i].max()
+        out[i] += s
+    return out
+
+
+@parallel("i", (floats(60, 40), floats(60)), tolerance=1e-12)
+def skipped_otherwise(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        if y[i] > 0:
+            out[i] = x[i] - x[i].min()
+        else:
+            continue
+        if y[i] > 1:
+            continue
+        out[i] *= y[i]
+    return out

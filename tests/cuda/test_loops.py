@@ -128,6 +128,12 @@ def test_a_loop_with_checks_is_a_grid_kernel_whose_first_failure_wins() -> None:
         compiled(*args)
 
 
+@pytest.mark.parametrize(("name", "form"), [("skipped_otherwise", "_rows"), ("skipped_in_branches", "_elements")])
+def test_iterations_with_one_end_are_shared(name: str, form: str) -> None:
+    _, text = emit(program_of(name, _BY_NAME[name][2][0]))
+    assert re.findall(r"blocks, threads = (\w+)", text)[1:] == [form]  # after the zeros
+
+
 def test_scalars_of_one_iteration_take_no_memory() -> None:
     code, text = emit(program_of("used_twice", _BY_NAME["used_twice"][2][0]))
     assert "_out" not in code and text.count("_kernel(") == 4  # its definition, zeros, and the two loops

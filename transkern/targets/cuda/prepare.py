@@ -9,6 +9,11 @@ What a kernel computes from scalar arguments alone is computed once, by NumPy, a
 
     kernel adam_p: … float32(1.0 - b1) * g[i]    to    let b1_1 = float32(1.0 - b1)
                                                        kernel adam_p: … b1_1 * g[i]
+
+Where threads may have to run an iteration of a parallel loop together, it has one end:
+
+    if x[i] > limit: continue      to      if not x[i] > limit:
+    y[i] = …                                   y[i] = …
 """
 
 from __future__ import annotations
@@ -31,11 +36,12 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+from transkern.targets.cuda.nests import own
 
 
 def prepare(program: n.Program) -> n.Program:
     """The program as the printers want it."""
-    return hoist_invariants(hoist_scalars(read_in_kernels(program)))
+    return branch_continues(hoist_invariants(hoist_scalars(read_in_kernels(program))))
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
@@ -94,6 +100,39 @@ def hoist_scalars(program: n.Program) -> n.Program:
         return tuple(out)
 
     return replace(program, body=block(program.body))
+
+
+def branch_continues(program: n.Program) -> n.Program:
+    """Parallel loops in kernels without `continue` of their own, where the rest of the body can go into a branch."""
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        made = (with_bodies(s, block) for s in statements)
+        return tuple(
+            replace(s, body=_branched(s.body)) if isinstance(s, n.Loop) and s.kind == "parallel" else s for s in made
+        )
+
+    return replace(program, body=block(program.body))
+
+
+def _branched(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    for k, s in enumerate(body):
+        if isinstance(s, n.Continue):
+            return body[:k]
+        if not isinstance(s, n.If) or not any(isinstance(x, n.Continue) for x in own((s,))):
+            continue
+        skips = [bool(x) and isinstance(x[-1], n.Continue) for x in (s.then, s.orelse)]
+        then, orelse = s.then[: len(s.then) - skips[0]], s.orelse[: len(s.orelse) - skips[1]]
+        if any(isinstance(x, n.Continue) for x in own((*then, *orelse))):
+            return body  # deeper in a branch
+        rest = _branched(body[k + 1 :])
+        then, orelse = then if skips[0] else then + rest, orelse if skips[1] else orelse + rest
+        if then:
+            return (*body[:k], replace(s, then=then, orelse=orelse))
+        if not orelse:
+            return body[:k]
+        condition = Apply("logical_not", (s.condition,), "bool")
+        return (*body[:k], replace(s, condition=condition, then=orelse, orelse=()))
+    return body
 
 
 def hoist_invariants(program: n.Program) -> n.Program:
