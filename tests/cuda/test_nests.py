@@ -11,8 +11,8 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.highest import highest
 from transkern.targets.cuda.emit import emit
-from transkern.targets.cuda.nests import highest
 
 SIZE = b.size("n.")
 ROW, COLUMN = Var("i", "index"), Var("j", "index")
