@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.nests.collected import NESTS
+from tests.nests.random_nests import random_nest
 from tests.nests.threaded import races
 from tests.tools import require
 
@@ -22,7 +23,16 @@ def test_a_planted_race_is_found() -> None:
     assert all("data race" in text for text in found.values())
 
 
+def reported(found: dict[str, str]) -> str:
+    return "\n".join(f"{name}:\n{text[:2000]}" for name, text in found.items())
+
+
+def test_no_race_in_random_nests() -> None:
+    found = races(random_nest(seed) for seed in range(30))
+    assert not found, reported(found)
+
+
 @pytest.mark.parametrize("theme", sorted({nest.theme for nest in NESTS}))
 def test_no_race(theme: str) -> None:
     found = races(nest for nest in NESTS if nest.theme == theme)
-    assert not found, "\n".join(f"{name}:\n{text[:2000]}" for name, text in found.items())
+    assert not found, reported(found)

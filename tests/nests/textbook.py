@@ -173,6 +173,16 @@ def rotated(x):
     return out
 
 
+@nest("float64[n]")
+def antidiagonals(x):
+    n = len(x)
+    out = np.zeros(2 * n + 1)
+    for i in range(n):  # sequential with parallel body | sequential
+        for j in range(n):  # parallel
+            out[i + j] = x[i] * 2 + x[j]
+    return out
+
+
 @nest("float64[n,n]")
 def lower_from_upper(a):
     for i in range(a.shape[0]):  # parallel

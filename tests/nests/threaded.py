@@ -20,6 +20,7 @@ import pytest
 
 import transkern
 from tests.nests.collected import NESTS, Nest
+from tests.nests.random_nests import random_nest
 from tests.nests.registry import Sizes
 from tests.nests.test_table import outcome
 from transkern.targets.cpu import build as cc
@@ -111,7 +112,7 @@ def main(names: list[str]) -> None:
     kernels._PARALLEL_WORK = 1
     cc.compile_text = _compile_for(Path(os.environ["XDG_CACHE_HOME"]), lambda text: text)
     for name in names:
-        nest = by_name[name]
+        nest = by_name.get(name) or random_nest(int(name.removeprefix("random_")))
         os.write(2, f"nest: {name}\n".encode())
         compiled = transkern.compile(nest.function, target="cpu")
         for sizes in chosen(nest):
