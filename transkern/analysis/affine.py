@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 EFFORT = 200_000
 """Operations that isl may spend on one question; beyond that the answer is "not proven"."""
 
+CASES = 64
+"""How many alternatives a question may have when all of them are written out: as many again a further ``or``."""
+
 _CONTEXT: list[isl.Context] = []
 
 
@@ -254,11 +257,20 @@ class Question:
 
         return islpy.Set.read_from_str(context(), text)
 
+    def too_wide(self, extra: Iterable[str] = ()) -> bool:
+        """Whether alternatives multiply to more cases than isl should see: it writes them out as it reads."""
+        cases = 1
+        for text in (*self.constraints, *extra):
+            cases *= text.count(" or ") + 1
+        return cases > CASES
+
     def sample(self, extra: Iterable[str] = (), names: Iterable[str] = ()) -> dict[str, int] | Unproven | None:
         """Values for all names that satisfy the constraints; None where there are none."""
         import islpy
 
         extra = list(extra)
+        if self.too_wide(extra):
+            return UNPROVEN
         ctx = context()
         ctx.set_max_operations(EFFORT)
         ctx.reset_operations()
@@ -281,6 +293,9 @@ class Question:
         """Whether the constraints can hold together; true where isl does not find out within its effort."""
         import islpy
 
+        extra = list(extra)
+        if self.too_wide(extra):
+            return True
         ctx = context()
         ctx.set_max_operations(EFFORT)
         ctx.reset_operations()

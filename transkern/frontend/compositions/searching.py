@@ -60,6 +60,11 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
         raise ValueError("object of too small depth for desired array")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
+    if x.dtype.kind not in "iub":
+        raise TypeError(
+            f"Cannot cast array data from dtype('{x.dtype}') to dtype('int64') according to the rule 'safe'"
+        )
+    x = x.astype(np.int64)
     if np.any(x < 0):
         raise ValueError("'list' argument must have no negative elements")
     length = np.maximum(np.max(x, initial=-1) + 1, minlength)
