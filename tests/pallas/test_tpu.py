@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-from tests.pallas import test_elementwise, test_loops, test_rows
+from tests.pallas import test_elementwise, test_loops, test_parallel, test_rows
 from transkern.errors import BuildError
 from transkern.pipeline import program_of
 from transkern.targets.pallas.schedule import check_many, check_tpu
@@ -35,6 +35,9 @@ MODULES = {
     "iir": (test_loops.IIR, "f(float32[n,m],float)", [((512, 1024), F), ((), F)]),
     "jacobi": (test_loops.JACOBI, "f(float32[n,m],int)", [((256, 256), F), ((), INT)]),
     "bubble": (test_loops.BUBBLE, "f(float32[n])", vector(100)),
+    "plain_products": (test_parallel.MATMUL, "f(float32[n,k],float32[k,m])", [((100, 60), F), ((60, 200), F)]),
+    "plain_floyd": (test_parallel.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
+    "plain_history": (test_parallel.HISTORY, "f(float32[n],float32[m,n])", [*vector(200), ((50, 200), F)]),
     "floyd": (test_loops.FLOYD, "f(float32[n,n])", [((100, 100), F)]),
 }  # fmt: skip
 FORMS = [m for m in MODULES if m.startswith("nms")]
