@@ -21,6 +21,7 @@ from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
+    buffers_used,
     buffers_written,
     own_exprs,
     scalars_set,
@@ -30,6 +31,8 @@ from transkern.ir.traverse import (
     walk_expr,
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident, kind_of
+from transkern.targets.cpu.streams import print_streamed, streams
+from transkern.targets.cpu.teams import print_shared, team
 
 TYPES = {
     "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
@@ -40,7 +43,6 @@ TYPES = {
 _LANES = 64  # elements of the narrowest type in the widest vector
 _SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
-_TEAM_WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
@@ -79,6 +81,9 @@ class KernelPrinter:
     positions: dict[str, str] = field(default_factory=dict)
     frees: list[list[str]] = field(default_factory=list)
     private: set[str] = field(default_factory=set)  # variables declared in the parallel loops around
+    streaming: dict[str, str] = field(default_factory=dict)  # results computed in a block -> the block's element
+    given: set[str] = field(default_factory=set)  # the scalars that the kernel is given
+    read: set[str] = field(default_factory=set)  # the buffers that the kernel reads
     team: bool = False  # whether a team of threads runs the statement together
 
     def __post_init__(self) -> None:
@@ -120,6 +125,7 @@ class KernelPrinter:
             if name not in local_lets:
                 self.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
         self.frees = [[]]
+        self.read, self.given = buffers_used(kernel), {v.name for v in scalars}
         self.block(kernel.body)
         for v in outputs:
             self.line(f"*{ident(v.name)}_out = {ident(v.name)};")
@@ -173,7 +179,8 @@ class KernelPrinter:
             case n.Assign(name, value):
                 self.line(f"{ident(name)} = {c.expr(value)};")
             case n.Store(buffer, index, value):
-                self.line(f"{c.element(buffer, index)} = {self.stored(buffer, value)};")
+                place = self.streaming.get(buffer) or c.element(buffer, index)
+                self.line(f"{place} = {self.stored(buffer, value)};")
             case n.Accumulator():
                 self.accumulator(s)
             case n.Accumulate():
@@ -282,9 +289,9 @@ class KernelPrinter:
             return
         if s.kind == "sequential":
             self.source(s)
-            team = self._team(s)
-            if team:
-                condition = "" if team == "1" else f" if({team})"
+            shared = team(self, s)
+            if shared:
+                condition = "" if shared == "1" else f" if({shared})"
                 self.line(f"#pragma omp parallel{condition}  // one team of threads for all passes")
                 self.team = True
             self.line(self.header(s))
@@ -294,12 +301,12 @@ class KernelPrinter:
                 self.line('    __asm__ volatile("");')
             self.repeated += 1
             if self.team and not self.parallel:
-                self.shared(s.body)
+                print_shared(self, s.body)
             else:
                 self.nested(s.body)
             self.repeated -= 1
             self.line("}")
-            self.team = self.team and not team
+            self.team = self.team and not shared
             return
         self.source(s)
         every = [x for x in walk(s.body) if isinstance(x, n.Accumulate)]
@@ -315,9 +322,12 @@ class KernelPrinter:
         if sums:
             self.blocked_loop(s, sums, outer, threads)
             return
+        if innermost and not serial and not outer and s.step == b.ONE and (stores := streams(self, s)):
+            print_streamed(self, s, stores, threads)
+            return
         if s.spare is not None and innermost and not serial:
             s = _rounded(s)
-        pragma = self._pragma(s, outer, threads, innermost and not serial and self._vectorises(s))
+        pragma = self.pragma(s, outer, threads, innermost and not serial and self.vectorises(s))
         if pragma:
             self.line(pragma)
         self.line(self.header(s))
@@ -335,91 +345,6 @@ class KernelPrinter:
         self.nested(s.body)
         self.private -= mine
 
-    # --- one team of threads for a loop in order
-
-    def _team(self, s: n.Loop) -> str:
-        """The condition under which one team of threads runs all of a loop in order, or nothing.
-
-        Its parallel loops are shared with a barrier behind each, which costs less than to wake threads each time.
-        """
-        if self.parallel or self.team or not self.threads or self.searching or not _for_a_team(s):
-            return ""
-        if s.large:
-            return "1"
-        limit = _TEAM_WORK
-        branches = [x.condition for x in s.body if isinstance(x, n.If) and _is_large(x.then)]
-        if branches:
-            return " || ".join(self.c.expr(x) for x in branches if not variables_read(x) & _bound(s))
-        first, last = self._pass(s, s.start), self._pass(s, b.sub(s.stop, b.ONE))
-        if first is None or last is None:
-            return ""
-        constant = b.constant(b.maximum(first, last))
-        if constant is not None:
-            return "1" if constant >= limit else ""
-        conditions = dict.fromkeys(f"{self.c.operand(x)} >= {limit}" for x in (first, last))
-        return " || ".join(conditions)
-
-    def _pass(self, s: n.Loop, at: Expr) -> Expr | None:
-        """The work of the largest parallel loop in one iteration of `s`, where its counter is `at`."""
-        known = {s.axis: at}
-        most: Expr | None = None
-        for x in s.body:
-            if isinstance(x, n.Let) and x.value.dtype == "index":
-                known[x.name] = b.substitute(x.value, known)
-            inner = [x] if isinstance(x, n.Loop) else [*x.then, *x.orelse] if isinstance(x, n.If) else []
-            for loop in inner:
-                if not isinstance(loop, n.Loop):
-                    continue
-                if loop.kind == "sequential":
-                    part = self._pass(loop, loop.start)
-                    part = None if part is None else b.substitute(part, known)
-                else:
-                    work, cost = self._work(loop)
-                    part = b.mul(b.substitute(work, known), b.index(max(1, cost)))
-                if part is None or buffers_read(part) or variables_read(part) & _bound(s):
-                    continue
-                most = part if most is None else b.maximum(most, part)
-        return most
-
-    def shared(self, statements: Sequence[n.Stmt]) -> None:
-        """Statements that all threads of a team come to: parallel loops are shared, the rest is for one thread."""
-        self.depth += 1
-        alone: list[n.Stmt] = []
-
-        def flush() -> None:
-            if alone:
-                self.line("#pragma omp single")
-                self.line("{")
-                self.parallel += 1
-                self.nested(alone)
-                self.parallel -= 1
-                self.line("}")
-                alone.clear()
-
-        for s in statements:
-            match s:
-                case n.Loop(kind="parallel") if not _outer_sums(s):
-                    flush()
-                    self.loop(s)
-                case n.Loop(kind="sequential") if _for_a_team(s):
-                    flush()
-                    self.loop(s)
-                case n.If() if _for_all(s):
-                    flush()
-                    self.line(f"if ({self.c.expr(s.condition)}) {{")
-                    self.shared(s.then)
-                    if s.orelse:
-                        self.line("} else {")
-                        self.shared(s.orelse)
-                    self.line("}")
-                case n.Let() if not buffers_read(s.value) and s.name not in self.program.variables:
-                    flush()
-                    self.statement(s)
-                case _:
-                    alone.append(s)
-        flush()
-        self.depth -= 1
-
     def header(self, s: n.Loop) -> str:
         c, i = self.c, ident(s.axis)
         step = b.constant(s.step) or 1
@@ -435,7 +360,7 @@ class KernelPrinter:
             return ""
         if self.team:
             return "team"
-        work, cost = self._work(s)
+        work, cost = self.work(s)
         extent = self.c.operand(work)
         limit = max(1, _PARALLEL_WORK * (_REPEATED if self.repeated else 1) // max(1, cost))
         constant = b.constant(work)
@@ -443,7 +368,7 @@ class KernelPrinter:
             return "1" if constant >= limit else ""
         return f"{extent} >= {limit}"
 
-    def _work(self, s: n.Loop) -> tuple[Expr, int]:
+    def work(self, s: n.Loop) -> tuple[Expr, int]:
         """How many innermost iterations the loop makes, and what one costs."""
         extents: list[Expr] = [b.sub(s.stop, s.start)]
         inner: list[n.Stmt] = list(s.body)
@@ -474,12 +399,12 @@ class KernelPrinter:
         ) + sum(1 for x in walk(s.body) if isinstance(x, (n.Store, n.Accumulate)))  # fmt: skip
         return b.product(tuple(extents)), cost
 
-    def _vectorises(self, s: n.Loop) -> bool:
+    def vectorises(self, s: n.Loop) -> bool:
         return not any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body)) and not any(
             isinstance(x, n.Let) and x.name in self.program.variables for x in walk(s.body)
         )
 
-    def _pragma(self, s: n.Loop, outer: Sequence[n.Accumulate], threads: str, simd: bool) -> str:
+    def pragma(self, s: n.Loop, outer: Sequence[n.Accumulate], threads: str, simd: bool) -> str:
         if not threads and not simd:
             return ""
         clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
@@ -630,7 +555,7 @@ class KernelPrinter:
             self.line(f"{TYPES[self.accumulators[name].dtype]} {ident(name)}_part = 0;")
         clauses = "".join(f" reduction(+: {self.blocked[name]})" for name in names)
         clauses += "".join(self._clause(x) for x in {x.name: x for x in others}.values())
-        if self._vectorises(s):
+        if self.vectorises(s):
             self.line(f"#pragma omp simd{clauses}")
         self.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
         self.iteration(s)
@@ -800,69 +725,6 @@ def _mentions(block: Iterable[n.Stmt], name: str) -> int:
         + sum(isinstance(e, Var) and e.name == name for own in own_exprs(s) for e in walk_expr(own))
         for s in walk(block)
     )
-
-
-def _outer_sums(loop: n.Loop) -> bool:
-    """Whether a parallel loop combines values into something outside, or may leave the kernel."""
-    declared = {x.name for x in walk(loop.body) if isinstance(x, n.Accumulator)}
-    return any(
-        isinstance(x, (n.Guard, n.Compact)) or (isinstance(x, n.Accumulate) and x.name not in declared)
-        for x in walk(loop.body)
-    )
-
-
-def _for_all(s: n.If) -> bool:
-    """Whether a branch depends on sizes alone: all threads of a team take the same way."""
-    return not buffers_read(s.condition) and any(isinstance(x, n.Loop) for x in s.then)
-
-
-def _is_large(block: Iterable[n.Stmt]) -> bool:
-    return any(isinstance(x, n.Loop) and x.large for x in block)
-
-
-def _for_a_team(s: n.Loop) -> bool:
-    """Whether a loop in order has passes that threads can share, and nothing that ends it early."""
-    if s.kind != "sequential" or any(
-        isinstance(x, (n.Guard, n.Break, n.Continue, n.Return, n.While, n.Alloc)) for x in walk(s.body)
-    ):
-        return False
-    if _hands_on(s.body):
-        return False
-    return any(
-        (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x)) or _for_a_team(x)))
-        or (isinstance(x, n.If) and _for_all(x) and any(isinstance(y, n.Loop) and _for_a_team(y) for y in x.then))
-        for x in s.body
-    )
-
-
-def _hands_on(body: Sequence[n.Stmt]) -> bool:
-    """Whether one thread computes a scalar, on its own, that statements of the whole team use."""
-    runs: list[list[n.Stmt]] = [[]]
-    for s in body:
-        match s:
-            case n.Loop(kind="parallel") if not _outer_sums(s):
-                runs.append([])
-            case n.Loop(kind="sequential") if _for_a_team(s):
-                runs.append([])
-            case n.If() if _for_all(s):
-                if _hands_on(s.then) or _hands_on(s.orelse):
-                    return True
-                runs.append([])
-            case n.Let() if not buffers_read(s.value):
-                runs.append([])
-            case _:
-                runs[-1].append(s)
-    for run in runs:
-        made = {s.name for s in run if isinstance(s, (n.Let, n.Accumulator))}
-        if any(made & scalars_used(s) for s in body if s not in run):
-            return True
-    return False
-
-
-def _bound(s: n.Loop) -> set[str]:
-    return {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Scanning, n.Compact))} | {
-        name for x in s.body for name in scalars_set(x)
-    }
 
 
 def _search(s: n.Loop) -> n.Accumulate | None:

@@ -1,0 +1,125 @@
+"""Large results go to memory past the caches: a store that misses a cache would read the line first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Var
+from transkern.ir.traverse import variables_read, walk
+from transkern.targets.clike import ident
+
+if TYPE_CHECKING:
+    from transkern.targets.cpu.kernels import KernelPrinter
+
+_BYTES = 1 << 24  # results from this size on
+_BLOCK = 1024  # elements computed before they go to memory
+
+_STREAM = """// Bytes to memory past the caches, in whole lines where the target has the instruction.
+static inline void stream(void *to, const void *from, size_t bytes) {
+    char *t = to;
+    const char *f = from;
+#if defined(__GNUC__) && (defined(__AVX512F__) || defined(__AVX__))
+#ifdef __AVX512F__
+    typedef long long line __attribute__((vector_size(64)));
+#else
+    typedef long long line __attribute__((vector_size(32)));
+#endif
+    size_t head = -(uintptr_t)t & (sizeof(line) - 1);
+    if (head > bytes) head = bytes;
+    memcpy(t, f, head);
+    t += head, f += head, bytes -= head;
+    for (; bytes >= sizeof(line); bytes -= sizeof(line), t += sizeof(line), f += sizeof(line)) {
+        line held;
+        memcpy(&held, f, sizeof held);
+#ifdef __AVX512F__
+        __builtin_ia32_movntdq512((line *)t, held);
+#else
+        __builtin_ia32_movntdq256((line *)t, held);
+#endif
+    }
+    __builtin_ia32_sfence();  // before other threads are told that it is there
+#endif
+    memcpy(t, f, bytes);
+}"""
+
+
+def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
+    """The stores of a loop: contiguous, into results that the kernel never reads; none where there are others."""
+    stores = [x for x in walk(s.body) if isinstance(x, n.Store)]
+    if printer.streaming or printer.team or len(stores) != sum(isinstance(x, n.Store) for x in s.body):
+        return []
+    if len({x.buffer for x in stores}) != len(stores) or not printer.vectorises(s):
+        return []
+    for x in stores:
+        info = printer.program.buffers[x.buffer]
+        if info.role != "result" or info.layout != "C" or x.buffer in printer.read or len(x.index) != len(info.dims):
+            return []
+        terms, _ = b.affine(x.index[-1])
+        if terms.get(Var(s.axis)) != 1 or any(s.axis in variables_read(i) for i in x.index[:-1]):
+            return []
+        if any(s.axis in variables_read(t) for t in terms if t != Var(s.axis)):
+            return []
+        volume = b.product(info.dims)
+        if not variables_read(volume) <= printer.given:
+            return []
+        size = b.constant(volume)
+        if size is not None and size * np.dtype("int64" if info.dtype == "index" else info.dtype).itemsize < _BYTES:
+            return []
+    return stores
+
+def print_streamed(
+    printer: KernelPrinter, s: n.Loop, stores: Sequence[n.Store], threads: str
+) -> None:
+    """A loop whose results do not fit the caches: computed in blocks, which go to memory past them.
+
+    A store that misses the cache reads the line first. What nobody reads soon need not: a third of the traffic of a
+    sum of two arrays.
+    """
+    c, i = printer.c, ident(s.axis)
+    c.used.setdefault("stream", _STREAM)
+    infos = [printer.program.buffers[x.buffer] for x in stores]
+    sizes = [f"{c.operand(b.product(x.dims))} * (int64_t)sizeof({c.type(x.dtype)})" for x in infos]
+    printer.line("if (" + " && ".join(f"{x} >= {_BYTES}" for x in sizes) + ") {  // larger than the caches")
+    printer.depth += 1
+    if threads:
+        printer.line("#pragma omp parallel for schedule(static)")
+    start, stop = c.expr(s.start), c.operand(s.stop)
+    printer.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {_BLOCK}) {{")
+    printer.depth += 1
+    end = f"{i}_block + {_BLOCK}"
+    printer.line(f"const int64_t {i}_end = {end} < {stop} ? {end} : {stop};")
+    for x, info in zip(stores, infos, strict=True):
+        part = f"{ident(x.buffer)}_part"
+        printer.line(f"{c.type(info.dtype)} {part}[{_BLOCK}] __attribute__((aligned(64)));")
+        printer.streaming[x.buffer] = f"{part}[{i} - {i}_block]"
+    printer.parallel += bool(threads)
+    printer.line("#pragma omp simd")
+    printer.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
+    printer.iteration(s)
+    printer.line("}")
+    printer.parallel -= bool(threads)
+    for x in stores:
+        first = tuple(b.substitute(e, {s.axis: Var(f"{s.axis}_block")}) for e in x.index)
+        name = ident(x.buffer)
+        printer.line(f"stream(&{c.element(x.buffer, first)}, {name}_part, ({i}_end - {i}_block) * sizeof *{name});")
+    printer.streaming.clear()
+    printer.depth -= 1
+    printer.line("}")
+    printer.depth -= 1
+    printer.line("} else {")
+    printer.depth += 1
+    pragma = printer.pragma(s, (), threads, printer.vectorises(s))
+    if pragma:
+        printer.line(pragma)
+    printer.line(printer.header(s))
+    printer.parallel += bool(threads)
+    printer.iteration(s)
+    printer.parallel -= bool(threads)
+    printer.line("}")
+    printer.depth -= 1
+    printer.line("}")

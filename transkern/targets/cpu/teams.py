@@ -1,0 +1,139 @@
+"""One team of threads for all passes of a loop in order: a barrier costs less than to wake threads each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
+
+if TYPE_CHECKING:
+    from transkern.targets.cpu.kernels import KernelPrinter
+
+_WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
+
+
+def team(printer: KernelPrinter, s: n.Loop) -> str:
+    """The condition under which one team of threads runs all of a loop in order, or nothing.
+
+    Its parallel loops are shared with a barrier behind each, which costs less than to wake threads each time.
+    """
+    if printer.parallel or printer.team or not printer.threads or printer.searching or not _for_a_team(s):
+        return ""
+    if s.large:
+        return "1"
+    limit = _WORK
+    branches = [x.condition for x in s.body if isinstance(x, n.If) and _is_large(x.then)]
+    if branches:
+        return " || ".join(printer.c.expr(x) for x in branches if not variables_read(x) & _bound(s))
+    first, last = _pass(printer, s, s.start), _pass(printer, s, b.sub(s.stop, b.ONE))
+    if first is None or last is None:
+        return ""
+    constant = b.constant(b.maximum(first, last))
+    if constant is not None:
+        return "1" if constant >= limit else ""
+    conditions = dict.fromkeys(f"{printer.c.operand(x)} >= {limit}" for x in (first, last))
+    return " || ".join(conditions)
+
+
+def _pass(printer: KernelPrinter, s: n.Loop, at: Expr) -> Expr | None:
+    """The work of the largest parallel loop in one iteration of `s`, where its counter is `at`."""
+    known = {s.axis: at}
+    most: Expr | None = None
+    for x in s.body:
+        if isinstance(x, n.Let) and x.value.dtype == "index":
+            known[x.name] = b.substitute(x.value, known)
+        inner = [x] if isinstance(x, n.Loop) else [*x.then, *x.orelse] if isinstance(x, n.If) else []
+        for loop in inner:
+            if not isinstance(loop, n.Loop):
+                continue
+            if loop.kind == "sequential":
+                part = _pass(printer, loop, loop.start)
+                part = None if part is None else b.substitute(part, known)
+            else:
+                work, cost = printer.work(loop)
+                part = b.mul(b.substitute(work, known), b.index(max(1, cost)))
+            if part is None or buffers_read(part) or variables_read(part) & _bound(s):
+                continue
+            most = part if most is None else b.maximum(most, part)
+    return most
+
+
+def print_shared(printer: KernelPrinter, statements: Sequence[n.Stmt]) -> None:
+    """Statements that all threads of a team come to: parallel loops are shared, the rest is for one thread."""
+    printer.depth += 1
+    alone: list[n.Stmt] = []
+
+    def flush() -> None:
+        if alone:
+            printer.line("#pragma omp single")
+            printer.line("{")
+            printer.parallel += 1
+            printer.nested(alone)
+            printer.parallel -= 1
+            printer.line("}")
+            alone.clear()
+
+    for s in statements:
+        match s:
+            case n.Loop(kind="parallel") if not _outer_sums(s):
+                flush()
+                printer.loop(s)
+            case n.Loop(kind="sequential") if _for_a_team(s):
+                flush()
+                printer.loop(s)
+            case n.If() if _for_all(s):
+                flush()
+                printer.line(f"if ({printer.c.expr(s.condition)}) {{")
+                print_shared(printer, s.then)
+                if s.orelse:
+                    printer.line("} else {")
+                    print_shared(printer, s.orelse)
+                printer.line("}")
+            case n.Let() if not buffers_read(s.value) and s.name not in printer.program.variables:
+                flush()
+                printer.statement(s)
+            case _:
+                alone.append(s)
+    flush()
+    printer.depth -= 1
+
+
+def _outer_sums(loop: n.Loop) -> bool:
+    """Whether a parallel loop combines values into something outside, or may leave the kernel."""
+    declared = {x.name for x in walk(loop.body) if isinstance(x, n.Accumulator)}
+    return any(
+        isinstance(x, (n.Guard, n.Compact)) or (isinstance(x, n.Accumulate) and x.name not in declared)
+        for x in walk(loop.body)
+    )
+
+
+def _for_all(s: n.If) -> bool:
+    """Whether a branch depends on sizes alone: all threads of a team take the same way."""
+    return not buffers_read(s.condition) and any(isinstance(x, n.Loop) for x in s.then)
+
+
+def _is_large(block: Iterable[n.Stmt]) -> bool:
+    return any(isinstance(x, n.Loop) and x.large for x in block)
+
+
+def _for_a_team(s: n.Loop) -> bool:
+    """Whether a loop in order has passes that threads can share, and nothing that ends it early."""
+    if s.kind != "sequential" or any(
+        isinstance(x, (n.Guard, n.Break, n.Continue, n.Return, n.While, n.Alloc)) for x in walk(s.body)
+    ):
+        return False
+    return any(
+        (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x)) or _for_a_team(x)))
+        or (isinstance(x, n.If) and _for_all(x) and any(isinstance(y, n.Loop) and _for_a_team(y) for y in x.then))
+        for x in s.body
+    )
+
+
+def _bound(s: n.Loop) -> set[str]:
+    return {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Scanning, n.Compact))} | {
+        name for x in s.body for name in scalars_set(x)
+    }
