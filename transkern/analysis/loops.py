@@ -10,7 +10,7 @@ from transkern.analysis.accesses import Access
 from transkern.analysis.bands import constant_distances
 from transkern.analysis.dependence import Carried, Meeting
 from transkern.analysis.lanes import lanes_apart
-from transkern.analysis.scalars import beside_extreme, combination, idempotent
+from transkern.analysis.scalars import beside_extreme, combination, extreme, idempotent
 from transkern.analysis.splitting import splitting_point
 from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
 from transkern.ir import build as b
@@ -378,8 +378,12 @@ def _scan(verdict: Verdict) -> bool:
     lets = verdict.carried.body.lets
     moving = {s.name for s in walk(body) if isinstance(s, n.Assign)}
     for s in walk(body):
-        if isinstance(s, n.If) and variables_read(_inlined(s.condition, lets)) & carried:
-            return False
+        if isinstance(s, n.If) and variables_read(condition := _inlined(s.condition, lets)) & carried:
+            match s:
+                case n.If(then=(n.Assign(name, value),), orelse=()) if extreme(condition, _inlined(value, lets), name):
+                    pass
+                case _:
+                    return False
     for name in carried:
         sets = [s for s in walk(body) if isinstance(s, n.Assign) and s.name == name]
         if len(sets) != 1 or not _linear_in(_inlined(sets[0].value, lets), name, moving):

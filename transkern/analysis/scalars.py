@@ -154,7 +154,7 @@ def _combines(block: Iterable[n.Stmt], name: str, found: list[tuple[str, n.Assig
     for s in block:
         match s:
             case n.Assign(target, value) if target == name:
-                op = combination(value, name) if guard is None else _extreme(guard, value, name)
+                op = combination(value, name) if guard is None else extreme(guard, value, name)
                 if op is None:
                     return False
                 found.append((op, s))
@@ -202,7 +202,7 @@ def _choice(condition: Expr, x: Expr, y: Expr, name: str) -> str | None:
                 if name not in variables_read(other):
                     return None  # a value that is sometimes replaced: the last one counts
                 return combination(other, name)
-            op = _extreme(condition, other, name)
+            op = extreme(condition, other, name)
             if op is None:
                 return None
             dtype = kept.dtype
@@ -214,7 +214,7 @@ def _choice(condition: Expr, x: Expr, y: Expr, name: str) -> str | None:
     return None
 
 
-def _extreme(condition: Expr, value: Expr, name: str) -> str | None:
+def extreme(condition: Expr, value: Expr, name: str) -> str | None:
     """The op of ``if condition: name = value`` where the condition compares the two."""
     match condition:
         case Apply("less" | "less_equal", (a, c), _):

@@ -288,10 +288,12 @@ class LoopState:
                 settled.append((slot, value))
             else:
                 settled.append((slot, value))
+        names = {s.expr.name: k for k, s in self.slots.items() if isinstance(s, Scalar) and isinstance(s.expr, Var)}
         for slot, value in settled:
             if isinstance(slot, Scalar):
                 assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
-                ctx.emit(n.Assign(slot.expr.name, value.expr))
+                place = ctx.places.get(names.get(slot.expr.name, ""), ctx.span)
+                ctx.out.append(n.Assign(slot.expr.name, value.expr, span=place))
             elif isinstance(slot, Array):
                 assert isinstance(value, Array)
                 size = slot.dims[0] if slot.dims else None

@@ -49,6 +49,7 @@ class Context:
         self.variables: dict[str, str] = {}
         self.bounds: dict[str, Expr] = {}
         self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
+        self.places: dict[str, Span] = {}  # where each name was assigned last
         self.stored: set[str] = set()  # buffers that the user stores into; survives `restore`
         self.taken: set[str] = set()
         self.sizes: set[str] = set()  # how the sizes of the arguments are written

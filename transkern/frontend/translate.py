@@ -411,6 +411,7 @@ class Translator(Expressions):
     def assign(self, target: ast.expr, value: Value) -> None:
         match target:
             case ast.Name(id=name):
+                self.ctx.places[name] = self.ctx.span
                 self.env[name] = self.bind(name, value)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self.unpack(target, targets, value)
@@ -837,7 +838,8 @@ class Translator(Expressions):
         if kind is not None:
             variable = ctx.variable(name, kind[0])
             for value, out in ((one, out1), (two, out2)):
-                out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, value), kind[0]), span=ctx.span))
+                place = ctx.places.get(name, ctx.span)
+                out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, value), kind[0]), span=place))
             return Scalar(variable, kind[1])
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)

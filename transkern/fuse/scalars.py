@@ -77,7 +77,7 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
                     continue
             case n.Let(name, Var(value)) if _same_until_read(out, position, name, value, uses):
                 out[position:] = with_names(out[position + 1 :], {name: value})
-                uses[value] += uses.pop(name, 0)
+                uses[value] += uses.pop(name, 0) - 1
                 continue
             case _:
                 pass
@@ -108,6 +108,10 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
                 begin = at
             case n.Assign(name=name, value=Var(value)) if (name, value) == (source, target):
                 begin = at
+            case n.If(then=then, orelse=orelse) if source in scalars_set(out[at]) and begin < 0:
+                if not _sets_last(then, source, target) or not _sets_last(orelse, source, target):
+                    return False
+                begin = at
             case _:
                 pass
     if begin < 0:
@@ -119,9 +123,11 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     if any(target in scalars_used(s) | scalars_set(s) or _leaves(s) for s in between):
         return False
     renamed = with_names(part[:-1], {source: target})
-    uses[target] += uses.pop(source)
+    uses[target] += uses.pop(source) - 1 - isinstance(out[begin], n.Assign)  # the copies go
     first = renamed[0]
-    if isinstance(first, n.Let):
+    if isinstance(first, n.If):
+        pass
+    elif isinstance(first, n.Let):
         renamed = (n.Assign(target, first.value, span=first.span), *renamed[1:])
     else:
         renamed = renamed[1:]
