@@ -108,3 +108,15 @@ def eliminated(a):
             a[i, k] /= a[k, k]
             for j in range(k + 1, n):
                 a[i, j] -= a[i, k] * a[k, j]
+
+
+def added(x, y, t):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] += y[t]
+
+
+def repeated(a, b, n):
+    for i in range(1, n):
+        for j in range(n - 1):
+            b[i + 8] = a[j + 8] - 3

@@ -80,3 +80,21 @@ def test_bounds_checks_go_where_ranges_prove_them() -> None:
 
     program = program_of(SOURCE, "cholesky", "cholesky(float64[n,n])", PASSES)
     assert not [s for s in walk(program.body) if isinstance(s, n.Guard)]
+
+
+def test_checks_that_iterations_share_go_before_the_loop() -> None:
+    for n, m, k, t in ((3, 4, 2, 1), (3, 4, 2, -2), (0, 4, 2, 9), (3, 0, 2, 9)):
+        mine, theirs = np.ones((n, m)), np.ones((n, m))
+        transkern.compile(functions.added, target="cpu")(mine, np.arange(float(k)), t)
+        functions.added(theirs, np.arange(float(k)), t)
+        np.testing.assert_array_equal(mine, theirs)
+    with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
+        transkern.compile(functions.added, target="cpu")(np.ones((3, 4)), np.arange(2.0), 2)
+
+
+def test_ranges_that_run_backwards_touch_nothing() -> None:
+    for n in (0, 1, 2, 70):
+        mine, theirs = np.zeros(90), np.zeros(90)
+        transkern.compile(functions.repeated, target="cpu")(np.arange(90.0), mine, n)
+        functions.repeated(np.arange(90.0), theirs, n)
+        np.testing.assert_array_equal(mine, theirs)

@@ -5,7 +5,8 @@
             guard (j < n)                      to                s := s + a[j]
             s := s + a[j + n if j < 0 else j]
 
-The proof is isl's, over all values of sizes: what it cannot show stays.
+The proof is isl's, over all values of sizes: what it cannot show stays. A check that is the same in every iteration,
+and the first thing that an iteration does, goes before the loop.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import map_own, walk
+from transkern.ir.traverse import buffers_read, buffers_written, map_own, scalars_set, variables_read, walk
 
 
 def prove_bounds(program: n.Program) -> n.Program:
@@ -30,7 +31,8 @@ def prove_bounds(program: n.Program) -> n.Program:
 class _Proving(Walk):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not self.levels:
-            return [self.inside(s)]
+            made = self.inside(s)
+            return self.hoisted(made) if isinstance(made, n.Loop) and made.kind == "sequential" else [made]
         if isinstance(s, n.Guard):
             left = [part for part in conjuncts(s.condition) if not self.holds(part)]
             if not left:
@@ -39,7 +41,28 @@ class _Proving(Walk):
             for part in left:
                 condition = b.both(condition, part)
             return [replace(s, condition=condition)]
-        return [self.inside(map_own(s, self.simpler))]
+        made = self.inside(map_own(s, self.simpler))
+        return self.hoisted(made) if isinstance(made, n.Loop) else [made]
+
+    def hoisted(self, loop: n.Loop) -> list[n.Stmt]:
+        """The loop, and before it the checks at its beginning that its iterations share."""
+        changing = {loop.axis} | {name for s in loop.body for name in scalars_set(s)}
+        written = {name for s in loop.body for name in buffers_written(s)}
+        first, last = (loop.start, loop.stop) if (b.constant(loop.step) or 1) > 0 else (loop.stop, loop.start)
+        runs = b.compare("less", first, last)
+        before: list[n.Stmt] = []
+        body = list(loop.body)
+        position = 0
+        while position < len(body) and isinstance(s := body[position], (n.Guard, n.Let)):
+            exprs = (s.condition, *s.args) if isinstance(s, n.Guard) else ()
+            if isinstance(s, n.Let):
+                position += 1
+            elif any(variables_read(e) & changing or buffers_read(e) & written for e in exprs):
+                break  # the checks behind it may come only after it
+            else:
+                before.append(replace(s, condition=b.either(b.logical_not(runs), s.condition)))
+                del body[position]
+        return [*before, replace(loop, body=tuple(body))]
 
     def simpler(self, e: Expr) -> Expr | None:
         """A choice between integers (a subscript counted from the end where it is negative, a slice's bound, a size
