@@ -45,7 +45,7 @@ class _Tiling(Walk):
         super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
         self.reads = reads_of(program.body)
-        self.variables = dict(program.variables)
+        self.variables, self.buffers = dict(program.variables), dict(program.buffers)
         self.parallel = 0
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:

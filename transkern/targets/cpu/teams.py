@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
@@ -126,6 +126,12 @@ def _for_a_team(s: n.Loop) -> bool:
         isinstance(x, (n.Guard, n.Break, n.Continue, n.Return, n.While, n.Alloc)) for x in walk(s.body)
     ):
         return False
+    alone = {
+        x.name for x in s.body
+        if isinstance(x, n.Accumulator) or (isinstance(x, n.Let) and buffers_read(x.value))
+    }  # fmt: skip
+    if alone & {v for x in s.body if isinstance(x, (n.Loop, n.If)) for v in scalars_used(x)}:
+        return False  # what one thread binds, the others do not see
     return any(
         (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x)) or _for_a_team(x)))
         or (isinstance(x, n.If) and _for_all(x) and any(isinstance(y, n.Loop) and _for_a_team(y) for y in x.then))
