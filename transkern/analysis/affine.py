@@ -26,6 +26,9 @@ EFFORT = 200_000
 CASES = 64
 """How many alternatives a question may have when all of them are written out: as many again a further ``or``."""
 
+FACT_CASES = 2
+"""How many alternatives one known fact may bring into a question."""
+
 _CONTEXT: list[isl.Context] = []
 
 
@@ -240,6 +243,13 @@ class Question:
         self.require(f"{start} <= {v} < {stop}" if level.step > 0 else f"{stop} < {v} <= {start}")
         if abs(level.step) != 1:
             self.require(f"({v} - ({start})) mod {abs(level.step)} = 0")
+
+    def with_fact(self, fact: Expr) -> Question:
+        """The question with a fact about what the loop does not change, unless it costs a proof more than it helps."""
+        more = self.copy()
+        more.require(more.condition(fact, {}, "0"))
+        added = more.constraints[len(self.constraints) :]
+        return more if sum(text.count(" or ") for text in added) <= FACT_CASES else self
 
     def require(self, text: str) -> None:
         if text:

@@ -187,7 +187,7 @@ class Carried:
                 q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
             for fact in self.around.facts:
                 if q.invariant(fact):
-                    q.require(q.condition(fact, {}, "0"))
+                    q = q.with_fact(fact)
             self._base = q
         return self._base.copy()
 

@@ -171,7 +171,7 @@ class Walk:
         for level in self.levels:
             q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
         for fact in self.facts:
-            q.require(q.condition(fact, {}, "0"))
+            q = q.with_fact(fact)
         q.nonnegative_sizes()
         return not q.possible([text])
 

@@ -34,6 +34,8 @@ class _Proving(Walk):
             made = self.inside(s)
             return self.hoisted(made) if isinstance(made, n.Loop) and made.kind == "sequential" else [made]
         if isinstance(s, n.Guard):
+            s = map_own(s, self.simpler)
+            assert isinstance(s, n.Guard)
             left = [part for part in conjuncts(s.condition) if not self.holds(part)]
             if not left:
                 return []

@@ -49,6 +49,9 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program, outer: frozenset[
 
 
 def _renamed(s: _Looping, program: n.Program, outer: frozenset[str]) -> _Looping:
+    made = {x.buffer for x in walk(s.body) if isinstance(x, n.Alloc)} & program.buffers.keys()
+    if any(s.axis in variables_read(d) for name in made for d in program.buffers[name].dims):
+        return s  # the arrays made inside have sizes in its terms
     inner = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
     used = scalars_used(s) | scalars_set(s) | buffers_used(s) | buffers_written(s) | outer
     for name in buffers_used(s) | buffers_written(s):

@@ -126,17 +126,55 @@ def _for_a_team(s: n.Loop) -> bool:
         isinstance(x, (n.Guard, n.Break, n.Continue, n.Return, n.While, n.Alloc)) for x in walk(s.body)
     ):
         return False
-    alone = {
-        x.name for x in s.body
-        if isinstance(x, n.Accumulator) or (isinstance(x, n.Let) and buffers_read(x.value))
-    }  # fmt: skip
-    if alone & {v for x in s.body if isinstance(x, (n.Loop, n.If)) for v in scalars_used(x)}:
-        return False  # what one thread binds, the others do not see
+    if _hands_on(s.body) or _asks_for_changing(s.body):
+        return False
     return any(
         (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x)) or _for_a_team(x)))
         or (isinstance(x, n.If) and _for_all(x) and any(isinstance(y, n.Loop) and _for_a_team(y) for y in x.then))
         for x in s.body
     )
+
+
+def _asks_for_changing(body: Sequence[n.Stmt]) -> bool:
+    """Whether the way of the team depends on a scalar that one thread changes: another may still be asking."""
+    changing = {x.name for s in body if not (isinstance(s, n.Loop) and s.kind == "parallel")
+                for x in walk((s,)) if isinstance(x, n.Assign)}  # fmt: skip
+    asked: set[str] = set()
+    for s in body:
+        match s:
+            case n.If(condition):
+                asked |= variables_read(condition)
+            case n.Loop(_, start, stop):
+                asked |= variables_read(start) | variables_read(stop)
+            case n.Let(_, value):
+                asked |= variables_read(value)
+            case _:
+                pass
+    return bool(asked & changing)
+
+
+def _hands_on(body: Sequence[n.Stmt]) -> bool:
+    """Whether one thread computes a scalar, on its own, that statements of the whole team use."""
+    runs: list[list[n.Stmt]] = [[]]
+    for s in body:
+        match s:
+            case n.Loop(kind="parallel") if not _outer_sums(s):
+                runs.append([])
+            case n.Loop(kind="sequential") if _for_a_team(s):
+                runs.append([])
+            case n.If() if _for_all(s):
+                if _hands_on(s.then) or _hands_on(s.orelse):
+                    return True
+                runs.append([])
+            case n.Let() if not buffers_read(s.value):
+                runs.append([])
+            case _:
+                runs[-1].append(s)
+    for run in runs:
+        made = {s.name for s in run if isinstance(s, (n.Let, n.Accumulator))}
+        if any(made & scalars_used(s) for s in body if s not in run):
+            return True
+    return False
 
 
 def _bound(s: n.Loop) -> set[str]:
