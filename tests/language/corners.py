@@ -253,3 +253,20 @@ def d49(x):
     y = np.zeros(len(x))
     y[order] += 1.0
     return y
+
+
+@case(X, Y)
+def d50(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        if y[i] > 0:
+            s = y[i] * 2  # read after a branch whose other side leaves
+        else:
+            continue
+        if x[i] > 1.5:
+            break
+        else:
+            t = x[i] * s
+            u = t + 1
+        out[i] = t + u
+    return out

@@ -764,7 +764,11 @@ class Translator(Expressions):
             self.merge_heaps(heaps[0], heaps[1], out1, out2)
             self.merge(env1, env2, out1, out2, live)
         ctx.span = span
-        if out1 or out2:
+        leaves, stays, when = (out1, out2, condition) if done1 else (out2, out1, b.logical_not(condition))
+        if leaves and done1 != done2 and not (move and (ended1 or ended2)):
+            ctx.emit(n.If(when, tuple(leaves)))
+            ctx.out.extend(stays)  # not in a branch: what it binds holds from here on
+        elif out1 or out2:
             ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         self.ended = move and (ended1 or ended2)
         return done1 and done2
