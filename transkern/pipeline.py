@@ -19,6 +19,7 @@ from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
 from transkern.fuse.parallel import parallelise
+from transkern.fuse.promote import promote_elements
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
@@ -45,10 +46,12 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
 
 COMMON_PASSES: tuple[Pass, ...] = (
     *BEFORE_LOOPS,
+    promote_elements,  # before loops become parallel: an element held in a variable is the iteration's own
     split_loops,
     parallelise,
     fuse_loops,
     lanes_outside,
+    promote_elements,  # what the lanes now update, each in a loop of its own
     contract_temporaries,
     share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array

@@ -14,7 +14,7 @@ from tests.tools import require
 
 require("cc")
 
-SIZES = (0, 1, 2, 3, 17)
+SIZES = (0, 1, 2, 3, 17, 40)
 
 TOLERANCE = 1e-11
 """Of sums that NumPy, or we, take in another order."""

@@ -1,20 +1,23 @@
 """Vector lanes around a recurrence: a loop in order inside a parallel loop goes over a block of lanes at a time.
 
     parallel j in 0 .. p:                 parallel j_block in 0 .. p by 64:
-        s := 0                                parallel j in j_block .. j_block + 64: s[j - j_block] = 0
+        s := 0                                parallel lane in 0 .. 64: s[lane] = 0
         for k in 0 .. m:             to       for k in 0 .. m:
-            s := s + a[i, k] * b[k, j]            parallel j in …: s[j - j_block] = s[j - j_block] + a[i, k] * b[k, j]
-        c[i, j] = s                           parallel j in …: c[i, j] = s[j - j_block]
+            s := s + a[i, k] * b[k, j]            parallel lane in 0 .. 64:
+        c[i, j] = s                                   s[lane] = s[lane] + a[i, k] * b[k, j_block + lane]
+                                              parallel lane in 0 .. 64: c[i, j_block + lane] = s[lane]
 
 Iterations of a parallel loop may go in lock-step; each lane still does its own additions in its own order, so that the
 result has the same bits. Which of the parallel loops around becomes the lanes is decided by the subscripts: the one
-along which most of what the inner loops touch is contiguous.
+along which most of what the inner loops touch is contiguous. Where nothing is, a few lanes still hide how long one
+addition takes. Where another parallel loop is around whose iterations load the same elements (rows of `a` above), four
+of its iterations go together: what is loaded once then serves four times, and all sums stay in registers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,8 +38,20 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 
-_BYTES = 512
-"""Lanes of one block: eight vectors of 64 bytes, enough to hide the latency of an addition."""
+_VECTOR = 64
+"""Bytes of a vector."""
+
+_BYTES = 8 * _VECTOR
+"""Lanes of one block at most: enough to hide how long an addition takes."""
+
+_HELD = 16
+"""Vectors that a block may hold through a loop, so that they stay in registers."""
+
+_ROWS = 4
+"""Iterations of a loop around that go together."""
+
+_CHAINS = 8
+"""Lanes where what they touch is not contiguous."""
 
 
 def block_lanes(program: n.Program) -> n.Program:
@@ -44,6 +59,25 @@ def block_lanes(program: n.Program) -> n.Program:
     state = _Blocking(program)
     body = state.block(program.body)
     return replace(program, body=body, buffers=state.buffers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """`lanes` is the loop that becomes lanes, `around` the parallel loops outside it; all have the body `body`."""
+
+    around: tuple[n.Loop, ...]
+    lanes: n.Loop
+    body: tuple[n.Stmt, ...]
+    contiguous: bool
+
+
+@dataclass(slots=True)
+class _Copy:
+    """What one of the iterations that go together has for itself: values of loop variables, names, lanes of scalars."""
+
+    values: dict[str, Expr]
+    names: dict[str, str] = field(default_factory=dict)
+    spread: dict[str, str] = field(default_factory=dict)
 
 
 class _Blocking:
@@ -56,84 +90,184 @@ class _Blocking:
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel":
-            nest = _nest(s)
-            if _suits(nest[-1]):
-                chosen = self.chosen(nest)
-                if chosen is not None:
-                    return self.nested(chosen)
+            plan = self.plan(s)
+            if plan is not None:
+                return self.carry_out(plan)
         return [with_bodies(s, self.block)]
 
-    def chosen(self, nest: Sequence[n.Loop]) -> list[n.Loop] | None:
-        """The nest with the best loop for lanes innermost; None where none is contiguous."""
-        inner = nest[-1].body
-        scores = [_contiguous(loop.axis, inner, self.buffers) for loop in nest]
+    # --- which loop
+
+    def plan(self, s: n.Loop) -> _Plan | None:
+        nest = _nest(s)
+        body = nest[-1].body
+        if not _suits(body):
+            return None
+        scores = [_contiguous(loop.axis, body, self.buffers) for loop in nest]
         best = max(range(len(nest)), key=lambda k: (scores[k], k))
         if scores[best] <= 0:
+            if any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(body)):
+                return None  # there are lanes inside
+            best = len(nest) - 1
+        lanes, around = nest[best], (*nest[:best], *nest[best + 1 :])
+        if b.constant(lanes.step) != 1 or not _uniform(lanes.axis, body):
             return None
-        loop = nest[best]
-        if b.constant(loop.step) != 1 or not _uniform(loop.axis, inner):
-            return None
-        if best == len(nest) - 1:
-            return list(nest)
-        others = [*nest[:best], *nest[best + 1 :]]
-        if any(loop.axis in variables_read(x.start) | variables_read(x.stop) for x in others):
+        if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
-        return [*others, loop]
+        return _Plan(around, lanes, body, scores[best] > 0)
 
-    def nested(self, nest: Sequence[n.Loop]) -> list[n.Stmt]:
-        """The loops of `nest`, the last one in blocks of lanes; all have the body of the innermost one."""
-        body = next(x.body for x in reversed(nest) if not _is_nest(x.body))
-        made = self.lanes(nest[-1], body)
-        for loop in reversed(nest[:-1]):
+    def rows(self, plan: _Plan, held: set[str]) -> n.Loop | None:
+        """The loop around whose iterations go together: what the lanes load is the same for all of them."""
+        if not plan.contiguous or not held:
+            return None
+        for loop in reversed(plan.around):
+            others = [x for x in (*plan.around, plan.lanes) if x is not loop]
+            if b.constant(loop.step) != 1 or any(loop.axis in _bounds(x) for x in others):
+                continue
+            loads = [
+                {v for i in index for v in variables_read(i)}
+                for x in walk(plan.body) if isinstance(x, n.Loop)
+                for y in x.body if not isinstance(y, n.Loop) for index, _ in _accesses(y, self.buffers)
+            ]  # fmt: skip
+            shared = any(plan.lanes.axis in names and loop.axis not in names for names in loads)
+            if shared and _uniform(loop.axis, plan.body):
+                return loop
+        return None
+
+    # --- what is made of it
+
+    def carry_out(self, plan: _Plan) -> list[n.Stmt]:
+        held = self.held(plan)
+        rows = self.rows(plan, held)
+        around = [x for x in plan.around if x is not rows]
+        if rows is None:
+            made = self.lanes(plan, held, None, [{}])
+        else:
+            block = Var(self.names.fresh(f"{rows.axis}_block"))
+            full = b.add(rows.start, b.mul(b.index(_ROWS), b.floordiv(_extent(rows), b.index(_ROWS))))
+            together: list[dict[str, Expr]] = [{rows.axis: b.add(block, b.index(k))} for k in range(_ROWS)]
+            made = []
+            if _at_least(_extent(rows), _ROWS):
+                inner = self.lanes(plan, held, block, together)
+                made.append(replace(rows, axis=block.name, stop=full, step=b.index(_ROWS), body=tuple(inner)))
+            if (b.constant(_extent(rows)) or 1) % _ROWS:
+                made.append(replace(rows, start=full, body=tuple(self.lanes(plan, held, None, [{}]))))
+        for loop in reversed(around):
             made = [replace(loop, body=tuple(made))]
         return made
 
-    def lanes(self, loop: n.Loop, body: tuple[n.Stmt, ...]) -> list[n.Stmt]:
-        size = b.index(_BYTES // _width(body, self.buffers))
+    def lanes(self, plan: _Plan, held: set[str], rows: Var | None, values: list[dict[str, Expr]]) -> list[n.Stmt]:
+        """The loop over the blocks of lanes, then what is left, with a condition on each lane."""
+        loop, extent = plan.lanes, _extent(plan.lanes)
+        width = _width(plan.body, self.buffers)
+        count = _CHAINS
+        if plan.contiguous:
+            vectors = _HELD // (len(values) * max(1, len(held)))
+            count = max(_VECTOR, min(_BYTES, _VECTOR << max(0, vectors.bit_length() - 1))) // width
+        size = b.index(count)
         block = Var(self.names.fresh(f"{loop.axis}_block"))
-        rest = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
-        full = b.add(loop.start, b.mul(size, b.floordiv(rest, size)))
-        whole = replace(loop, axis=block.name, stop=full, step=size, body=self.split(loop, body, block, size, size))
-        known = b.constant(rest)
-        out: list[n.Stmt] = []
-        if known is None or known >= (b.constant(size) or 1):
-            out.append(whole)
-        if known is None or known % (b.constant(size) or 1):
-            start: Expr = full
-            left = b.sub(loop.stop, full)
-            tail = self.split(loop, body, start, left, size)
-            out.append(n.If(b.compare("less", full, loop.stop), tail, span=loop.span))
-        return out
+        full = b.add(loop.start, b.mul(size, b.floordiv(extent, size)))
+        made: list[n.Stmt] = []
+        if _at_least(extent, count):
+            inner = self.together(plan, held, values, block, size, None)
+            made.append(replace(loop, axis=block.name, stop=full, step=size, body=inner))
+        if (b.constant(extent) or 1) % count:
+            tail = self.together(plan, held, values, full, size, loop.stop)
+            made.append(n.If(b.compare("less", full, loop.stop), tail, span=loop.span))
+        return made
 
-    def split(
-        self, loop: n.Loop, body: tuple[n.Stmt, ...], start: Expr, count: Expr, size: Expr
-    ) -> tuple[n.Stmt, ...]:
-        """`body` for `count` lanes from `start`: runs of plain statements over the lanes, loops in order outside."""
-        runs = list(_runs(body))
+    def held(self, plan: _Plan) -> set[str]:
+        """The scalars that live longer than one run of statements without loops: each lane has its own."""
         where: dict[str, set[int]] = {}
-        for k, run in enumerate(runs):
+        for k, run in enumerate(_runs(plan.body)):
             for name in _scalars(run):
                 where.setdefault(name, set()).add(k)
-        bound = {s.name: s.value.dtype for s in walk(body) if isinstance(s, n.Let)}
-        bound |= {s.name: self.program.variables[s.name] for s in walk(body) if isinstance(s, n.Assign)}
-        uniform = _uniform_lets(loop.axis, body)
-        spread: dict[str, str] = {}
+        bound = {s.name for s in walk(plan.body) if isinstance(s, (n.Let, n.Assign))}
+        return {name for name in bound - _uniform_lets(plan.lanes.axis, plan.body) if len(where.get(name, ())) > 1}
+
+    def together(
+        self, plan: _Plan, held: set[str], values: list[dict[str, Expr]], start: Expr, size: Expr, limit: Expr | None
+    ) -> tuple[n.Stmt, ...]:
+        """The body for `size` lanes from `start`, as far as they are under `limit`: runs of plain statements over the
+        lanes, loops in order outside; an iteration of the loop around for each of `values`."""
+        lane = Var(self.names.fresh("lane"))
+        position = b.add(start, lane)
+        dtypes = {s.name: s.value.dtype for s in walk(plan.body) if isinstance(s, n.Let)}
+        dtypes |= {s.name: self.program.variables[s.name] for s in walk(plan.body) if isinstance(s, n.Assign)}
+        lets = [s.name for s in walk(plan.body) if isinstance(s, n.Let)]
         out: list[n.Stmt] = []
-        for name, dtype in bound.items():
-            if name not in uniform and len(where.get(name, ())) > 1:
-                buffer = self.names.fresh(f"{name}_lanes")
-                self.buffers[buffer] = n.Buffer(buffer, dtype, (size,), line=loop.span.line)
-                spread[name] = buffer
-                out.append(n.Alloc(buffer, span=loop.span))
-        lane = b.sub(Var(loop.axis), start)
-        stop = b.add(start, count)
+        copies: list[_Copy] = []
+        for k, own in enumerate(values):
+            copy = _Copy({plan.lanes.axis: position, **own})
+            if k:
+                copy.names = {name: self.names.fresh(name) for name in lets}
+            for name in sorted(held):
+                buffer = copy.spread[name] = self.names.fresh(f"{name}_lanes")
+                self.buffers[buffer] = n.Buffer(buffer, dtypes[name], (size,), line=plan.lanes.span.line)
+                out.append(n.Alloc(buffer, span=plan.lanes.span))
+            copies.append(copy)
+        uniform = _uniform_lets(plan.lanes.axis, plan.body)
 
         def over(run: Sequence[n.Stmt]) -> n.Stmt:
-            inner = tuple(_spread(s, spread, lane) for s in run)
-            return n.Loop(loop.axis, start, stop, b.ONE, "parallel", inner, span=run[0].span)
+            inner = tuple(_own(s, copy, lane) for copy in copies for s in run)
+            if limit is not None:
+                inner = (n.If(b.compare("less", position, limit), inner, span=run[0].span),)
+            return n.Loop(lane.name, b.ZERO, size, b.ONE, "parallel", inner, span=run[0].span)
 
-        out += _divided(body, over, uniform)
+        def divided(statements: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
+            run: list[n.Stmt] = []
+            for s in statements:
+                alone = isinstance(s, n.Loop) or (isinstance(s, n.Let) and s.name in uniform)
+                if alone and run:
+                    yield over(run)
+                    run = []
+                if isinstance(s, n.Loop):
+                    changed = _own(replace(s, body=()), copies[0], lane)
+                    assert isinstance(changed, n.Loop)
+                    yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
+                elif alone:
+                    yield from (_own(s, copy, lane) for copy in copies)
+                else:
+                    run.append(s)
+            if run:
+                yield over(run)
+
+        out += divided(plan.body)
         return tuple(out)
+
+
+def _own(s: n.Stmt, copy: _Copy, lane: Expr) -> n.Stmt:
+    """The statement as one of the iterations that go together has it."""
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, Var):
+            return None
+        if e.name in copy.spread:
+            return Load(copy.spread[e.name], (lane,), e.dtype)
+        if e.name in copy.names:
+            return Var(copy.names[e.name], e.dtype)
+        return copy.values.get(e.name)
+
+    s = map_own(s, change)
+    if isinstance(s, (n.Let, n.Assign)) and s.name in copy.spread:
+        return n.Store(copy.spread[s.name], (lane,), s.value, span=s.span)
+    if isinstance(s, n.Let) and s.name in copy.names:
+        s = replace(s, name=copy.names[s.name])
+    return with_bodies(s, lambda inner: tuple(_own(x, copy, lane) for x in inner))
+
+
+def _extent(loop: n.Loop) -> Expr:
+    """How many iterations the loop makes."""
+    extent = b.sub(loop.stop, loop.start)
+    return extent if b.is_nonnegative(extent) else b.maximum(extent, b.ZERO)
+
+
+def _at_least(extent: Expr, count: int) -> bool:
+    known = b.constant(extent)
+    return known is None or known >= count
+
+
+def _bounds(loop: n.Loop) -> set[str]:
+    return variables_read(loop.start) | variables_read(loop.stop)
 
 
 def _is_nest(body: tuple[n.Stmt, ...]) -> bool:
@@ -150,14 +284,14 @@ def _nest(s: n.Loop) -> list[n.Loop]:
     return found
 
 
-def _suits(loop: n.Loop) -> bool:
-    """Whether the body of the innermost parallel loop is plain statements and loops in order."""
-    inner = list(walk(loop.body))
-    if not any(isinstance(s, n.Loop) for s in inner):
+def _suits(body: tuple[n.Stmt, ...]) -> bool:
+    """Whether the body of the innermost parallel loop is plain statements and loops, one of them in order."""
+    inner = list(walk(body))
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in inner):
         return False
     for s in inner:
         match s:
-            case n.Loop(kind="sequential") | n.Let() | n.Assign() | n.Store():
+            case n.Loop() | n.Let() | n.Assign() | n.Store():
                 pass
             case n.If():
                 if any(isinstance(x, n.Loop) for x in walk((*s.then, *s.orelse))):
@@ -212,40 +346,6 @@ def _runs(body: Iterable[n.Stmt]) -> Iterator[list[n.Stmt]]:
 
 def _scalars(run: Iterable[n.Stmt]) -> set[str]:
     return {e.name for e in exprs(run) if isinstance(e, Var)} | {name for s in run for name in scalars_set(s)}
-
-
-def _divided(body: Iterable[n.Stmt], over: object, uniform: set[str]) -> list[n.Stmt]:
-    out: list[n.Stmt] = []
-    run: list[n.Stmt] = []
-
-    def flush() -> None:
-        if run:
-            out.append(over(tuple(run)))  # type: ignore[operator]
-            run.clear()
-
-    for s in body:
-        if isinstance(s, n.Loop):
-            flush()
-            out.append(replace(s, body=tuple(_divided(s.body, over, uniform))))
-        elif isinstance(s, n.Let) and s.name in uniform:
-            flush()
-            out.append(s)
-        else:
-            run.append(s)
-    flush()
-    return out
-
-
-def _spread(s: n.Stmt, spread: dict[str, str], lane: Expr) -> n.Stmt:
-    """The statement with scalars that live longer than one run in their lanes."""
-
-    def change(e: Expr) -> Expr | None:
-        return Load(spread[e.name], (lane,), e.dtype) if isinstance(e, Var) and e.name in spread else None
-
-    s = map_own(s, change)
-    if isinstance(s, (n.Let, n.Assign)) and s.name in spread:
-        return n.Store(spread[s.name], (lane,), s.value, span=s.span)
-    return with_bodies(s, lambda inner: tuple(_spread(x, spread, lane) for x in inner))
 
 
 def _contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:

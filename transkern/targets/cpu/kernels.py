@@ -362,15 +362,16 @@ class KernelPrinter:
             return "team"
         work, cost = self.work(s)
         extent = self.c.operand(work)
-        limit = max(1, _PARALLEL_WORK * (_REPEATED if self.repeated else 1) // max(1, cost))
+        limit = max(1, round(_PARALLEL_WORK * (_REPEATED if self.repeated else 1) / cost))
         constant = b.constant(work)
         if constant is not None:
             return "1" if constant >= limit else ""
         return f"{extent} >= {limit}"
 
-    def work(self, s: n.Loop) -> tuple[Expr, int]:
-        """How many innermost iterations the loop makes, and what one costs."""
+    def work(self, s: n.Loop) -> tuple[Expr, float]:
+        """How many steps of one the loops make along the deepest nest in `s`, and what each costs."""
         extents: list[Expr] = [b.sub(s.stop, s.start)]
+        steps = _step(s)
         inner: list[n.Stmt] = list(s.body)
         most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
         local = {name for x in s.body for name in scalars_set(x)}
@@ -379,7 +380,7 @@ class KernelPrinter:
                 if isinstance(x, n.Let) and x.value.dtype == "index":
                     most[x.name] = b.substitute(x.value, most)
             found: tuple[n.Loop | n.Scanning, Expr] | None = None
-            for x in inner:
+            for x in sorted(inner, key=_depth, reverse=True):
                 if isinstance(x, (n.Loop, n.Scanning)):
                     start = b.ZERO if isinstance(x, n.Scanning) else b.substitute(x.start, most)
                     extent = b.sub(b.substitute(x.stop, most), start)
@@ -391,13 +392,14 @@ class KernelPrinter:
                 break
             loop, extent = found
             extents.append(extent)
+            steps *= _step(loop)
             most[loop.axis] = b.substitute(loop.stop, most)
             inner = list(loop.body)
         cost = sum(
             OPS[e.op].cost for x in walk(s.body) for own in own_exprs(x) for e in walk_expr(own)
             if isinstance(e, Apply) and e.dtype != "index"
         ) + sum(1 for x in walk(s.body) if isinstance(x, (n.Store, n.Accumulate)))  # fmt: skip
-        return b.product(tuple(extents)), cost
+        return b.product(tuple(extents)), max(1, cost) / steps
 
     def vectorises(self, s: n.Loop) -> bool:
         return not any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body)) and not any(
@@ -752,3 +754,13 @@ def _reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
         if name in scalars_used(s) or name in scalars_set(s):
             return True
     return False
+
+
+def _step(s: n.Loop | n.Scanning) -> int:
+    return abs(b.constant(s.step) or 1) if isinstance(s, n.Loop) else 1
+
+
+def _depth(s: n.Stmt) -> int:
+    """How many loops are nested in the statement, itself included."""
+    inner = max((_depth(x) for body in bodies(s) for x in body), default=0)
+    return inner + isinstance(s, (n.Loop, n.Scanning))

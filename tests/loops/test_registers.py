@@ -1,0 +1,103 @@
+"""What stays in registers: elements that a loop in order updates, and sums of lanes and rows that go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from transkern.fuse.promote import promote_elements
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
+from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
+
+HELD = {
+    "a row's elements": ("for j in range(i):\n for k in range(j):\n  x[i, j] -= x[i, k] * x[k, j]", 1),
+    "an element that a condition may keep": ("for k in range(1, x.shape[0]):\n  if x[k, 0] > 0:\n   x[0, 0] += 1", 1),
+    "the same where the row may be its own": (
+        "for j in range(x.shape[0]):\n for k in range(j):\n  x[i, j] -= x[i, k] * x[k, j]", 0
+    ),
+    "two of them": ("for k in range(i):\n  x[i, i] += y[k]\n  y[i] += x[k, k]", 2),
+    "one that the loop may meet": ("for k in range(x.shape[0]):\n  y[i] += y[k]", 0),
+    "one that moves": ("for k in range(1, x.shape[0]):\n  y[k] += y[k - 1]", 0),
+    "one that is only written": ("for k in range(x.shape[0]):\n  y[i] = x[k, k]", 0),
+    "one of an argument, where the loop may raise": ("for k in range(x.shape[0]):\n  y[i] += y[int(x[k, 0])]", 0),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_elements_are_held_where_nothing_else_meets_them(name: str) -> None:
+    loop, count = HELD[name]
+    loop = loop.replace("\n", "\n  ")
+    source = f"def f(x, y):\n for i in range(x.shape[0]):\n  {loop}"
+    program = program_of(source, "f", "f(float64[n,n], float64[n])", (*BEFORE_LOOPS, promote_elements))
+    held = {s.name for s in walk(program.body) if isinstance(s, n.Assign) and "held" in s.name}
+    assert len(held) == count
+
+
+def together(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def alone(a, x, y):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            y[i] += a[i, k] * x[k]
+
+
+def inner(u, v):
+    for i in range(1, u.shape[1] - 1):
+        for t in range(1, u.shape[0] - 1):
+            v[t, i] = u[t, i] + v[t - 1, i]
+
+
+def of(function: Any) -> str:
+    import inspect
+
+    return inspect.getsource(function)
+
+
+def test_rows_that_share_what_they_load_go_together() -> None:
+    program = program_of(of(together), "together", "together(float64[n,m], float64[m,p], float64[n,p])", PASSES)
+    steps = [s.step.value for s in walk(program.body) if isinstance(s, n.Loop)]  # type: ignore[union-attr]
+    assert 4 in steps  # rows
+    assert 32 in steps  # lanes: four rows of them in sixteen vectors
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 4, 9])
+@pytest.mark.parametrize("columns", [0, 1, 31, 32, 33, 70])
+def test_blocks_and_what_is_left_have_pythons_bits(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(rows * 100 + columns)
+    args = rng.standard_normal((rows, 5)), rng.standard_normal((5, columns)), rng.standard_normal((rows, columns))
+    mine, theirs = args[2].copy(), args[2].copy()
+    transkern.compile(together, target="cpu")(*args[:2], mine)
+    together(*args[:2], theirs)
+    np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 20])
+def test_chains_of_additions_side_by_side_have_pythons_bits(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    a, x = rng.standard_normal((rows, 40)), rng.standard_normal(40)
+    mine, theirs = np.ones(rows), np.ones(rows)
+    transkern.compile(alone, target="cpu")(a, x, mine)
+    alone(a, x, theirs)
+    np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (1, 1), (5, 0), (5, 1), (1, 5), (5, 2), (5, 3), (6, 70)])
+def test_a_range_that_is_empty_touches_nothing(shape: tuple[int, int]) -> None:
+    memory = np.ones(1000)
+    size = shape[0] * shape[1]
+    u, v = np.arange(float(size)).reshape(shape), memory[300 : 300 + size].reshape(shape)
+    wanted = v.copy()
+    transkern.compile(inner, target="cpu")(u, v)
+    inner(u, wanted)
+    np.testing.assert_array_equal(v, wanted)
+    assert (memory[:300] == 1).all()
+    assert (memory[300 + size :] == 1).all()
