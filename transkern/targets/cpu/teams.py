@@ -55,7 +55,9 @@ def _pass(printer: KernelPrinter, s: n.Loop, at: Expr) -> Expr | None:
                 part = None if part is None else b.substitute(part, known)
             else:
                 work, cost = printer.work(loop)
-                part = b.mul(b.substitute(work, known), b.index(max(1, cost)))
+                part = b.substitute(work, known)
+                whole = b.index(round(cost if cost >= 1 else 1 / cost))
+                part = b.mul(part, whole) if cost >= 1 else b.floordiv(part, whole)
             if part is None or buffers_read(part) or variables_read(part) & _bound(s):
                 continue
             most = part if most is None else b.maximum(most, part)
