@@ -56,7 +56,10 @@ def _renamed(s: _Looping, program: n.Program, outer: frozenset[str]) -> _Looping
     used = scalars_used(s) | scalars_set(s) | buffers_used(s) | buffers_written(s) | outer
     for name in buffers_used(s) | buffers_written(s):
         if name in program.buffers:
-            used |= {v for d in program.buffers[name].dims for v in variables_read(d)}
+            sizes = {v for d in program.buffers[name].dims for v in variables_read(d)}
+            if s.axis in sizes:
+                return s  # an array made in the loop is as long as its variable says
+            used |= sizes
     used |= {a.name for x in walk((s,)) if isinstance(x, n.Compact) for a in x.inner}
     # A variable of that name may be handed to the loop's kernel, whatever the loop itself reads.
     taken = {printed(u) for u in used - {s.axis} - inner} | outer | program.variables.keys()
