@@ -1062,7 +1062,9 @@ SUBJECTS: dict[str, str] = {
         np.linalg.solve(s, s)
         np.linalg.inv(s)
         np.linalg.det(s)
-        np.linalg.slogdet(s)[1]
+        np.linalg.slogdet(s)
+        np.linalg.eigh(s + s.T).eigenvalues
+        np.linalg.svd(s).S
         np.linalg.cholesky(s @ s.T + 9 * np.eye(3))
         np.linalg.eigvalsh(s + s.T)
         np.linalg.eigh(s + s.T)[0]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, broadcast_dims, convert, is_number, result_type, scalar_expr
 from transkern.frontend.library_calls import step
 from transkern.frontend.shaping import constant_int, expand, normal_axis, reshape, stack
-from transkern.frontend.values import Array, Scalar, Seq, Static, Unbound, Value
+from transkern.frontend.values import Array, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
@@ -41,6 +46,12 @@ def _value(made: Array) -> Value:
     return made if made.ndim else Scalar(made.body)
 
 
+def _named(function: Callable[..., Any], items: Sequence[Value]) -> Value:
+    """The named tuple that the function gives."""
+    kind: Any = type(function(np.eye(1)))
+    return Record(kind, tuple(kind._fields), tuple(items))
+
+
 @handles("numpy.linalg.inv", names="a")
 def _inv(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
@@ -57,7 +68,7 @@ def _det(ctx: Context, a: Arguments) -> Value:
 def _slogdet(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
     made = step(ctx, "slogdet", {"matrix": x}, {"sign": (x.dtype, x.dims[:-2]), "logdet": (x.dtype, x.dims[:-2])})
-    return Seq(tuple(map(_value, made)), "tuple")
+    return _named(np.linalg.slogdet, list(map(_value, made)))
 
 
 @handles("numpy.linalg.cholesky", names="a")
@@ -100,7 +111,7 @@ def _eigh(ctx: Context, a: Arguments) -> Value:
     if a.name.endswith("eigvalsh"):
         return step(ctx, "eigvalsh", {"matrix": x}, {"eigenvalues": values}, uplo=uplo)[0]
     outs = {"eigenvalues": values, "eigenvectors": (x.dtype, x.dims)}
-    return Seq(tuple(step(ctx, "eigh", {"matrix": x}, outs, uplo=uplo)))
+    return _named(np.linalg.eigh, step(ctx, "eigh", {"matrix": x}, outs, uplo=uplo))
 
 
 @handles("numpy.linalg.svd", "numpy.linalg.svdvals", names="a full_matrices compute_uv hermitian")
@@ -117,7 +128,7 @@ def _svd(ctx: Context, a: Arguments) -> Value:
     left = (*x.dims[:-2], m, m if full else k)
     right = (*x.dims[:-2], n if full else k, n)
     outs = {"left": (x.dtype, left), "singular": values, "right": (x.dtype, right)}
-    return Seq(tuple(step(ctx, "svd", {"matrix": x}, outs, full=full)))
+    return _named(np.linalg.svd, step(ctx, "svd", {"matrix": x}, outs, full=full))
 
 
 @handles("numpy.linalg.qr", names="a mode")
@@ -132,7 +143,7 @@ def _qr(ctx: Context, a: Arguments) -> Value:
     if mode == "r":
         return step(ctx, "qr", {"matrix": x}, {"upper": upper}, mode=mode)[0]
     outs = {"orthogonal": (x.dtype, (*x.dims[:-2], m, k)), "upper": upper}
-    return Seq(tuple(step(ctx, "qr", {"matrix": x}, outs, mode=mode)))
+    return _named(np.linalg.qr, step(ctx, "qr", {"matrix": x}, outs, mode=mode))
 
 
 @handles("numpy.linalg.pinv", names="a rcond")

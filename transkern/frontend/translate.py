@@ -766,7 +766,11 @@ class Translator(Expressions):
         ctx.span = span
         leaves, stays, when = (out1, out2, condition) if done1 else (out2, out1, b.logical_not(condition))
         if leaves and done1 != done2 and not (move and (ended1 or ended2)):
-            ctx.emit(n.If(when, tuple(leaves)))
+            match leaves:
+                case [n.Guard(Const(False)) as raised]:  # a raise on a condition is a check
+                    ctx.emit(replace(raised, condition=b.logical_not(when)))
+                case _:
+                    ctx.emit(n.If(when, tuple(leaves)))
             ctx.out.extend(stays)  # not in a branch: what it binds holds from here on
         elif out1 or out2:
             ctx.emit(n.If(condition, tuple(out1), tuple(out2)))

@@ -1,7 +1,7 @@
 """NumPy's functions that are made of other NumPy functions, as such: their text is translated where they are called.
 
 Each module is plain NumPy (it runs as it stands, and the tests hold it against NumPy's own functions). It stands for
-the part of NumPy that `_PARTS` names. Axes, flags and the numbers of dimensions are known while translating, so that an
+the part of NumPy that `PARTS` names. Axes, flags and the numbers of dimensions are known while translating, so that an
 `if` on them decides there; what depends on data is said with `np.where`. `primitives` has what NumPy's functions
 cannot say.
 """
@@ -18,7 +18,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.source import TextScope
 from transkern.frontend.values import Value
 
-_PARTS = {
+PARTS = {
     "arranging": "numpy",
     "arithmetic": "numpy",
     "making": "numpy",
@@ -55,9 +55,9 @@ def _register(part: str, name: str) -> None:
     def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         return compose(ctx, part, name, args, keywords)
 
-    TABLE[f"{_PARTS[part]}.{name}"] = run
+    TABLE[f"{PARTS[part]}.{name}"] = run
 
 
-for _part, _path_of in _PARTS.items():
+for _part, _path_of in PARTS.items():
     for _name in names(_part) if _path_of else ():
         _register(_part, _name)

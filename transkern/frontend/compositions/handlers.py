@@ -6,12 +6,13 @@ from transkern.errors import NeedsConstant
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, as_array, broadcast_to, convert, result_type, scalar_expr, truth
-from transkern.frontend.indexing import SliceValue, array_item
+from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions
 from transkern.frontend.library_calls import step, stored
 from transkern.frontend.reductions import axes_of
 from transkern.frontend.shaping import concatenate, constant_int, expand_many, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Reduce, Var
 
 _HERE = "transkern.frontend.compositions.primitives."
@@ -76,7 +77,7 @@ def _joined(ctx: Context, a: Arguments) -> Value:
     arrays = [as_array(ctx, p) for p in parts.items if _none(p) is not None]
     model = next(v for v in arrays if v.ndim)
     axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), model.ndim)
-    dims = tuple(b.ONE if d == axis else n for d, n in enumerate(model.dims))
+    dims = tuple(b.ONE if d == axis else extent for d, extent in enumerate(model.dims))
     return concatenate(ctx, [Array(ctx.axes(dims), v.body) if v.ndim == 0 else v for v in arrays], axis)
 
 
@@ -98,9 +99,9 @@ def _spliced(ctx: Context, a: Arguments) -> Value:
     axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), value.ndim)
     at = b.as_index(scalar_expr(ctx, a.need("at")))
     more = new.dims[axis]
-    middle, body = broadcast_to(ctx, new, tuple(more if d == axis else n for d, n in enumerate(value.dims)))
+    middle, body = broadcast_to(ctx, new, tuple(more if d == axis else extent for d, extent in enumerate(value.dims)))
     spread = Array(middle, body)
-    axes = ctx.axes(tuple(b.add(n, more) if d == axis else n for d, n in enumerate(value.dims)))
+    axes = ctx.axes(tuple(b.add(e, more) if d == axis else e for d, e in enumerate(value.dims)))
     here = axes[axis].var
 
     def shifted(source: Array, by: Expr) -> Expr:
@@ -118,18 +119,18 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
             ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
     dtype = result_type(ctx, [x, v])
     x, v = stored(ctx, convert(x, dtype), "signal"), stored(ctx, convert(v, dtype), "weights")
-    n, m = x.dims[0], v.dims[0]
+    size, m = x.dims[0], v.dims[0]
     swapped = a.flag("swapped")
     match a.text("mode", "full"):
         case "full":
-            start, length = b.sub(b.ONE, m), b.sub(b.add(n, m), b.ONE)
+            start, length = b.sub(b.ONE, m), b.sub(b.add(size, m), b.ONE)
         case "same":
-            longer = b.compare("greater_equal", n, m)
-            half_m, half_n = b.floordiv(m, b.index(2)), b.floordiv(n, b.index(2))
-            other = b.sub(b.sub(n, m), half_n) if swapped else b.sub(b.add(half_n, b.ONE), m)
-            start, length = b.where(longer, b.neg(half_m), other), b.maximum(n, m)
+            longer = b.compare("greater_equal", size, m)
+            half_m, half_n = b.floordiv(m, b.index(2)), b.floordiv(size, b.index(2))
+            other = b.sub(b.sub(size, m), half_n) if swapped else b.sub(b.add(half_n, b.ONE), m)
+            start, length = b.where(longer, b.neg(half_m), other), b.maximum(size, m)
         case "valid":
-            gap = b.sub(n, m)
+            gap = b.sub(size, m)
             start = b.minimum(gap, b.ZERO)
             length = b.add(b.maximum(gap, b.neg(gap)), b.ONE)
         case other_mode:
@@ -138,7 +139,7 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
     (axis,), inner = ctx.axes((length,)), ctx.axis("r", m)
     at = b.add(b.add(axis.var, start), inner.var)
     product = Apply("multiply", (x.at((at,)), v.at((inner.var,))), dtype)
-    inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, n))
+    inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, size))
     zero = b.cast(Const(0, "int64"), dtype) if dtype != "bool" else Const(False, "bool")
     total = Reduce("any" if dtype == "bool" else "sum", (inner,), b.where(inside, product, zero), dtype, ctx.span)
     return ctx.define(Array((axis,), total), "convolved")
@@ -163,3 +164,18 @@ def _least_squares(ctx: Context, a: Arguments) -> Value:
     rcond = Array((), b.cast(scalar_expr(ctx, a.need("rcond")), "float64"))
     dims = (x.dims[1], *y.dims[1:])
     return step(ctx, "least_squares", {"matrix": x, "right": y, "rcond": rcond}, {"solution": (x.dtype, dims)})[0]
+
+
+@handles(f"{_HERE}positions", names="mask")
+def _positions(ctx: Context, a: Arguments) -> Value:
+    found = nonzero_positions(ctx, stored(ctx, a.array("mask"), "mask"))
+    domain = found[0].axes[0]
+    buffers = []
+    for d, extent in enumerate(a.array("mask").dims):
+        buffers.append(ctx.buffer(f"at{d}", "int64", (domain.extent,), low=b.ZERO, high=extent))
+        ctx.emit(n.Alloc(buffers[-1].name))
+    count = ctx.count(buffers[0].name, domain.extent)
+    values = tuple(p.at((domain.var,)) for p in found)
+    assert found[0].mask is not None
+    ctx.emit(n.Filter(tuple(x.name for x in buffers), count.name, (domain,), found[0].mask, values))
+    return Seq(tuple(ctx.whole(x, (count,)) for x in buffers))

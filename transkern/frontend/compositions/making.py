@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend.compositions.primitives import positions
+
 
 def logspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
@@ -37,11 +39,11 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
 
 
 def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
-    return np.nonzero(tri(n, m, k, bool))
+    return positions(tri(n, m, k, bool))
 
 
 def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
-    return np.nonzero(~tri(n, m, k - 1, bool))
+    return positions(~tri(n, m, k - 1, bool))
 
 
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:

@@ -83,3 +83,8 @@ def refuse(problem: str, help: str = "") -> Any:
 def least_squares(a: Any, b: Any, rcond: Any) -> Any:
     """``np.linalg.lstsq(a, b, rcond)[0]``."""
     return np.linalg.lstsq(a, b, rcond)[0]
+
+
+def positions(mask: Any) -> Any:
+    """``np.nonzero``, in memory: all of its arrays have one length."""
+    return np.nonzero(mask)
