@@ -130,6 +130,13 @@ def test_check_lists_what_would_compile(refused: Path) -> None:
     assert "1 would compile, 1 would not" in result.stdout
 
 
+def test_check_leaves_functions_without_arguments_out(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import sys\n\ndef main():\n    open(sys.argv[1])\n")
+    result = run("check", str(tmp_path))
+    assert result.exit_code == 0
+    assert "main: takes no arguments" in result.stdout
+
+
 def test_check_survives_files_that_are_not_python(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("def f(:\n")
     (tmp_path / "binary.py").write_bytes(b"\xff\xfe\x00")

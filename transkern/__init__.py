@@ -10,12 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, overload
 
-from transkern.errors import BuildError, CompileError, TargetUnavailable, TranskernError, TypesNeeded
+from transkern.errors import (
+    BuildError,
+    CompileError,
+    TargetUnavailable,
+    TranskernError,
+    TypesNeeded,
+    VerificationError,
+)  # fmt: skip
 from transkern.runtime.compiled import Compiled
 
 __version__ = "0.1.0"
 __all__ = [
-    "BuildError", "CompileError", "Compiled", "TargetUnavailable", "TranskernError", "TypesNeeded", "compile",
+    "BuildError", "CompileError", "Compiled", "TargetUnavailable", "TranskernError", "TypesNeeded",
+    "VerificationError", "compile",
 ]  # fmt: skip
 
 
@@ -24,14 +32,15 @@ def compile(function: Callable[..., Any], /, **options: Any) -> Compiled: ...
 @overload
 def compile(
     function: None = None, /, *, target: str = "auto", types: str | None = None, fallback: str | None = None,
-    allow_float32: bool = False,
+    allow_float32: bool = False, verify: bool = False,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...  # fmt: skip
 def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
 
     `target` is ``auto`` (cuda where there is a device, else cpu), ``cpu``, ``cuda`` or ``pallas``. `types` gives the
     argument types that `emit` and `explain` use before the first call. With ``fallback="numpy"`` a function that cannot
-    be compiled runs in NumPy, and says so once. `allow_float32` lets a target without float64 compute in float32.
+    be compiled runs in NumPy, and says so once. `allow_float32` lets a target without float64 compute in float32. With
+    `verify`, the first call with new types also runs NumPy, on copies, and raises VerificationError where they differ.
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.
     """

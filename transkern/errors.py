@@ -34,6 +34,11 @@ class CompileError(TranskernError):
         return text
 
 
+class VerificationError(TranskernError):
+    """With `verify=True`: the compiled function does not do what it does in NumPy; the message names the first
+    difference."""
+
+
 class TypesNeeded(TranskernError):
     """The argument types of a function are not known; the message shows how to give them."""
 

@@ -26,7 +26,10 @@ def cases() -> list[tuple[str, Case]]:
     for path in sorted(Path(__file__).parent.glob("[a-z]*_*.py")):
         if not path.name.startswith("test_"):
             module = importlib.import_module(f"tests.corpus.{path.stem}")
-            found += [(f"{path.stem}-{case.function.__name__}", case) for case in module.CASES]
+            for case in module.CASES:  # a function may have several cases
+                name = f"{path.stem}-{case.function.__name__}"
+                seen = sum(known.partition("#")[0] == name for known, _ in found)
+                found.append((f"{name}#{seen + 1}" if seen else name, case))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, static_expr
+from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
@@ -15,6 +15,7 @@ from transkern.frontend.values import (
     Known,
     Maybe,
     Object,
+    OneOf,
     Record,
     Scalar,
     Seq,
@@ -58,6 +59,8 @@ class LoopState:
         self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
+        self.counting = ""  # the variable whose increase bounds them
+        self.uncounted: set[str] = set()  # names that some iteration does not increase
         self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
             value = before.get(name)
@@ -136,6 +139,15 @@ class LoopState:
                 items = [None] * len(kinds) if initial is None else list(children(initial) or ())
                 made = tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True))
                 return with_children(shell, made)
+            case ("choice", options):
+                variable = ctx.variable(name, "index")
+                start: Expr = b.ZERO
+                if isinstance(initial, Static):
+                    start = b.index(options.index(initial.value))
+                if isinstance(initial, OneOf):
+                    start = select(initial.index, [b.index(options.index(o)) for o in initial.options])
+                ctx.emit(n.Assign(variable.name, start))
+                return OneOf(variable, options)
             case ("object", value) if initial is not None:
                 return value  # type: ignore[no-any-return]
             case ("object", value):
@@ -196,6 +208,8 @@ class LoopState:
                 self._check_alias(owner, name, value)
                 pending += _pairs(slot, value)
         self._sync_objects(owner, pending)
+        if not self.widened and self.counting and not leaving:
+            self._check_counting(owner, pending)
         if self.widened:
             return
         if self.shrinking and not leaving and not self._shrinks(pending):
@@ -207,6 +221,17 @@ class LoopState:
         self._assign_all(owner, pending)
         for flag in flags:
             ctx.emit(flag)
+
+    def _check_counting(self, owner: Translator, pending: list[tuple[Value, Value]]) -> None:
+        """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
+        for slot, value in pending:
+            if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
+                now = value.expr if isinstance(value, Scalar) else static_expr(value.value)
+                gap = b.difference(owner.ctx.unnamed(now), slot.expr) if now.dtype == "index" else None
+                if gap is not None and gap >= 1:
+                    return
+        self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
+        self.widened = True
 
     def _sync_objects(self, owner: Translator, pending: list[tuple[Value, Value]]) -> None:
         """What the iteration has put into lists, dicts and objects from before the loop."""
@@ -290,7 +315,12 @@ class LoopState:
                 settled.append((slot, value))
         names = {s.expr.name: k for k, s in self.slots.items() if isinstance(s, Scalar) and isinstance(s.expr, Var)}
         for slot, value in settled:
-            if isinstance(slot, Scalar):
+            if isinstance(slot, OneOf):
+                assert isinstance(slot.index, Var)
+                options = value.options if isinstance(value, OneOf) else (value.value,)  # type: ignore[union-attr]
+                at = value.index if isinstance(value, OneOf) else b.ZERO
+                ctx.emit(n.Assign(slot.index.name, select(at, [b.index(slot.options.index(o)) for o in options])))
+            elif isinstance(slot, Scalar):
                 assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
                 place = ctx.places.get(names.get(slot.expr.name, ""), ctx.span)
                 ctx.out.append(n.Assign(slot.expr.name, value.expr, span=place))
@@ -329,6 +359,10 @@ def _pairs(slot: Value, value: Value) -> list[tuple[Value, Value]]:
 def kind_of(ctx: Context, value: Value) -> Any:
     """The type of a carried value: what a slot for it must be."""
     match value:
+        case OneOf(_, options):
+            return ("choice", options)
+        case Static(None) | Static(str()):
+            return ("choice", (value.value,))
         case Static() if is_number(value):
             expr = static_expr(value.value)
             return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr))
@@ -382,6 +416,8 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("items", shell, tuple(
                 join_kinds(ctx, name, x, y, value, s) for x, y, s in zip(k1, k2, slots, strict=True)
             ))  # fmt: skip
+        case ("choice", o1), ("choice", o2):
+            return ("choice", tuple(dict.fromkeys((*o1, *o2))))
         case ("object", v1), ("object", v2):
             kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
             return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))

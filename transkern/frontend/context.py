@@ -60,6 +60,7 @@ class Context:
         self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known
         self.depth = 0  # of inlining
         self.written: set[str] = set()
+        self.in_place: dict[str, bool] = {}  # arguments: whether the first store is by an operator or `out=`
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
         self.assumptions: list[Expr] = []
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
@@ -75,6 +76,12 @@ class Context:
         self.returned: set[str] = set()  # containers among the arguments that are results
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
         self.numbers: set[str] = set()  # arguments that are lists of numbers
+        self.captured: list[tuple[str, Any]] = []  # large arrays from outside the function: name and array
+        self.named: dict[str, Expr] = {}  # integers under a name: what they were made of
+        self.loop_path: tuple[int, ...] = ()  # the loops around, numbered
+        self.made_in: dict[str, tuple[int, ...]] = {}  # buffers: the loops around their making
+        self.stored_in: dict[str, list[tuple[int, ...]]] = {}  # buffers: the loops around stores into them
+        self.appended: set[str] = set()  # buffers of arrays that stand in growing lists
         self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
@@ -152,10 +159,14 @@ class Context:
             dict(self.ranges),
             set(self.taken),
             len(self.out),
+            dict(self.made_in),
+            {k: list(v) for k, v in self.stored_in.items()},
+            set(self.appended),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        buffers, variables, bounds, ranges, taken, length = state
+        buffers, variables, bounds, ranges, taken, length, made, stored, appended = state
+        self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
         del self.out[length:]
@@ -181,9 +192,10 @@ class Context:
         return Object(self.tokens)
 
     def change(self, value: Value, contents: Value) -> None:
-        """A list, dict or object gets other contents, under all its names (nobody else sees one that has no name)."""
-        if isinstance(value, Object):
-            self.heap[value.token] = contents
+        """A list, dict or object gets other contents, under all its names."""
+        if not isinstance(value, Object):
+            self.fail("a change of a list or dict that has no name", "give it a name first")
+        self.heap[value.token] = contents
 
     def must_grow(self, token: int, problem: str) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""
@@ -211,6 +223,7 @@ class Context:
     def buffer(self, base: str, dtype: str, dims: tuple[Expr, ...], **facts: Any) -> n.Buffer:
         buffer = n.Buffer(self.fresh(base), dtype, dims, line=self.span.line, **facts)
         self.buffers[buffer.name] = buffer
+        self.made_in[buffer.name] = self.loop_path
         return buffer
 
     def load(self, buffer: str, index: tuple[Expr, ...]) -> Load:
@@ -228,6 +241,8 @@ class Context:
         low_high = self.range_of(value)
         name = self.fresh(base)
         self.emit(n.Let(name, value))
+        if value.dtype == "index" and not buffers_read(value):
+            self.named[name] = value
         if low_high is not None:
             self.ranges[name] = low_high
         return Var(name, value.dtype)
@@ -309,7 +324,33 @@ class Context:
         if condition == b.FALSE:
             raise Terminated
 
+    def note_store(self, buffer: str) -> None:
+        """The user's code stores into `buffer`."""
+        if buffer in self.appended:
+            self._fail_shared(buffer)
+        self.stored_in.setdefault(buffer, []).append(self.loop_path)
+
+    def note_append(self, buffer: str) -> None:
+        """The array in `buffer` becomes an element of a growing list, as a copy: nobody may change it later."""
+        made = self.made_in.get(buffer, ())
+        if any(set(self.loop_path) & set(path) - set(made) for path in self.stored_in.get(buffer, [])):
+            self._fail_shared(buffer)
+        self.appended.add(buffer)
+
+    def _fail_shared(self, buffer: str) -> NoReturn:
+        error = NotKnown(
+            f"`{buffer}` is appended to a list and changed in place afterwards",
+            f"append a copy: {buffer}.copy()", self.span, self.lines,
+        )  # fmt: skip
+        raise error
+
     # --- facts
+
+    def unnamed(self, expr: Expr) -> Expr:
+        """An integer expression with what its names stand for."""
+        while names := variables_read(expr) & self.named.keys():
+            expr = b.substitute(expr, {name: self.named[name] for name in names})
+        return expr
 
     @contextmanager
     def axis_ranges(self, axes: Sequence[Axis]) -> Iterator[None]:

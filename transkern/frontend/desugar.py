@@ -24,15 +24,15 @@ def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.Function
         return node
     made: dict[bool, ast.FunctionDef] = getattr(node, _DONE, {})
     if inlined not in made:
-        changed = _Loops(inlined).visit(copy.deepcopy(node)) if _has_loops(node) else node
+        changed = _Loops(inlined).visit(copy.deepcopy(node)) if _has_any(node) else node
         made[inlined] = changed
         setattr(node, _DONE, made)  # the same function twice must be the same tree twice
         setattr(changed, _DONE, made)
     return made[inlined]
 
 
-def _has_loops(node: ast.FunctionDef) -> bool:
-    return any(isinstance(x, (ast.For, ast.While)) for x in ast.walk(node))
+def _has_any(node: ast.FunctionDef) -> bool:
+    return any(isinstance(x, (ast.For, ast.While, ast.Match)) for x in ast.walk(node))
 
 
 def _own(statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], loops: bool = False) -> bool:
@@ -115,12 +115,53 @@ class _Loops(ast.NodeTransformer):
                 after.insert(0, _placed(ast.If(has, [leave], []), node))
         return [*before, node, *after]
 
+    def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
+        """Patterns that are values, alternatives of these, or names: comparisons in order."""
+        if not all(_is_plain(c.pattern) for c in node.cases):
+            return node
+        self.count += 1
+        subject = f"subject {self.count}"
+        chain: list[ast.stmt] = []
+        for case in reversed(node.cases):
+            body = [x for s in case.body for x in _listed(self.visit(s))]
+            if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
+                body.insert(0, _assign(case.pattern.name, ast.Name(subject, ast.Load()), node))
+            test = _matches(case.pattern, subject)
+            if case.guard is not None:
+                test = ast.BoolOp(ast.And(), [test, case.guard]) if test is not None else case.guard
+            chain = body if test is None else [_placed(ast.If(test, body, chain), node)]
+        return [_assign(subject, node.subject, node), *chain]
+
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
         if not (self.inlined and self.depth):
             return node
         value = node.value or ast.Constant(None)
         flag = _assign(RETURNS, ast.Constant(True), node)
         return [_assign(RETURNED, value, node), flag, _placed(ast.Break(), node)]
+
+
+def _is_plain(pattern: ast.pattern) -> bool:
+    match pattern:
+        case ast.MatchValue() | ast.MatchSingleton() | ast.MatchAs(pattern=None):
+            return True
+        case ast.MatchOr(patterns=patterns):
+            return all(_is_plain(p) and not isinstance(p, ast.MatchAs) for p in patterns)
+        case _:
+            return False
+
+
+def _matches(pattern: ast.pattern, subject: str) -> ast.expr | None:
+    """The condition of a pattern; None where it always holds."""
+    name = ast.Name(subject, ast.Load())
+    match pattern:
+        case ast.MatchValue(value=value):
+            return ast.Compare(name, [ast.Eq()], [value])
+        case ast.MatchSingleton(value=value):
+            return ast.Compare(name, [ast.Is()], [ast.Constant(value)])
+        case ast.MatchOr(patterns=patterns):
+            return ast.BoolOp(ast.Or(), [m for p in patterns if (m := _matches(p, subject)) is not None])
+        case _:
+            return None
 
 
 def _listed(made: object) -> list[ast.stmt]:

@@ -14,10 +14,8 @@ from transkern.frontend.shaping import dtype_of
 from transkern.frontend.values import (
     Array,
     Concatenation,
-    Function,
     GrowingList,
     Known,
-    Method,
     Scalar,
     Seq,
     Static,
@@ -90,8 +88,3 @@ def _isscalar(ctx: Context, a: Arguments) -> Value:
 def _iscomplexobj(ctx: Context, a: Arguments) -> Value:
     is_complex = as_array(ctx, a.need("x")).dtype.startswith("complex")
     return Static(is_complex is (a.name == "np.iscomplexobj"))
-
-
-@handles("builtins.callable", names="obj")
-def _callable(ctx: Context, a: Arguments) -> Value:
-    return Static(isinstance(a.need("obj"), (Function, Known, Method)))

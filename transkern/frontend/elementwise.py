@@ -19,6 +19,8 @@ from transkern.frontend.values import (
     GrowingList,
     Known,
     Object,
+    OneOf,
+    Range,
     Record,
     Scalar,
     Seq,
@@ -29,10 +31,14 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.nodes import Buffer
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import buffers_read, variables_read
 
 _WEAK: dict[str, Any] = {"index": int, "float64": float, "complex128": complex, "bool": np.dtype(bool)}
+_CAPTURED = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+)  # fmt: skip
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
@@ -62,7 +68,7 @@ def static_expr(value: Any) -> Const:
     if isinstance(value, bool):
         return Const(value, "bool")
     if isinstance(value, int):
-        return Const(value, "index")
+        return Const(int(value), "index")  # an enum's member, too
     if isinstance(value, float):
         return Const(value, "float64")
     return Const(value, "complex128")
@@ -94,6 +100,8 @@ def describe(value: Value) -> str:
             return f"a {kind.__name__}"
         case Text():
             return "a text made of run-time numbers"
+        case OneOf(_, options):
+            return f"one of {', '.join(map(repr, options))}"
         case Static(None):
             return "None"
         case Static(v):
@@ -130,6 +138,11 @@ def as_array(ctx: Context, value: Value) -> Array:
             return _sequence_array(ctx, items)
         case GrowingList() as owner:
             return list_array(ctx, owner)
+        case Range(start, stop, step) if b.constant(step):
+            from transkern.frontend.trips import trip_count
+
+            axis = ctx.axis("i", trip_count(start, stop, step))
+            return Array((axis,), b.cast(b.add(start, b.mul(step, axis.var)), "int64"))
         case Concatenation(pieces, dtype):
             from transkern.frontend.shaping import concatenate_now
 
@@ -152,6 +165,20 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
     return Array(axes, body, empty_dtype=None if body.dtype == "float64" else "float64")
 
 
+def _captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
+    """A large array from outside the function: an argument that the compiled function brings along."""
+    if constant.dtype.name not in _CAPTURED:
+        ctx.fail(f"an array of {constant.dtype} from outside the function", "pass it as an argument")
+    name = next((name for name, known in ctx.captured if known is constant), None)
+    if name is None:
+        name = ctx.fresh("table")
+        ctx.captured.append((name, constant))
+    dims = tuple(b.index(d) for d in constant.shape)
+    ctx.taken.add(name)
+    ctx.buffers[name] = Buffer(name, constant.dtype.name, dims, "argument")
+    return replace(ctx.whole(ctx.buffers[name]), view=False)
+
+
 def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
     """A list of tuples of numbers as an array with a column for each item."""
     columns: list[Value] = [Scalar(Load(c.buffer, (b.ZERO,), c.dtype), c.python) for c in owner.columns]
@@ -165,7 +192,7 @@ def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
 
 def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     if constant.size > 64:
-        ctx.fail("a large constant array from outside the function", "pass it as an argument")
+        return _captured_array(ctx, constant)
     if constant.ndim == 0:
         return Array((), static_expr(constant[()]))
     return _sequence_array(ctx, tuple(Static(v) for v in constant))
@@ -205,7 +232,8 @@ def select(position: Expr, elements: Sequence[Expr]) -> Expr:
 def _dtype_or_weak(value: Value) -> Any:
     match value:
         case Static(v) if not isinstance(v, np.generic):
-            return {bool: np.dtype(bool), int: int, float: float, complex: complex}[type(v)]
+            kinds = {bool: np.dtype(bool), int: int, float: float, complex: complex}
+            return next(kind for python, kind in kinds.items() if isinstance(v, python))
         case Scalar(expr, True):
             return _WEAK[expr.dtype]
         case Static(v):
@@ -395,10 +423,44 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
                 "2 ** a negative integer is a float in Python, which is not compiled",
             )
             return Scalar(Apply("left_shift", (b.ONE, exprs[1]), "index"), True)
-        ctx.fail("an integer power with a run-time exponent", "write float(x) ** y, or use np.power")
+        if isinstance(args[0], Static) and args[0].value in (1, -1) and ctx.not_negative(exprs[1]):
+            odd = b.compare("equal", b.mod(exprs[1], b.index(2)), b.ONE)
+            return Scalar(b.where(odd, b.index(args[0].value), b.ONE), True)
+        ctx.must_be_known(
+            args[1], "an integer power with a run-time exponent", "write float(x) ** y, or use np.power"
+        )  # fmt: skip
     exprs = [b.cast(e, common) for e in exprs]
+    if op == "power" and common == "float64":
+        exprs = [ctx.let(e, "base") for e in exprs]
+        return Scalar(_float_power(ctx, exprs[0], exprs[1]), True)
     node = Apply(op, tuple(exprs), common)
     return Scalar(b.rebuild(node, tuple(exprs)) if common == "index" else node, True)
+
+
+def _float_power(ctx: Context, base: Expr, exponent: Expr) -> Expr:
+    """Python's ``float ** float``: its errors, and no complex results."""
+    zero, value = Const(0.0, "float64"), Apply("power", (base, exponent), "float64")
+    if isinstance(exponent, Const) and isinstance(exponent.value, float) and 0 <= exponent.value <= 4:
+        if exponent.value.is_integer():
+            return value
+    try:
+        0.0**-1.0
+    except ZeroDivisionError as error:
+        text = str(error)
+    bad = b.both(Apply("equal", (base, zero), "bool"), Apply("less", (exponent, zero), "bool"))
+    ctx.guard(b.logical_not(bad), "ZeroDivisionError", text)
+    whole = Apply("equal", (Apply("floor", (exponent,), "float64"), exponent), "bool")
+    negative = b.both(Apply("less", (base, zero), "bool"), Apply("isfinite", (base,), "bool"))
+    if not (isinstance(exponent, Const) and float(exponent.value).is_integer()):  # type: ignore[arg-type]
+        ctx.guard(
+            b.either(b.logical_not(negative), whole), "ValueError",
+            "a negative number to a fractional power is complex in Python, which is not compiled",
+        )  # fmt: skip
+    held = ctx.let(value, "power")
+    finite = b.both(Apply("isfinite", (base,), "bool"), Apply("isfinite", (exponent,), "bool"))
+    overflow = b.both(Apply("isinf", (held,), "bool"), finite)
+    ctx.guard(b.logical_not(overflow), "OverflowError", "(34, 'Numerical result out of range')")
+    return held
 
 
 # --- broadcasting
@@ -546,6 +608,8 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(bool(items) if value.is_tuple else True)
         case Function() | Known() | Bound():
             return Static(True)
+        case OneOf():
+            return Scalar(value.where(bool), True)
         case Static(v):
             if isinstance(v, np.ndarray):
                 ctx.fail("the truth value of an array")

@@ -44,6 +44,7 @@ from transkern.frontend.values import (
     Maybe,
     Method,
     Object,
+    OneOf,
     Record,
     Scalar,
     Scope,
@@ -55,7 +56,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import buffers_read
 
 BINARY: dict[type[ast.operator], str] = {
@@ -84,6 +85,7 @@ class Expressions:
     block: Callable[[Sequence[ast.stmt]], bool]
     statement: Callable[[ast.stmt], None]
     settle: Callable[[Value, str], Value]
+    kept: Callable[[Value, str], Value]
     allocate: Callable[[Value, str], Value]
     join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
 
@@ -186,11 +188,15 @@ class Expressions:
 
     def _display(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
         items: list[Value] = []
-        for e in elts:
+        calls = [any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(e)) for e in elts]
+        for position, e in enumerate(elts):
             if isinstance(e, ast.Starred):
                 items += self.elements(self.expr(e.value), 0, e)
-            else:
-                items.append(self._placed(self.expr(e)))
+                continue
+            item = self._placed(self.expr(e))
+            if isinstance(item, Scalar) and any(calls[position + 1 :]):
+                item = self.settle(item, "item")  # a call may change what it is made of
+            items.append(item)
         return tuple(items)
 
     def _placed(self, value: Value) -> Value:
@@ -296,6 +302,10 @@ class Expressions:
     def _compare(self, op: ast.cmpop, x: Value, y: Value) -> Value:
         ctx = self.ctx
         if isinstance(op, (ast.Is, ast.IsNot)):
+            for one, two in ((x, y), (y, x)):
+                if isinstance(one, OneOf) and isinstance(two, Static) and two.value is None:
+                    is_none = one.where(lambda option: option is None)
+                    return Scalar(is_none if isinstance(op, ast.Is) else b.logical_not(is_none), True)
             same = _identical(x, y)
             if same is None:
                 ctx.fail("`is` between run-time values", "use ==")
@@ -309,6 +319,11 @@ class Expressions:
             x, y = Seq(x.items), Seq(y.items)
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
+        for one, two in ((x, y), (y, x)):
+            if isinstance(one, OneOf) and isinstance(two, Static):
+                wanted = two.value
+                condition = one.where(lambda option: option == wanted)  # noqa: B023
+                return Scalar(condition if name == "equal" else b.logical_not(condition), True)
         if isinstance(x, Static) and isinstance(y, Static) and not (is_number(x) and is_number(y)):
             try:
                 return Static(bool({"equal": x.value == y.value, "not_equal": x.value != y.value}[name]))
@@ -403,7 +418,7 @@ class Expressions:
         joined = conditions[0]
         for c in conditions[1:]:
             joined = b.both(joined, c) if is_and else b.either(joined, c)
-        return Scalar(joined, True)
+        return Static(joined == b.TRUE) if isinstance(joined, Const) else Scalar(joined, True)
 
     def _short_circuit(self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt]) -> n.Stmt:
         before = conditions[0]
@@ -527,6 +542,9 @@ class Expressions:
                 keywords.update(zip(given.keys, given.items, strict=True))
                 continue
             keywords[keyword.arg] = self.expr(keyword.value)
+        key = keywords.get("key")
+        if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
+            return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
         with At(ctx, node, self.scope.file):
             match function:
                 case Function():
@@ -534,6 +552,9 @@ class Expressions:
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)
                 case Method(receiver, name):
+                    if isinstance(ctx.deref(receiver), (Seq, Dict, GrowingList)):  # what goes into it is as it is now
+                        positional = [self.kept(p, "item") for p in positional]
+                        keywords = {k: self.kept(v, "item") for k, v in keywords.items()}
                     return functions.call_method(ctx, receiver, name, positional, keywords)
                 case Bound(inner, receiver):
                     return self.inline(inner, [receiver, *positional], keywords, node)
@@ -581,6 +602,48 @@ class Expressions:
             ctx.depth -= 1
             ctx.lines, ctx.file, ctx.span = outer
 
+
+    def by_key(
+        self, name: str, positional: Sequence[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """``min(items, key=f)`` and the like, of items that are known one by one."""
+        ctx = self.ctx
+        items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
+        if not isinstance(items, list) or not items:
+            ctx.fail(f"`{name}` with `key=` of something of run-time length", f"use np.arg{name} of the keys", node)
+        function = keywords["key"]
+        keys = [self.apply_function(function, [item], node) for item in items]
+        if name == "sorted":
+            if not all(isinstance(k, Static) for k in keys):
+                ctx.fail("`sorted` by run-time keys", "sort the keys with np.argsort", node)
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+            known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
+            order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
+            return Seq(tuple(items[k] for k in order), "list")
+        best: Value = items[0]
+        best_key = keys[0]
+        for item, value in zip(items[1:], keys[1:], strict=True):
+            compared = apply(ctx, "less" if name == "min" else "greater", [value, best_key], operator_call=True)
+            better = truth(ctx, compared)
+            if isinstance(better, Static):
+                best, best_key = (item, value) if better.value else (best, best_key)
+                continue
+            held = ctx.let(condition_of(better), "better")
+            best = self.either(held, item, best, [], [], node)
+            best_key = self.either(held, value, best_key, [], [], node)
+        return best
+
+    def apply_function(self, function: Value, args: Sequence[Value], node: ast.Call) -> Value:
+        """A call of a function that is a value."""
+        match function:
+            case Function():
+                return self.inline(function, args, {}, node)
+            case Bound(inner, receiver):
+                return self.inline(inner, [receiver, *args], {}, node)
+            case Known(path):
+                return functions.call(self.ctx, path, args, {})
+            case _:
+                self.ctx.fail(f"a call of {describe(function)}", "", node)
 
     # --- instances of classes
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +14,7 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     grids,
     growing,
     linear,
+    math_module,
     numpy_functions,
     padding,
     products,
@@ -50,8 +50,6 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Const
-from transkern.ir.ops import OPS
 
 
 def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> Value:
@@ -73,8 +71,10 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    args = [ctx.contents(a) for a in args]
-    keywords = {k: ctx.contents(v) for k, v in keywords.items()}
+    # NumPy sees through lists of lists; what Python's own functions hand on are the very objects
+    look = ctx.deref if path.startswith("builtins.") else ctx.contents
+    args = [look(a) for a in args]
+    keywords = {k: look(v) for k, v in keywords.items()}
     handler = TABLE.get(path)
     if handler is not None:
         return handler(ctx, args, keywords)
@@ -83,8 +83,8 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
         return call_ufunc(ctx, name, args, keywords)
     if module.startswith("numpy.") and name in UFUNC_METHODS and module.removeprefix("numpy.") in UFUNCS:
         return UFUNC_METHODS[name](ctx, module.removeprefix("numpy."), args, keywords)
-    if module == "math" and name in _MATH:
-        return _math(ctx, name, args)
+    if module == "math" and name in math_module.FUNCTIONS:
+        return math_module.call(ctx, name, args, keywords)
     if module == "numpy" and name in METHODS and args:
         return call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
     ctx.fail(f"cannot compile `{path.replace('numpy.', 'np.').replace('builtins.', '')}`: no kernel computes it",
@@ -140,41 +140,3 @@ def tolist(ctx: Context, value: Value) -> Value:
         ctx.must_be_known(Scalar(dim, True), "`.tolist()` of an array whose number of rows is not known")
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")
-
-
-_MATH = {
-    "sqrt": "sqrt", "exp": "exp", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin",
-    "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-    "fabs": "absolute", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power", "isnan": "isnan",
-    "isinf": "isinf", "isfinite": "isfinite", "copysign": "copysign", "log": "log", "hypot": "hypot", "fmod": "fmod",
-    "exp2": "exp2", "cbrt": "cbrt", "radians": "", "degrees": "",
-}  # fmt: skip
-
-
-def _math(ctx: Context, name: str, args: Sequence[Value]) -> Value:
-    """`math`'s functions: on numbers only, with floats out and its domain errors."""
-    exprs = [scalar_expr(ctx, a) for a in args]
-    if all(isinstance(a, Static) for a in args):
-        try:
-            return Static(getattr(math, name)(*[a.value for a in args]))  # type: ignore[union-attr]
-        except ValueError as error:
-            ctx.guard(b.FALSE, "ValueError", str(error))
-    if name in ("floor", "ceil", "trunc"):
-        if not exprs[0].dtype.startswith("float"):
-            return Scalar(b.as_index(exprs[0]), True)
-        return Scalar(b.cast(Apply(name, (b.cast(exprs[0], "float64"),), "float64"), "index"), True)
-    floats = [ctx.let(b.cast(e, "float64"), "x") for e in exprs]
-    if name in ("radians", "degrees"):
-        factor = math.pi / 180 if name == "radians" else 180 / math.pi
-        return Scalar(Apply("multiply", (floats[0], Const(factor, "float64")), "float64"), True)
-    if name == "log" and len(floats) == 2:
-        top, bottom = (Apply("log", (f,), "float64") for f in floats)
-        return Scalar(Apply("divide", (top, bottom), "float64"), True)
-    zero = Const(0.0, "float64")
-    if name in ("sqrt", "log", "log2", "log10"):
-        bad = Apply("less" if name == "sqrt" else "less_equal", (floats[0], zero), "bool")
-        text = "expected a nonnegative input" if name == "sqrt" else "expected a positive input"
-        ctx.guard(b.logical_not(bad), "ValueError", text)
-    result = "bool" if OPS[_MATH[name]].result else "float64"
-    return Scalar(Apply(_MATH[name], tuple(floats), result), True)

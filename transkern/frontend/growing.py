@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from transkern.frontend.context import Context, MustGrow
 from transkern.frontend.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
@@ -37,6 +38,11 @@ def _own(ctx: Context, owner: GrowingList) -> None:
         raise MustGrow(("argument", owner.buffer), ctx.error("this list cannot be changed", "pass an array"))
 
 
+def must_be_fixed(ctx: Context, owner: GrowingList, problem: str, help: str) -> NoReturn:
+    """The list's length must be known at specialisation."""
+    ctx.must_be_known(Static(None) if owner.grown_by is None else Scalar(owner.grown_by, True), problem, help)
+
+
 def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.append``: one more element behind the others."""
     _own(ctx, owner)
@@ -53,9 +59,14 @@ def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         return
     if owner.columns:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    if isinstance(value, GrowingList):
+        must_be_fixed(ctx, value, "a list of lists of run-time length", "use an array with two dimensions")
     if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
         array = as_array(ctx, value)
         array = ctx.compact(array, "row") if array.mask is not None else array
+        if array.view:
+            ctx.note_append(array.base)
+            owner.shared = owner.shared or ctx.buffers[array.base].role == "argument"
         _list_type(ctx, owner, array.dtype, array.dims, False)
         ctx.emit(
             n.Write(owner.buffer, array.axes, (count, *(a.var for a in array.axes)), b.cast(array.body, owner.dtype))
@@ -99,6 +110,8 @@ def _list_type(
     """Room for `times` more elements of a type, wherever the loops around lead."""
     trips: Expr | None = times
     for trip in ctx.trips[owner.depth :]:
+        if trip is not None and b.constant(trip) is None:
+            owner.grown_by = trip
         trips = None if trips is None or trip is None else b.mul(trips, trip)
     bound = ctx.bounds.get(owner.count)
     known = owner.buffer in ctx.buffers

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, as_array, describe, is_number, list_array, scalar_expr
+from transkern.frontend.elementwise import (
+    align,
+    as_array,
+    describe,
+    is_number,
+    is_python_number,
+    list_array,
+    scalar_expr,
+    select,
+)  # fmt: skip
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -22,6 +31,9 @@ from transkern.frontend.values import (
     Slice,
     Static,
     Value,
+    children,
+    same_structure,
+    with_children,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Const, Expr, Reduce
@@ -44,7 +56,8 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
     step_value = _bound(ctx, item.step) if item.step is not None else b.ONE
     step = b.constant(step_value)
     if step is None:
-        ctx.fail("a slice with a run-time step", "use a constant step, or index with np.arange")
+        assert item.step is not None
+        ctx.must_be_known(item.step, "a slice with a run-time step", "use a constant step, or index with np.arange")
     if step == 0:
         ctx.guard(b.FALSE, "ValueError", "slice step cannot be zero")
     start = None if item.start is None else _bound(ctx, item.start)
@@ -147,7 +160,9 @@ def constant_object(ctx: Context, value: Value, problem: str) -> Any:
 def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
     found = base.get(key)
     if found is None:
-        ctx.guard(b.FALSE, "KeyError", repr(key).replace("{", "{{").replace("}", "}}"))
+        if not isinstance(key, str):
+            ctx.fail(f"the dict has no key {key!r}", "its keys are known: " + ", ".join(map(repr, base.keys)))
+        ctx.guard(b.FALSE, "KeyError", key.replace("{", "{{").replace("}", "}}"))
         raise AssertionError
     return found
 
@@ -168,8 +183,10 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
                     ctx.must_be_known(part, f"a slice of a {kind} with run-time bounds")
                 parts.append(None if part is None else part.value)
             return Seq(elements[slice(*parts)], kind)
-        case Scalar() if all(is_number(e) or isinstance(e, Scalar) for e in elements):
-            return array_item(ctx, as_array(ctx, Seq(elements, kind)), items)
+        case Scalar() if elements and all(is_number(e) or isinstance(e, Scalar) for e in elements):
+            return _chosen(ctx, elements, kind, item)
+        case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
+            return found
         case Scalar():
             ctx.must_be_known(item, f"a {kind} of different things subscripted with a number known at run time only")
         case Array(axes=()):
@@ -178,6 +195,38 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             return _sequence_item(ctx, elements, kind, [Static(int(position))])
         case _:
             ctx.fail(f"a {kind} subscripted with {describe(item)}")
+
+
+def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:
+    """One of several numbers at a run-time position."""
+    types = {(scalar_expr(ctx, e).dtype, is_python_number(e)) for e in elements}
+    if len(types) > 1:
+        ctx.must_be_known(item, f"a {kind} of numbers of different types, subscripted at run time")
+    size, at = b.index(len(elements)), b.as_index(item.expr)
+    inside, below = ctx.within(at, size)
+    at = at if inside and below else ctx.let(at, "at")
+    condition = b.both(b.compare("less", at, size), b.compare("greater_equal", at, b.neg(size)))
+    ctx.guard(b.TRUE if inside and below else condition, "IndexError", f"{kind} index out of range")
+    where = at if inside else b.wrap_index(at, size)
+    return Scalar(select(where, [scalar_expr(ctx, e) for e in elements]), types.pop()[1])
+
+
+def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Value | None:
+    """One of several tuples (or lists) of numbers at a run-time position: each of its items by itself."""
+    rows = [ctx.deref(e) for e in elements]
+    first = rows[0]
+    if not isinstance(first, (Seq, Record)) or not all(same_structure(first, r) for r in rows):
+        return None
+    columns = zip(*(children(r) or () for r in rows), strict=True)
+    items = []
+    for column in columns:
+        if all(is_number(v) or isinstance(v, Scalar) for v in column):
+            items.append(_sequence_item(ctx, tuple(column), "list", [item]))
+        elif (inner := _same_column(ctx, tuple(column), item)) is not None:
+            items.append(inner)
+        else:
+            return None
+    return with_children(first, tuple(items))
 
 
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:

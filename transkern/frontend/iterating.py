@@ -12,6 +12,7 @@ from transkern.frontend.elementwise import (
     apply,
     as_array,
     describe,
+    is_number,
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import constant_object, unravel
@@ -106,6 +107,9 @@ def iteration(ctx: Context, source: Value) -> Any:
                 return [Seq(tuple(items)) for items in zip(*inners, strict=False)]
             counted: list[tuple[Expr, Any]] = []
             for i in inners:
+                if isinstance(i, list) and not all(is_number(x) or isinstance(x, Scalar) for x in i):
+                    other = next(trip_count(*o[:3]) for o in inners if not isinstance(o, list))
+                    ctx.must_be_known(Scalar(other, True), "zip of values of different types with a run-time number")
                 if isinstance(i, list):
                     table = as_array(ctx, Seq(tuple(i)))
                     counted.append((b.index(len(i)), lambda v, t=table: _row(t, v)))
@@ -173,10 +177,10 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
             for i in items:
                 result = b.either(result, scalar_expr(ctx, apply(ctx, "equal", [value, i], operator_call=True)))
             return Scalar(result, True)
-        case Static(v):
+        case Static(v) if not isinstance(v, np.ndarray):
             if isinstance(value, Static):
                 return Static(value.value in v)
-        case Array() | GrowingList():
+        case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):
             array = as_array(ctx, container)
             return Scalar(
                 scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, apply(ctx, "equal", [array, value])), None, False)),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import elementwise, shaping
+from transkern.frontend import elementwise, growing, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.choosing import at_least
@@ -115,6 +115,7 @@ def _clip(ctx: Context, a: Arguments) -> Value:
 def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None) -> Value:
     """``np.clip``, as NumPy does it: one bound is `np.maximum` or `np.minimum`; of equal zeros the bound wins where it
     is an array, and the value where it is a number."""
+    value = value if isinstance(value, (Static, Scalar)) else as_array(ctx, value)
     kind = np.dtype(as_array(ctx, value).dtype).kind
     if kind in "iu":  # bounds that no value of the dtype exceeds
         info = np.iinfo(as_array(ctx, value).dtype)
@@ -246,12 +247,33 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
     return Seq((made, shaping.linspace_step(ctx, start, stop, count, a.flag("endpoint", True))))
 
 
+def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
+    """The arrays of a list that has grown, one behind the other: they stand like that in its memory."""
+    owner = a.need("arrays")
+    if not isinstance(owner, GrowingList) or not owner.dims or a.get("axis") not in (None, Static(0)) or a.get("dtype"):
+        return None
+    rows = as_array(ctx, owner)
+    if a.name == "np.vstack" and rows.ndim == 2:
+        return rows
+    if a.name in ("np.concatenate", "np.vstack") or (a.name == "np.hstack" and rows.ndim == 2):
+        inner = rows.dims[1]
+        dims = (b.mul(rows.dims[0], inner), *rows.dims[2:])
+        axes = ctx.axes(dims)
+        at = (b.floordiv(axes[0].var, inner), b.mod(axes[0].var, inner), *(x.var for x in axes[1:]))
+        return Array(axes, rows.at(at))
+    return None
+
+
 def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
     match value:
         case Seq(items):
             return items
         case Array(mask=None) if b.constant(value.dims[0]) is not None:
             return [array_item(ctx, value, [Static(k)]) for k in range(b.constant(value.dims[0]) or 0)]
+        case GrowingList():
+            growing.must_be_fixed(
+                ctx, value, "the pieces of a list of run-time length", "give a tuple or list of arrays"
+            )
         case _:
             ctx.fail(f"the pieces of {describe(value)}", "give a tuple or list of arrays")
 
@@ -261,6 +283,9 @@ def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
     "numpy.row_stack", names="arrays axis out dtype casting",
 )  # fmt: skip
 def _concatenate(ctx: Context, a: Arguments) -> Value:
+    rows = _rows_of_list(ctx, a)
+    if rows is not None:
+        return a.result(rows)
     parts: list[Value] = list(_items_of(ctx, a.need("arrays")))
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
@@ -300,7 +325,10 @@ def _at_least(ctx: Context, value: Value, ndim: int) -> Array:
 
 @handles("numpy.stack", names="arrays axis out dtype casting")
 def _stack(ctx: Context, a: Arguments) -> Value:
-    parts: Sequence[Value] = _items_of(ctx, a.need("arrays"))
+    rows = a.need("arrays")
+    if isinstance(rows, GrowingList) and rows.dims and a.get("axis") in (None, Static(0)) and a.get("dtype") is None:
+        return a.result(as_array(ctx, rows))
+    parts: Sequence[Value] = _items_of(ctx, rows)
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
     return a.result(stack(ctx, parts, constant_int(ctx, a.get("axis") or Static(0), "an axis")))

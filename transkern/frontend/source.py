@@ -179,11 +179,8 @@ def live_function(function: Callable[..., Any]) -> Function:
             found = node
             break
         if isinstance(node, ast.Lambda) and target.__name__ == "<lambda>":
-            if node.lineno + first - 1 == target.__code__.co_firstlineno and len(node.args.args) == (
-                target.__code__.co_argcount
-            ):
-                found = node
-                break
+            if _is_lambda(node, first - 1, indent, target.__code__):
+                found = node  # the innermost: `ast.walk` comes to it last
     if found is None:
         raise CompileError(f"the source of `{target.__name__}` was not found in {file}")
     for node in ast.walk(found):
@@ -193,6 +190,19 @@ def live_function(function: Callable[..., Any]) -> Function:
             node.col_offset += indent  # type: ignore[attr-defined]
             node.end_col_offset += indent  # type: ignore[attr-defined]
     return Function(target.__name__, found, LiveScope(target, file, lines))
+
+
+def _is_lambda(node: ast.Lambda, lines: int, indent: int, code: types.CodeType) -> bool:
+    """Whether a lambda in the text, `lines` down and `indent` in, is the one that the code was made of."""
+    names = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
+    count = code.co_argcount + code.co_kwonlyargcount
+    if node.lineno + lines != code.co_firstlineno or names != list(code.co_varnames[:count]):
+        return False
+    body = node.body
+    start = (body.lineno + lines, body.col_offset + indent)
+    end = ((body.end_lineno or body.lineno) + lines, (body.end_col_offset or 0) + indent)
+    places = [p for p in code.co_positions() if None not in p and p[3] != 0]
+    return all(start <= (p[0], p[2]) and (p[1], p[3]) <= end for p in places)
 
 
 def from_object(value: Any, scope: Scope | None = None) -> Value | None:

@@ -93,15 +93,17 @@ def _translate(
     else:
         translator.run()
     params = [
-        replace(p, written=(p.base or p.name) in ctx.written) if isinstance(p, n.ArrayParam) else p for p in params
+        replace(p, written=(p.base or p.name) in ctx.written, in_place=ctx.in_place.get(p.base or p.name, False))
+        if isinstance(p, n.ArrayParam) else p for p in params
     ]
     for buffer in ctx.stored & set(ctx.buffers):  # what was known of its first values
         ctx.buffers[buffer] = replace(ctx.buffers[buffer], low=None, high=None, permutation=False)
     params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
+    params += [n.ArrayParam(k, v.dtype.name, ctx.buffers[k].dims) for k, v in ctx.captured]
     program = n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
         (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *_allocations(ctx, ctx.out)), scope.lines,
-        scope.file, tuple(ctx.assumptions), tuple(ctx.changes),
+        scope.file, tuple(ctx.assumptions), tuple(ctx.changes), tuple(np.ascontiguousarray(v) for _, v in ctx.captured),
     )  # fmt: skip
     return program, ctx.changes
 

@@ -21,6 +21,8 @@ from transkern.frontend.values import (
     Array,
     Concatenation,
     GrowingList,
+    Range,
+    Record,
     Scalar,
     Seq,
     Static,
@@ -33,13 +35,17 @@ from transkern.ir.expr import Load
 
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
+    value = ctx.deref(value)
     plan = place(ctx, base, items)
+    ctx.note_store(base.base)
     if base.identity or ctx.buffers[base.base].role == "argument":
         ctx.written.add(base.base)
+        ctx.in_place.setdefault(base.base, casting is not None)
     target_index = base.at(plan.index)
     assert isinstance(target_index, Load)
     buffer = ctx.buffers[target_index.buffer]
-    source = value if isinstance(value, (Array, Concatenation, Seq, GrowingList)) or is_constant_array(value) else None
+    is_array = isinstance(value, (Array, Concatenation, Seq, GrowingList, Range, Record)) or is_constant_array(value)
+    source = value if is_array else None
     if casting is not None:
         _same_kind(ctx, casting, value, buffer.dtype)
     if source is not None:

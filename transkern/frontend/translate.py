@@ -14,7 +14,7 @@ import numpy as np
 from transkern.errors import NeedsConstant
 from transkern.frontend import attributes, growing, iterating, library_calls, sequences, shaping, storing
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Change, Context, NotKnown, Terminated
+from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Terminated
 from transkern.frontend.desugar import has_jumps, without_jumps
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
@@ -23,6 +23,7 @@ from transkern.frontend.elementwise import (
     describe,
     is_number,
     scalar_expr,
+    select,
     static_expr,
 )  # fmt: skip
 from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
@@ -49,6 +50,7 @@ from transkern.frontend.values import (
     Maybe,
     Method,
     Object,
+    OneOf,
     Range,
     Record,
     Scalar,
@@ -88,6 +90,8 @@ class Translator(Expressions):
                     self.env[RETURN] = Static(None)
                 else:
                     self.ctx.emit(n.Return(self.returned(Static(None))))
+            if RETURN not in self.env and self.inlined:
+                raise Terminated  # it raises, whatever happens
             return self.env.get(RETURN, Static(None))
         finally:
             self.ctx.frames.pop()
@@ -210,6 +214,13 @@ class Translator(Expressions):
             text, args = self.message(given[0])
         else:
             text, args = self.message(ast.copy_location(ast.Tuple(list(given), ast.Load()), exc) if given else None)
+        changes = self.returned(Static(None))
+        if self.ctx.changes:
+            # what was put into the arguments before it is handed over with the exception
+            assert isinstance(changes, n.TupleResult)
+            raised = n.TupleResult(tuple(n.ScalarResult(a, True) for a in args), "raise", (text,), name)
+            self.ctx.emit(n.Return(n.TupleResult((raised, *changes.items[1:]))))
+            raise Terminated
         self.ctx.guard(b.FALSE, name, text, args)
 
     def message(self, node: ast.expr | None) -> tuple[str, tuple[Expr, ...]]:
@@ -327,7 +338,12 @@ class Translator(Expressions):
                     tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
                 )  # fmt: skip
             case GrowingList() as owner:
+                if owner.shared:
+                    problem = "returning a list whose arrays share memory with an argument"
+                    growing.must_be_fixed(self.ctx, owner, problem, "append copies")
                 return _list_result(owner)
+            case OneOf(index, options):
+                return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
             case Text():
                 self.ctx.fail("returning a text made of run-time numbers", "return the numbers")
             case Array(identity=identity) if identity:
@@ -531,7 +547,8 @@ class Translator(Expressions):
                     return counted
                 ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
             case GrowingList():
-                return self.elements(as_array(ctx, value), wanted, node)
+                problem = "unpacking a list of run-time length"
+                growing.must_be_fixed(ctx, value, problem, "unpack an array of known shape")
             case Static(tuple() | list() | str() as items):
                 return [Static(i) for i in items]
             case Array() | Static(np.ndarray()) | Concatenation():
@@ -541,8 +558,6 @@ class Translator(Expressions):
                 extent = b.constant(array.dims[0])
                 if extent is None:
                     self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
-                if extent is None and isinstance(value, GrowingList):
-                    ctx.fail("unpacking a list of run-time length", "", node)
                 return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
             case Range(start, stop, step):
                 bounds = [b.constant(e) for e in (start, stop, step)]
@@ -842,6 +857,18 @@ class Translator(Expressions):
             )
             bad = [i for i in items if isinstance(i, (Unbound, Maybe))]
             return bad[0] if bad else with_children(one, items)
+        choices = [_choice(v) for v in (one, two)]
+        if None not in choices:
+            first, second = choices
+            assert first is not None and second is not None
+            options = tuple(dict.fromkeys((*first.options, *second.options)))
+            variable = ctx.variable(name, "index")
+            for choice, out in ((first, out1), (second, out2)):
+                out.append(n.Assign(variable.name, _renumbered(choice, options), span=ctx.span))
+            return OneOf(variable, options)
+        lists = [ctx.deref(v) for v in (one, two)]
+        if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
+            return self.join_lists(name, lists[0], lists[1], out1, out2)
         kind = scalar_kind(one, two)
         if kind is not None:
             variable = ctx.variable(name, kind[0])
@@ -852,6 +879,16 @@ class Translator(Expressions):
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
         return differ
+
+    def join_lists(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        """A list that grows, with the elements of one of two."""
+        ctx = self.ctx
+        joined = growing.new(ctx, name)
+        for value, out in ((one, out1), (two, out2)):
+            with ctx.block() as more:
+                growing.extend(ctx, joined, value)
+            out.extend(more)
+        return joined
 
     def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
         """A name that has a value after `out1` only (`first`), or after `out2` only."""
@@ -981,20 +1018,31 @@ class Translator(Expressions):
             items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
             self.unrolled(target, items, body)
             return
-        try:
-            self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
-        except NotKnown as error:
-            # what must be known in the body is known where each iteration is translated by itself
-            if count is None and not isinstance(source, (Array, GrowingList)):
-                ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
-            if count is None or count > _UNROLL:
-                raise
+
+        def again() -> None:
+            """Begin anew, with the iterations one by one."""
+            assert count is not None
             ctx.restore(saved)
-            ctx.heap = heap
+            ctx.heap, ctx.trips, ctx.loop_path = heap, outer_trips, path
             self.env.clear()
             self.env.update(env)
             items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
             self.unrolled(target, items, body)
+
+        outer_trips, path = list(ctx.trips), ctx.loop_path
+        try:
+            self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
+        except MustGrow:
+            if count is None or count > _FEW:
+                raise
+            again()
+        except NotKnown as error:
+            # what must be known in the body is known where each iteration is translated by itself
+            if count is None and not isinstance(ctx.deref(source), GrowingList):
+                ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
+            if count is None or count > _UNROLL:
+                raise
+            again()
 
     def unrolled(self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt]) -> None:
         """A loop over values that are known one by one: its body once for each."""
@@ -1052,6 +1100,7 @@ class Translator(Expressions):
         before, heap = dict(self.env), dict(ctx.heap)
         self._check_sharing(body, assigned, before)
         state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
+        ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
         for _ in range(8):
             saved = ctx.snapshot()
             self.env.clear()
@@ -1075,6 +1124,7 @@ class Translator(Expressions):
             ctx.deferred = None
         else:
             ctx.fail("the types of this loop's variables do not settle", "", node)
+        ctx.loop_path = outer_path
         if ctx.deferred is not None and not ctx.trips:
             raise ctx.deferred
         ctx.out.extend(setup)
@@ -1099,7 +1149,7 @@ class Translator(Expressions):
     def _check_sharing(self, body: Sequence[ast.stmt], assigned: set[str], before: dict[str, Value]) -> None:
         """Names that the loop rebinds get memory of their own. That cannot be told from Python's sharing unless the
         loop also stores into them while somebody else sees the array."""
-        stored = stored_in(body) & assigned
+        stored = {s for s in stored_in(body) & assigned if not isinstance(before.get(s), (Static, Scalar))}
         if not stored:
             return
         for name in sorted(assigned):
@@ -1160,6 +1210,19 @@ def _bound(value: Value) -> Expr | None:
     if value.bound is None and value.told is not None:
         value.told()
     return value.bound
+
+
+def _choice(value: Value) -> OneOf | None:
+    """A text or None as a choice."""
+    if isinstance(value, Static) and (value.value is None or type(value.value) is str):
+        return OneOf(b.ZERO, (value.value,))
+    return value if isinstance(value, OneOf) else None
+
+
+def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:
+    """The choice's number among more options."""
+    numbers = [b.index(options.index(o)) for o in choice.options]
+    return select(choice.index, numbers)
 
 
 def _is_frozen(kind: type) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def trip_bound(ctx: Context, condition: Expr, state: LoopState) -> Expr | None:
     """How often a `while` runs at most, where its condition is ``size > 0`` of an array that every iteration shortens
     (checked when the loop is lowered) or ``count < limit`` of a list that grows."""
-    state.shrinking = ""
+    state.shrinking, state.counting = "", ""
 
     def conjuncts(e: Expr) -> list[Expr]:
         if isinstance(e, Apply) and e.op == "and_then":
@@ -32,9 +32,27 @@ def trip_bound(ctx: Context, condition: Expr, state: LoopState) -> Expr | None:
                 if slots:
                     state.shrinking = name
                     return bound_of(ctx, ctx.bounds[name])
+            case Apply("less" | "less_equal", (Var(name), limit), _) if name in _counters(state):
+                given = not buffers_read(limit) and variables_read(limit) <= ctx.entry
+                bound = limit if given else bound_of(ctx, limit)
+                if bound is not None:
+                    state.counting = name
+                    return b.maximum(b.add(bound, b.ONE) if part.op == "less_equal" else bound, b.ZERO)
             case _:
                 pass
     return None
+
+
+def _counters(state: LoopState) -> set[str]:
+    """The integers that a loop counts up from a number that is not negative."""
+    found = set()
+    for name, slot in state.slots.items():
+        match slot, state.before.get(name):
+            case Scalar(Var(variable), True), Static(int() as first) if first >= 0 and name not in state.uncounted:
+                found.add(variable)
+            case _:
+                pass
+    return found
 
 
 def trip_count(start: Expr, stop: Expr, step: Expr) -> Expr:

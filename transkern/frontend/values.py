@@ -147,6 +147,22 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """A text or None, of which only a choice is known: ``options[index]``."""
+
+    index: Expr
+    options: tuple[str | None, ...]
+
+    def where(self, holds: Callable[[Any], bool]) -> Expr:
+        """The condition that the choice is one for which `holds`."""
+        condition: Expr = b.FALSE
+        for k, option in enumerate(self.options):
+            if holds(option):
+                condition = b.either(condition, b.compare("equal", self.index, b.index(k)))
+        return condition
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """A text with numbers that are known at run time: ``template.format(*args)``."""
 
@@ -169,6 +185,8 @@ class GrowingList:
     python: bool = False
     depth: int = 0  # loops around its creation
     row: str = ""
+    grown_by: Expr | None = None  # how often a loop runs in which it grows
+    shared: bool = False  # some of its arrays are views of arguments
     columns: list[GrowingList] = field(default_factory=list)
 
 
@@ -255,7 +273,7 @@ class Generator:
 
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Range | Concatenation | Function | Known
-    | Method | Bound | Text | Slice | Maybe | Generator | Unbound
+    | Method | Bound | Text | OneOf | Slice | Maybe | Generator | Unbound
 )  # fmt: skip
 
 

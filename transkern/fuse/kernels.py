@@ -18,6 +18,7 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
+    buffers_read,
     buffers_used,
     buffers_written,
     exprs,
@@ -25,6 +26,7 @@ from transkern.ir.traverse import (
     own_exprs,
     scalars_set,
     scalars_used,
+    variables_read,
     walk,
     walk_expr,
     with_bodies,
@@ -102,17 +104,31 @@ def _placement(s: n.Stmt) -> str:
 
 
 def _pull_initial(out: list[n.Stmt], loop: n.Stmt) -> list[n.Stmt]:
-    """The values that the loop's own variables start with, taken out of the statements before it."""
-    pulled: list[n.Stmt] = []
-    for name in sorted(scalars_set(loop)):
-        for position in range(len(out) - 1, -1, -1):
-            s = out[position]
-            if isinstance(s, n.Assign) and s.name == name:
-                pulled.append(out.pop(position))
-                break
-            if name in scalars_used(s) | scalars_set(s):
-                break
-    return pulled
+    """The values that the loop's own variables start with, taken out of the statements before it.
+
+    They keep their order, and pass nothing that reads or sets their variable, or changes what they are made of.
+    """
+    wanted = scalars_set(loop)
+    pulled: list[int] = []
+    used: set[str] = set()  # by the statements behind, without those that are taken along
+    changed: set[str] = set()
+    stored: set[str] = set()
+    for position in range(len(out) - 1, -1, -1):
+        s = out[position]
+        if isinstance(s, n.Assign) and s.name in wanted and s.name not in used | changed:
+            if not (variables_read(s.value) & changed or buffers_read(s.value) & stored):
+                pulled.append(position)
+                wanted = wanted - {s.name}
+                continue
+        used |= scalars_used(s)
+        changed |= scalars_set(s)
+        stored |= buffers_written(s)
+        if not wanted - used - changed:
+            break
+    taken = [out[position] for position in reversed(pulled)]
+    for position in pulled:
+        del out[position]
+    return taken
 
 
 def spill_scalars(program: n.Program) -> n.Program:

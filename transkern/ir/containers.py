@@ -16,6 +16,10 @@ def container_text(r: n.TupleResult) -> str:
         set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, a)]"
         made = f"(lambda o: ({set_all}, o)[1])(c.__new__(c))"  # as it stands: no `__init__` runs again
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
+    if r.kind == "one of":
+        return f"{r.keys!r}.__getitem__"
+    if r.kind == "raise":
+        return f"lambda *a: {error_text(r.of)}" + (f"({r.keys[0]!r}.format(*a))" if r.keys[0] else "()")
     if r.kind == "rows of list":
         return "lambda *a: [list(row) for row in zip(*a)]"
     assert r.kind == "rows of tuple", r

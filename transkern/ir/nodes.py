@@ -313,8 +313,9 @@ class TupleResult:
     """A container of results.
 
     `kind` is ``tuple``, ``list``, ``dict`` (with its `keys`), ``record`` (an instance of the class `of`,
-    ``module:name``, whose attributes are named by `keys`), or ``rows of tuple``/``rows of list``: a list of tuples
-    (lists) whose k-th items are the k-th list.
+    ``module:name``, whose attributes are named by `keys`), ``raise`` (the exception `of` with the message ``keys[0]``,
+    formatted with the items, which the caller of the code raises), ``one of`` (the key at the position that the one
+    item is), or ``rows of tuple``/``rows of list``: a list of tuples (lists) whose k-th items are the k-th list.
     """
 
     items: tuple[Result, ...]
@@ -358,6 +359,7 @@ Stmt: TypeAlias = (
 class ArrayParam:
     """An array argument: its memory is the buffer of the same name; `sizes` name its dims (1 is a dim known to be 1).
 
+    `in_place`: the first store into it is that of an operator (``x += …``) or of `out=`, whose error differs.
     With `base`, it shares memory with other arguments: the buffer `base` is all of it, and the array's elements stand
     at ``<name>_offset + i * <name>_stride0 + …`` there.
     """
@@ -368,6 +370,7 @@ class ArrayParam:
     layout: str = "C"
     written: bool = False
     base: str = ""
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +411,7 @@ class Program:
     sizes and parameters that it never exceeds. `source` are the lines of the user's file that `span`s refer to.
     `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation. With `changes`
     (as in `runtime.structures`) every result is a tuple of the function's own and what to put into its arguments.
+    `captured` are the arrays that the function found outside, for its last parameters.
     """
 
     name: str
@@ -420,3 +424,4 @@ class Program:
     file: str = ""
     assumptions: tuple[Expr, ...] = ()
     changes: tuple[tuple[str, str, Any], ...] = ()
+    captured: tuple[Any, ...] = ()

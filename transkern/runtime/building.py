@@ -6,7 +6,7 @@ import ast
 import os
 import tempfile
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,13 @@ def build(
     return _specialisation(program, arg_types, target, call)
 
 
+def with_captured(call: Callable[..., Any], captured: Sequence[Any]) -> Callable[..., Any]:
+    """`call` with the arrays that the function found outside behind its own arguments."""
+    if not captured:
+        return call
+    return lambda *args: call(*args, *captured)
+
+
 def program_for(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> Any:
     """The program after the target's passes."""
     from transkern import pipeline
@@ -51,7 +58,7 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
     return Specialisation(
         arg_types,
         target,
-        call,
+        with_captured(call, program.captured),
         getattr(call, "why", None),
         count_kernels(program),
         tuple(temporaries(program)),
@@ -79,8 +86,9 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
             except (OSError, ImportError):
                 module = None
             if module is not None:  # a damaged entry is made anew
+                call = with_captured(getattr(module, entry["name"]), cache.unpacked(entry["captured"]))
                 return Specialisation(
-                    arg_types, "cpu", getattr(module, entry["name"]), module.why, entry["kernels"],
+                    arg_types, "cpu", call, module.why, entry["kernels"],
                     tuple(entry["temporaries"]), True, (), tuple(entry["objects"]),
                     tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
                 )  # fmt: skip
@@ -111,6 +119,7 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
                 "kernels": made.kernels,
                 "temporaries": list(made.temporaries),
                 "objects": list(made.objects),
+                "captured": cache.packed(program.captured),
                 "changes": [(path, kind, repr(of)) for path, kind, of in made.changes],
             },
         )

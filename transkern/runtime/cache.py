@@ -8,12 +8,14 @@ and are written whole by renaming.
 
 from __future__ import annotations
 
+import base64
+import enum
 import functools
 import hashlib
 import json
 import os
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,8 @@ def value_fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> str:
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType):
         return value_fingerprint(wrapped, seen)
+    if isinstance(value, type) and issubclass(value, enum.Enum):
+        return digest(value.__qualname__, *(f"{m.name}={m.value!r}" for m in value))
     if _is_users(value) and id(value) not in seen:
         seen = seen | {id(value)}
         members = vars(value) if isinstance(value, type) else {**getattr(value, "__dict__", {}), "class": type(value)}
@@ -183,6 +187,20 @@ def function_fingerprint(function: types.FunctionType) -> str:
     return value_fingerprint(function)
 
 
+def packed(arrays: Sequence[Any]) -> list[dict[str, Any]]:
+    """Arrays as JSON."""
+    return [
+        {"dtype": a.dtype.name, "shape": list(a.shape), "bytes": base64.b64encode(a.tobytes()).decode()} for a in arrays
+    ]
+
+
+def unpacked(entries: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """The arrays that `packed` was given."""
+    return [
+        np.frombuffer(base64.b64decode(e["bytes"]), np.dtype(e["dtype"])).reshape(e["shape"]).copy() for e in entries
+    ]
+
+
 def read(key: str) -> dict[str, Any] | None:
     """The entry of a key, or None."""
     folder = usable()
@@ -203,7 +221,7 @@ def file_hash(path: Path) -> str:
 
 def is_whole(path: Path, entry: Mapping[str, Any]) -> bool:
     """Whether an entry says all that it must, and its file is the one that was written."""
-    if not {"name", "kernels", "temporaries", "hash", "objects", "changes"} <= set(entry):
+    if not {"name", "kernels", "temporaries", "hash", "objects", "changes", "captured"} <= set(entry):
         return False
     try:
         return file_hash(path) == str(entry["hash"])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transkern.errors import CompileError, NeedsConstant, TypesNeeded
+from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.runtime import structures
 
 TARGETS = ("cpu", "cuda", "pallas")
@@ -54,7 +54,7 @@ class Compiled:
 
     def __init__(
         self, function: Callable[..., Any], target: str = "auto", types: str | None = None, fallback: str | None = None,
-        allow_float32: bool = False,
+        allow_float32: bool = False, verify: bool = False,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
@@ -64,6 +64,8 @@ class Compiled:
         self.function = inspect.unwrap(function)
         self.target, self.types, self.fallback = target, types, fallback
         self.allow_float32 = allow_float32
+        self.verify = verify
+        self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
         self._shaped: dict[int, list[Callable[[Sequence[Any]], Any]]] = {}
         self._specialisations: dict[tuple[Any, ...], Specialisation] = {}
@@ -87,6 +89,8 @@ class Compiled:
             if space.get(name) is not value:
                 self._forget()
                 break
+        if self.verify:
+            return self._verify(args, keywords)
         if self._variadic:
             return self._slow(args, keywords)
         if keywords or len(args) < len(self._names):
@@ -96,6 +100,35 @@ class Compiled:
             if result is not NotImplemented:
                 return result
         return self._slow(args, keywords)
+
+    def _verify(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call that is compared with NumPy's where its code has not been compared yet."""
+        from transkern.runtime import verifying
+
+        values = self._bind(args, keywords)
+        wanted = verifying.expected(lambda *values: self._plain(values), values)
+        found, failed = None, None
+        before, self._last = self._last, None
+        try:
+            found = self._slow(args, keywords)
+        except TranskernError:
+            raise
+        except Exception as error:  # the function's own
+            failed = error
+        if self._last is not None and id(self._last) not in self._verified:
+            verifying.check(self.function.__name__, found, failed, values, wanted)
+            self._verified.add(id(self._last))
+        self._last = self._last or before
+        if failed is not None:
+            raise failed
+        return found
+
+    def _plain(self, values: Sequence[Any]) -> Any:
+        """The function in NumPy, with its arguments as `_bind` gives them."""
+        assert self._signature is not None
+        bound = self._signature.bind_partial()
+        bound.arguments.update(zip(self._names, values, strict=True))
+        return self.function(*bound.args, **bound.kwargs)
 
     def _complete(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """All arguments in order, where they are what the signature wants; else as they are, for its own error."""
@@ -123,7 +156,7 @@ class Compiled:
         module = sys.modules.get(self.function.__module__)
         if getattr(module, self.function.__qualname__, None) is self:
             return self.function.__qualname__  # a decorated function: pickled by name, as functions are
-        return (_rebuild, (self.function, self.target, self.types, self.fallback, self.allow_float32))
+        return (_rebuild, (self.function, self.target, self.types, self.fallback, self.allow_float32, self.verify))
 
     def __repr__(self) -> str:
         return f"<transkern function {getattr(self, '__name__', '?')} for target {self.target}>"
@@ -396,6 +429,8 @@ def _put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> A
     if not made.changes:
         return result
     structures.put_back(made.changes, result[1:], owners)
+    if isinstance(result[0], BaseException):
+        raise result[0]
     return result[0]
 
 
@@ -421,6 +456,7 @@ def _nothing(*args: Any) -> Any:
 
 
 def _rebuild(
-    function: types.FunctionType, target: str, types: str | None, fallback: str | None, allow_float32: bool
-) -> Compiled:
-    return Compiled(function, target, types, fallback, allow_float32)
+    function: types.FunctionType, target: str, types: str | None, fallback: str | None, allow_float32: bool,
+    verify: bool,
+) -> Compiled:  # fmt: skip
+    return Compiled(function, target, types, fallback, allow_float32, verify)

@@ -47,11 +47,11 @@ ARRAYS = r"""
 // An array argument; 0 where it is not of the type this code is for.
 static int take_array(PyObject *object, Py_buffer *view, char kind, char same, int ndim, int contiguous, int write) {
     if (object->ob_type != numpy_ndarray) return 0;
-    if (PyObject_GetBuffer(object, view, 0x1c | write)) {  // strides and format
+    if (PyObject_GetBuffer(object, view, 0x1c | (write != 0))) {  // strides and format
         if (write) {
             PyErr_Clear();
             PyObject *error = PyDict_GetItemString(PyEval_GetBuiltins(), "ValueError");
-            PyErr_SetString(error, "assignment destination is read-only");
+            PyErr_SetString(error, write > 1 ? "output array is read-only" : "assignment destination is read-only");
             return -1;
         }
         PyErr_Clear();

@@ -134,7 +134,7 @@ class _Module:
             kind = _FORMATS[x.dtype]
             self.line(
                 f"if ((py_fits = take_array(py_args[{at}], &py_views[{k}], '{kind[0]}', '{kind[1]}', {len(x.dims)}, "
-                f"{int(x.layout == 'C')}, {int(x.written)})) <= 0) goto miss;"
+                f"{int(x.layout == 'C')}, {x.written + (x.written and x.in_place)})) <= 0) goto miss;"
             )
             self.line("++py_taken;")
             for d, dim in enumerate(x.dims):

@@ -11,6 +11,7 @@ from transkern.targets.cuda.launcher import Launcher
 from transkern.targets.cuda.prelude import compose
 from transkern.targets.cuda.prepare import prepare
 from transkern.targets.cuda.spelling import TYPES
+from transkern.targets.told import check_told
 
 
 def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
@@ -42,6 +43,8 @@ def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
 
 def _refuse(program: n.Program) -> None:
     """What no CUDA text is made of."""
+    containers = {"dict", "record", "raise", "one of", "rows", "rows of tuple", "rows of list"}
+    check_told(program, "CUDA", containers, prints=True)
     for name, buffer in program.buffers.items():
         if buffer.dtype not in TYPES:
             raise _refusal(program, buffer.dtype, f"`{name}`", buffer.line)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.library import has, spell
 from transkern.ir.traverse import result_buffers, walk, walk_expr
@@ -77,7 +78,7 @@ class Launcher:
             head += [f'_CODE = Path(__file__).with_name("{p.name}.cu").read_text(encoding="utf-8")', *pieces.MODULE]
         if checks:
             head.append("_ERRORS = {  # what a check in a kernel raises, by its number")
-            head += [f"    {code}: ({g.error}, {g.message!r})," for code, g in sorted(checks.items())]
+            head += [f"    {code}: ({error_text(g.error)}, {g.message!r})," for code, g in sorted(checks.items())]
             head += ["}"]
         head += ["", "", f"def {p.name}({parameters}):"]
         text = "\n".join(head) + "\n" + body + "\n"
@@ -187,7 +188,7 @@ class Launcher:
                     self.line("    return NotImplemented")
                     return
                 given = f".format({', '.join(self.value(a) for a in args)})" if args or "{" in message else ""
-                self.line(f"    raise {error}({message!r}{given})")
+                self.line(f"    raise {error_text(error)}({message!r}{given})")
             case n.If(condition, then, orelse):
                 self.line(f"if {self.value(condition)}:")
                 self.nested(then)
@@ -281,6 +282,9 @@ class Launcher:
                 cut = f"[{', '.join(':' + self.value(d) for d in dims)}]"
             ins.append(host.name(name) + cut)
         attributes = s.attributes
+        if s.name == "print":
+            self.line(print_text([f"{x}.get()" for x in ins], dict(attributes)))
+            return
         if s.name in ("argsort", "sort"):  # CuPy's sorts are stable, and know no other kind
             kind = dict(attributes).get("kind")
             attributes = tuple((k, None if k == "kind" and v != "stable" else v) for k, v in attributes)
@@ -409,13 +413,17 @@ class Launcher:
             case n.ScalarResult(value, python):
                 kind = {"index": "int", "float64": "float", "bool": "bool"}.get(value.dtype) if python else None
                 return f"{kind or host.dtype(value.dtype)}({self.value(value)})"
+            case n.ListResult(buffer, count, dtype, _, dims) if dims:
+                return f"[row.copy() for row in {host.name(buffer)}[:{self.value(count)}].get()]"
             case n.ListResult(buffer, count, dtype, python):
                 text = f"{host.name(buffer)}[:{self.value(count)}].get()"
                 if storage(dtype) != storage(self.program.buffers[buffer].dtype):
                     text += f".astype({host.dtype(dtype)})"
                 return f"{text}.tolist()" if python else f"list({text})"
-            case n.TupleResult(items, kind):
+            case n.TupleResult(items, kind) as container:
                 texts = [self.result(x) for x in items]
+                if kind not in ("tuple", "list"):
+                    return f"({container_text(container)})({', '.join(texts)})"
                 return f"[{', '.join(texts)}]" if kind == "list" else _tuple(texts)
             case n.ArgumentResult(name):
                 return self.given.get(name, name)

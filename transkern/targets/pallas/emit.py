@@ -15,6 +15,7 @@ from transkern.targets.pallas.quote import assign, call, constant, function, nam
 from transkern.targets.pallas.skips import search_next
 from transkern.targets.pallas.values import Module
 from transkern.targets.pallas.windows import mask_windows
+from transkern.targets.told import check_told
 
 
 def emit(program: n.Program, narrow: bool = False) -> str:
@@ -23,6 +24,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
     """
+    check_told(program, "JAX", {"dict"}, prints=False)
     if narrow:
         program = narrow_program(program)
     program, static = mask_windows(search_next(structure_jumps(program)))
@@ -273,6 +275,8 @@ class _Taking:
                 return self.leaf()
             case n.TupleResult(items, kind):
                 made = [self.value(i) for i in items]
+                if kind == "dict":
+                    return ast.Dict([ast.parse(repr(k), mode="eval").body for k in result.keys], made)
                 return sequence(made) if kind == "tuple" else ast.List(made, ast.Load())
             case n.ViewResult():
                 return self.leaf()

@@ -73,7 +73,7 @@ def _fitting(returns: list[n.Result], made: Any) -> n.Result:
         match r:
             case n.ConstantResult(value) if value is made or value == made:
                 return r
-            case n.TupleResult(items) if isinstance(made, (tuple, list)) and len(items) == len(made):
+            case n.TupleResult(items) if isinstance(made, (tuple, list, dict)) and len(items) == len(made):
                 return r
             case n.ArrayResult() | n.ListResult() | n.ViewResult() if hasattr(made, "shape") and made.ndim:
                 return r
@@ -97,6 +97,9 @@ def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, 
         case n.ScalarResult(value, python):
             scalar = np.asarray(made)[()]
             return scalar.item() if python else scalar.astype("int64" if value.dtype == "index" else value.dtype)
+        case n.TupleResult(items, "dict", keys):
+            values = [_to_numpy(program, i, m, bound) for i, m in zip(items, made.values(), strict=True)]
+            return dict(zip(keys, values, strict=True))
         case n.TupleResult(items, kind):
             parts = [_to_numpy(program, i, m, bound) for i, m in zip(items, made, strict=True)]
             return tuple(parts) if kind == "tuple" else parts
