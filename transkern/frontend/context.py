@@ -16,7 +16,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
 
 Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
 
@@ -54,6 +54,7 @@ class Context:
         self.taken: set[str] = set()
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
+        self.root = self.out  # the statements outside branches and loops
         self._span: Span = NOWHERE
         self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
         self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
@@ -324,6 +325,18 @@ class Context:
         if condition == b.FALSE:
             raise Terminated
 
+    def guard_early(self, condition: Expr, error: str, message: str) -> None:
+        """A guard on numbers among the arguments goes before the work, also before stores into arguments: what stands
+        between is one loop then. (Where it fails, these stores have not been made.)"""
+        needs = variables_read(condition)
+        if self.out is not self.root or not needs <= self.entry or condition == b.TRUE:
+            self.guard(condition, error, message)
+            return
+        at = len(self.root)
+        while at and not any(_decides(s) or scalars_set(s) & needs for s in walk((self.root[at - 1],))):
+            at -= 1
+        self.root.insert(at, n.Guard(condition, error, message, span=self.span))
+
     def note_store(self, buffer: str) -> None:
         """The user's code stores into `buffer`."""
         if buffer in self.appended:
@@ -440,6 +453,11 @@ class Context:
     def _reads(self, value: Array, buffer: str) -> bool:
         exprs = [value.body] if value.mask is None else [value.body, value.mask]
         return any(buffer in buffers_read(e) for e in exprs)
+
+
+def _decides(s: n.Stmt) -> bool:
+    """Whether it may depend on this statement what runs after it."""
+    return isinstance(s, (n.Guard, n.Return, n.While, n.Break, n.Continue, n.Library))
 
 
 def inhabited(extent: Expr) -> Expr:

@@ -431,7 +431,8 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
         )  # fmt: skip
     exprs = [b.cast(e, common) for e in exprs]
     if op == "power" and common == "float64":
-        exprs = [ctx.let(e, "base") for e in exprs]
+        given = [not buffers_read(e) and variables_read(e) <= ctx.entry for e in exprs]
+        exprs = [e if known else ctx.let(e, "base") for e, known in zip(exprs, given, strict=True)]
         return Scalar(_float_power(ctx, exprs[0], exprs[1]), True)
     node = Apply(op, tuple(exprs), common)
     return Scalar(b.rebuild(node, tuple(exprs)) if common == "index" else node, True)
@@ -448,19 +449,18 @@ def _float_power(ctx: Context, base: Expr, exponent: Expr) -> Expr:
     except ZeroDivisionError as error:
         text = str(error)
     bad = b.both(Apply("equal", (base, zero), "bool"), Apply("less", (exponent, zero), "bool"))
-    ctx.guard(b.logical_not(bad), "ZeroDivisionError", text)
+    ctx.guard_early(b.logical_not(bad), "ZeroDivisionError", text)
     whole = Apply("equal", (Apply("floor", (exponent,), "float64"), exponent), "bool")
     negative = b.both(Apply("less", (base, zero), "bool"), Apply("isfinite", (base,), "bool"))
     if not (isinstance(exponent, Const) and float(exponent.value).is_integer()):  # type: ignore[arg-type]
-        ctx.guard(
+        ctx.guard_early(
             b.either(b.logical_not(negative), whole), "ValueError",
             "a negative number to a fractional power is complex in Python, which is not compiled",
         )  # fmt: skip
-    held = ctx.let(value, "power")
     finite = b.both(Apply("isfinite", (base,), "bool"), Apply("isfinite", (exponent,), "bool"))
-    overflow = b.both(Apply("isinf", (held,), "bool"), finite)
-    ctx.guard(b.logical_not(overflow), "OverflowError", "(34, 'Numerical result out of range')")
-    return held
+    overflow = b.both(Apply("isinf", (value,), "bool"), finite)  # without a name: such checks move to the front
+    ctx.guard_early(b.logical_not(overflow), "OverflowError", "(34, 'Numerical result out of range')")
+    return value
 
 
 # --- broadcasting
