@@ -113,6 +113,8 @@ class Launcher:
                     kind = python or host.dtype(dtype)
                     checks.append(f'{self.use("_check_number")}("{name}", {name}, {kind})')
                     self.defined.add(name)
+                case n.ConstantParam(value=value) if callable(value):
+                    pass  # a function is part of the code: there is no literal to compare with
                 case n.ConstantParam(name, value):
                     checks.append(f'{self.use("_check_constant")}("{name}", {name}, {value!r})')
         for text in checks:
