@@ -174,5 +174,12 @@ CASES = [
     Case(hamiltonian, lambda r: (8, 0.3, r.random(8)), ulps=512, scale=20.0, special=False),
     Case(advect, lambda r: (r.normal(size=10), r.normal(size=10), 0.1, 0.02)),
     Case(lorentz_boost, lambda r: (r.normal(size=(6, 4)), 0.6), ulps=32, scale=8.0),
-    Case(maxwell_speeds, lambda r: (r.random(9) + 0.5, 1.7, 11), ulps=32, scale=4.0, special=False),
+    Case(
+        maxwell_speeds,
+        lambda r: (r.random(9) + 0.5, 1.7, 11),
+        ulps=32,
+        scale=4.0,
+        special=False,
+        refused={"pallas": "`seeded` has no JAX form"},
+    ),
 ]

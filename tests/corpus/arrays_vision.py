@@ -129,7 +129,11 @@ def rotate_and_crop(image: Any, quarter: int, margin: int) -> Any:
 CASES = [
     Case(to_gray, lambda r: (r.integers(0, 256, (5, 6, 3)).astype(np.uint8),)),
     Case(sobel, lambda r: (r.random((7, 9)),), ulps=4),
-    Case(equalize, lambda r: (r.integers(20, 90, (8, 9)).astype(np.uint8),)),
+    Case(
+        equalize,
+        lambda r: (r.integers(20, 90, (8, 9)).astype(np.uint8),),
+        refused={"pallas": "an array whose size depends on data has no JAX form"},
+    ),
     Case(box_blur, lambda r: (r.random((9, 11)), 2), ulps=64, scale=40.0),
     Case(dilate, lambda r: (r.random((6, 8)) < 0.2,)),
     Case(bilinear, lambda r: (r.random((6, 7)), r.random(12) * 8 - 1, r.random(12) * 9 - 1), special=False),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Var
+from transkern.targets.pallas.values import Inexpressible
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.vector import Vector
@@ -44,6 +45,8 @@ Subscript = Span_ | Place | Gather
 
 def sort(vector: Vector, index: tuple[Expr, ...], dims: tuple[Expr, ...]) -> list[Subscript]:
     """One `Subscript` a dimension."""
+    if len(index) != len(dims):
+        raise Inexpressible("a position in memory instead of a subscript for each dimension")
     return [_one(vector, at, dim) for at, dim in zip(index, dims, strict=True)]
 
 
