@@ -24,19 +24,8 @@ BEYOND = {"flat_view", "inserted_in_order", "products_of_subscripts", "roots_fou
 """Subscripts that are products of variables or data, and views of other shapes: that they meet need not be shown."""
 
 AWAITED = {
-    "added_where_positive": "a scan with a condition",
     "buffers_swapped": "the line that writes, where names of arrays change places",
-    "counted": "a reduction under a condition",
-    "inner_bound_from_the_outer": "a reduction over two loops",
-    "last_position_of_the_smallest": "a reduction to a position",
     "linearised": "a product of a variable and a size as a subscript",
-    "position_of_the_largest": "a reduction to a position",
-    "positions_among_the_kept": "a scan with a condition",
-    "running_minimum_by_condition": "a scan with a condition",
-    "smallest": "a reduction under a condition",
-    "smith_waterman": "a wavefront with a reduction in it",
-    "summed_over_both": "a reduction over two loops",
-    "trace_of_the_triangle": "a reduction over two loops",
 }
 """What the analysis does not say yet: these nests are left out here."""
 NESTS = [nest for nest in ALL if nest.name not in AWAITED]

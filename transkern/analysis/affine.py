@@ -20,8 +20,11 @@ from transkern.ir.traverse import buffers_read, variables_read
 if TYPE_CHECKING:
     import islpy as isl
 
-EFFORT = 200_000
+EFFORT = 50_000
 """Operations that isl may spend on one question; beyond that the answer is "not proven"."""
+
+SEARCH = 200_000
+"""Operations that isl may spend on an example."""
 
 CASES = 64
 """How many alternatives a question may have when all of them are written out: as many again a further ``or``."""
@@ -288,6 +291,7 @@ class Question:
             whole = self.set(extra)
             if whole.is_empty():
                 return None
+            ctx.set_max_operations(SEARCH)
             for limit in (4, 8, 16, 64):
                 bounds = [f"0 <= {p} <= {limit}" for p in self.parameters.values()]
                 small = self.set([*extra, *bounds]) if bounds else whole

@@ -126,9 +126,9 @@ class _Reporting(Walk):
         if private and verdict.independent:
             notes.append(f"{', '.join(_plain(p) for p in private)}: each iteration has its own")
         if verdict.raises:
-            notes.append("runs in order where an iteration may raise an error: " + ", ".join(
-                f"line {k}" for k in sorted({s.span.line for s in walk(loop.body) if isinstance(s, n.Guard)})
-            ))  # fmt: skip
+            where = sorted({s.span.line for s in walk(loop.body) if isinstance(s, n.Guard)})
+            how = "checked before it runs" if verdict.parallel else "runs in order"
+            notes.append(f"{how}: an iteration may raise an error in " + ", ".join(f"line {k}" for k in where))
         if verdict.last and verdict.independent:
             names = ", ".join(_plain(x) for x in sorted(verdict.last))
             notes.append(f"the last iteration is taken out: {names} is read after the loop")

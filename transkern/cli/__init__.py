@@ -88,10 +88,21 @@ def emit(
 @click.argument("file", type=_FILE)
 @click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
 @click.option("--types", metavar="TYPES", help=_TYPES)
-def explain(file: Path, function: str | None, types: str | None) -> None:
+@click.option("--dot", "as_dot", is_flag=True, help="Draw statements and dependences: a graph for graphviz.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="The same, as a picture in this file.")
+def explain(file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None) -> None:
     """Say what becomes of a function of FILE: its kernels, what was fused, what runs in order, and why."""
     from transkern.runtime import emitting
 
+    if svg is not None:
+        from transkern.cli.drawing import draw
+
+        draw(emitting.dot_text(file, function, types), svg)
+        click.echo(str(svg))
+        return
+    if as_dot:
+        click.echo(emitting.dot_text(file, function, types), nl=False)
+        return
     click.echo(emitting.explain_text(file, function, types).rstrip("\n"))
 
 

@@ -105,6 +105,13 @@ def explain_text(path: Path, function: str | None, types: str | None) -> str:
     return explained(_specialised(path, function, types))
 
 
+def dot_text(path: Path, function: str | None, types: str | None) -> str:
+    """The statements of a function's loops and their dependences, for graphviz."""
+    from transkern.analysis.picture import dot
+
+    return dot(pipeline.run(_specialised(path, function, types), pipeline.BEFORE_LOOPS))
+
+
 def check_file(path: Path) -> list[tuple[str, bool, str]]:
     """For each function of a file: its name, whether it would compile, and the message where it would not.
 
