@@ -49,7 +49,7 @@ def dot(program: n.Program) -> str:
         '  edge [fontname="sans-serif", fontsize=10];',
         '  graph [fontname="sans-serif", fontsize=11];',
     ]  # fmt: skip
-    lines += _frames(program, program.body, found, 1, set())
+    lines += _frames(program, program.body, found, 1, set(), {x for e in walker.found for x in (e.first, e.second)})
     for e in dict.fromkeys(walker.found):
         report = found.get(e.loop)
         label = e.array
@@ -64,8 +64,9 @@ def dot(program: n.Program) -> str:
 
 
 def _frames(
-    program: n.Program, block: Sequence[n.Stmt], found: dict[int, LoopReport], depth: int, drawn: set[int]
-) -> list[str]:
+    program: n.Program, block: Sequence[n.Stmt], found: dict[int, LoopReport], depth: int, drawn: set[int],
+    met: set[int],
+) -> list[str]:  # fmt: skip
     out: list[str] = []
     pad = "  " * depth
     for s in block:
@@ -75,13 +76,15 @@ def _frames(
                 out.append(f"{pad}subgraph cluster_{s.span.line}_{depth} {{")
                 out.append(f'{pad}  label="line {report.line}: {report.kind} over {report.variable}"; labeljust=l;')
                 out.append(f'{pad}  style="rounded,filled"; fillcolor="{_FILL[report.kind]}"; color="#909090";')
-                out += _frames(program, s.body, found, depth + 1, drawn)
+                out += _frames(program, s.body, found, depth + 1, drawn, met)
                 out.append(f"{pad}}}")
             case n.Loop() | n.If() | n.While() | n.Scanning() | n.Compact():
                 inner = [*s.then, *s.orelse] if isinstance(s, n.If) else [*s.body]
-                out += _frames(program, inner, found, depth, drawn)
+                out += _frames(program, inner, found, depth, drawn, met)
                 out += _box(program, s, pad, drawn) if isinstance(s, (n.Scanning, n.Compact)) else []
             case n.Store() | n.Assign() | n.Accumulate() | n.Library():
+                out += _box(program, s, pad, drawn)
+            case n.Let() if s.span.line in met:
                 out += _box(program, s, pad, drawn)
             case _:
                 pass

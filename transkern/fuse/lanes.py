@@ -109,6 +109,8 @@ class _Blocking:
                 return None  # there are lanes inside
             best = len(nest) - 1
         lanes, around = nest[best], (*nest[:best], *nest[best + 1 :])
+        if b.constant(_extent(lanes)) == 1:
+            return None
         if b.constant(lanes.step) != 1 or not _uniform(lanes.axis, body):
             return None
         if any(lanes.axis in _bounds(x) for x in around):

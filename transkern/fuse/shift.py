@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transkern.analysis.dependence import Carried
+from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
@@ -107,25 +109,55 @@ def _index_uses(s: n.Loop) -> list[Expr]:
 
 
 def predicate_stores(program: n.Program) -> n.Program:
-    """The program with conditional stores of innermost parallel loops made unconditional."""
+    """The program with conditional stores of innermost parallel loops made unconditional: an element is written again
+    as it was where the condition does not hold. No other iteration may look at it then."""
+    if not any(isinstance(s, n.If) for s in walk(program.body)):
+        return program
+    return replace(program, body=_Predicating(program).block(program.body))
 
+
+class _Predicating(Walk):
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            made = _all_predicated(s, everywhere=True)
+            if made == s or self.apart(made):
+                return [made]
+            return [_all_predicated(s, everywhere=False)]
+        return [self.inside(s)]
+
+    def apart(self, loop: n.Loop) -> bool:
+        """Whether the iterations of the loop, and of the parallel loops in it, are still independent."""
+        checking = _Checking(self.program)
+        checking.levels, checking.facts, checking.lets = list(self.levels), list(self.facts), dict(self.lets)
+        checking.statement(loop)
+        return checking.apart
+
+
+class _Checking(Walk):
+    apart = True
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, n.Loop) and s.kind == "parallel" and self.apart:
+            self.apart = Carried(self.program.buffers, s, self.surroundings()).independent()
+        return [self.inside(s)] if self.apart else [s]
+
+
+def _all_predicated(s: n.Loop, everywhere: bool) -> n.Loop:
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        out = []
-        for s in statements:
-            if isinstance(s, n.Loop) and s.kind == "parallel":
-                s = replace(s, body=tuple(_predicated(x, s) for x in s.body))
-            out.append(with_bodies(s, block))
-        return tuple(out)
+        return tuple(
+            _all_predicated(x, everywhere) if isinstance(x, n.Loop) and x.kind == "parallel" else with_bodies(x, block)
+            for x in statements
+        )
 
-    return replace(program, body=block(program.body))
+    return replace(s, body=block(tuple(_predicated(x, s, everywhere) for x in s.body)))
 
 
-def _predicated(s: n.Stmt, loop: n.Loop) -> n.Stmt:
+def _predicated(s: n.Stmt, loop: n.Loop, everywhere: bool) -> n.Stmt:
     match s:
         case n.If(condition, (n.Store(buffer, index, value) as store,), ()):
             own = any(b.affine(i)[0].get(Var(loop.axis)) for i in index)
             alone = all(e.index == index for e in exprs(loop.body) if isinstance(e, Load) and e.buffer == buffer)
-            if own and alone and not any(buffers_read(i) for i in index):
+            if own and (alone or everywhere) and not any(buffers_read(i) for i in index):
                 old = Load(buffer, index, value.dtype)
                 return replace(store, value=b.where(condition, value, old))
     return s
