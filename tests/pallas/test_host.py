@@ -97,3 +97,14 @@ def test_a_negative_size_raises():
 def test_a_size_that_depends_on_data_is_refused():
     with pytest.raises(transkern.CompileError, match="whose size depends on data"):
         transkern.compile(sized_by_data, target="pallas")(X + 5)
+
+
+def test_integers_of_more_than_32_bits_are_refused() -> None:
+    def congruent(x, state):  # type: ignore[no-untyped-def]
+        for i in range(len(x)):
+            state = (69069 * state + 1) % 4294967296
+            x[i] += state / 4294967296
+        return x
+
+    with pytest.raises(transkern.CompileError, match="32 bits, and 4294967296 has more"):
+        transkern.compile(congruent, target="pallas")(np.zeros(3), 7)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import exprs, variables_read
+from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import prelude, spelling
 from transkern.targets.pallas.host import Host, sizes_used
 from transkern.targets.pallas.jumps import structure_jumps
@@ -30,6 +31,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     program, static = mask_windows(search_next(structure_jumps(program)))
     module = Module.of(program, needs_64_bits(program))
     module.static = static
+    _check_width(module, program)
     host = Host(module)
     body = _jitted(host)
     wrapper = _wrapper(host)
@@ -37,6 +39,16 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     helpers = [prelude.HELPERS[h].strip() for h in prelude.needed(module.helpers)]
     made = [text([s]).strip() for s in (*body, wrapper)]
     return doc + "\n" + "\n\n\n".join([prelude.IMPORTS.strip(), *helpers, *made]) + "\n"
+
+
+def _check_width(module: Module, program: n.Program) -> None:
+    """Python's integers have 32 bits in kernels: a function that works with larger ones would get other numbers."""
+    for s in walk(program.body):
+        for own in own_exprs(s):
+            for e in walk_expr(own):
+                value = b.constant(e)
+                if value is not None and abs(value) > 0x7FFFFFFF:
+                    raise module.error(f"kernels compute Python's integers with 32 bits, and {value} has more", s.span)
 
 
 def _jitted(host: Host) -> list[ast.stmt]:
