@@ -218,15 +218,14 @@ class _Blocking:
         def divided(statements: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
             run: list[n.Stmt] = []
             for s in statements:
-                alone = isinstance(s, n.Loop) or (isinstance(s, n.Let) and s.name in uniform)
-                if alone and run:
-                    yield over(run)
-                    run = []
                 if isinstance(s, n.Loop):
+                    if run:
+                        yield over(run)
+                        run = []
                     changed = _own(replace(s, body=()), copies[0], lane)
                     assert isinstance(changed, n.Loop)
                     yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
-                elif alone:
+                elif isinstance(s, n.Let) and s.name in uniform:  # before what the lanes do: it depends on none of it
                     yield from (_own(s, copy, lane) for copy in copies)
                 else:
                     run.append(s)

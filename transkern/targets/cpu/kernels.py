@@ -299,6 +299,9 @@ class KernelPrinter:
             if loops and not any(x.kind == "parallel" for x in loops):
                 # GCC 12 may vectorise a loop around a loop although its stores go in order: not across this
                 self.line('    __asm__ volatile("");')
+            elif not loops and _chains(s):
+                # vectors whose lanes are added one after the other are slower than the additions alone: not across this
+                self.line('    __asm__ volatile("");')
             self.repeated += 1
             if self.team and not self.parallel:
                 print_shared(self, s.body)
@@ -726,6 +729,14 @@ def _mentions(block: Iterable[n.Stmt], name: str) -> int:
         (isinstance(s, n.Assign) and s.name == name)
         + sum(isinstance(e, Var) and e.name == name for own in own_exprs(s) for e in walk_expr(own))
         for s in walk(block)
+    )
+
+
+def _chains(s: n.Loop) -> bool:
+    """Whether each iteration adds to a float that the one before it left."""
+    return any(
+        isinstance(x, n.Assign) and kind_of(x.value.dtype) == "f" and x.name in variables_read(x.value)
+        for x in walk(s.body)
     )
 
 

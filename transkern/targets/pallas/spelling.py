@@ -82,9 +82,9 @@ STATIC: dict[str, str] = {
 HOST: dict[str, str] = {
     **FLOAT,
     **{op: s.replace("jnp.", "xp.") for op, s in FLOAT.items()},
-    "logical_and": "_0 and _1", "logical_or": "_0 or _1", "logical_not": "not _0", "and_then": "_0 and _1",
-    "or_else": "_0 or _1", "where": "_1 if _0 else _2", "maximum": "xp.maximum(_0, _1)", "floor_divide": "_0 // _1",
-    "remainder": "_0 % _1",
+    "logical_and": "xp.logical_and(_0, _1)", "logical_or": "xp.logical_or(_0, _1)", "logical_not": "xp.logical_not(_0)",
+    "and_then": "xp.logical_and(_0, _1)", "or_else": "xp.logical_or(_0, _1)", "where": "_1 if _0 else _2",
+    "maximum": "xp.maximum(_0, _1)", "floor_divide": "_0 // _1", "remainder": "_0 % _1",
     "invert": "~_0", "left_shift": "_0 << _1", "right_shift": "_0 >> _1", "sign": "xp.sign(_0)",
 }  # fmt: skip
 """Over scalar arguments before the call, with NumPy (``xp`` is jax.numpy while JAX traces)."""
