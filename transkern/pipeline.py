@@ -10,6 +10,7 @@ from transkern.frontend.types import parse_signature
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.contract import contract_temporaries
+from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.interchange import lanes_outside
@@ -62,7 +63,9 @@ COMMON_PASSES: tuple[Pass, ...] = (
     predicate_stores,
 )
 
-PASSES: tuple[Pass, ...] = (*COMMON_PASSES, close_gaps, name_axes, tile_wavefronts, block_lanes, place_kernels)
+PASSES: tuple[Pass, ...] = (
+    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts, block_lanes, place_kernels,
+)  # fmt: skip
 """For the CPU, where moving elements together is cheap."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (*COMMON_PASSES, place_kernels, spill_scalars, guard_assumptions)

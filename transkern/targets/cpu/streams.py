@@ -57,7 +57,9 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
         return []
     for x in stores:
         info = printer.program.buffers[x.buffer]
-        if info.role != "result" or info.layout != "C" or x.buffer in printer.read or len(x.index) != len(info.dims):
+        if info.role != "result" or info.layout != "C" or x.buffer in printer.read:
+            return []
+        if len(x.index) not in (1, len(info.dims)):
             return []
         terms, _ = b.affine(x.index[-1])
         if terms.get(Var(s.axis)) != 1 or any(s.axis in variables_read(i) for i in x.index[:-1]):
@@ -84,7 +86,12 @@ def print_streamed(
     c.used.setdefault("stream", _STREAM)
     infos = [printer.program.buffers[x.buffer] for x in stores]
     sizes = [f"{c.operand(b.product(x.dims))} * (int64_t)sizeof({c.type(x.dtype)})" for x in infos]
-    printer.line("if (" + " && ".join(f"{x} >= {_BYTES}" for x in sizes) + ") {  // larger than the caches")
+    conditions = [f"{x} >= {_BYTES}" for x in sizes]
+    for x, info in zip(stores, infos, strict=True):
+        if len(x.index) > 1:  # rows of whole lines: a line that two stores share would be read all the same
+            row = f"{c.operand(info.dims[-1])} * (int64_t)sizeof({c.type(info.dtype)})"
+            conditions.append(f"{row} % 64 == 0")
+    printer.line("if (" + " && ".join(conditions) + ") {  // larger than the caches")
     printer.depth += 1
     if threads:
         printer.line("#pragma omp parallel for schedule(static)")
