@@ -13,6 +13,7 @@ from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, varia
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
 
+_LANES = 512  # at most so many lanes has a block
 _WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
 
 
@@ -81,7 +82,7 @@ def print_shared(printer: KernelPrinter, statements: Sequence[n.Stmt]) -> None:
 
     for s in statements:
         match s:
-            case n.Loop(kind="parallel") if not _outer_sums(s):
+            case n.Loop(kind="parallel") if not _outer_sums(s) and _wide(s):
                 flush()
                 printer.loop(s)
             case n.Loop(kind="sequential") if _for_a_team(s):
@@ -115,7 +116,15 @@ def _outer_sums(loop: n.Loop) -> bool:
 
 def _for_all(s: n.If) -> bool:
     """Whether a branch depends on sizes alone: all threads of a team take the same way."""
-    return not buffers_read(s.condition) and any(isinstance(x, n.Loop) for x in s.then)
+    return not buffers_read(s.condition) and any(
+        isinstance(x, n.Loop) and ((x.kind == "parallel" and _wide(x)) or _for_a_team(x)) for x in s.then
+    )
+
+
+def _wide(loop: n.Loop) -> bool:
+    """Whether a parallel loop is more than the lanes of a block, for which no barrier pays."""
+    extent = b.constant(b.sub(loop.stop, loop.start))
+    return extent is None or extent > _LANES
 
 
 def _is_large(block: Iterable[n.Stmt]) -> bool:
@@ -131,7 +140,7 @@ def _for_a_team(s: n.Loop) -> bool:
     if _hands_on(s.body) or _asks_for_changing(s.body):
         return False
     return any(
-        (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x)) or _for_a_team(x)))
+        (isinstance(x, n.Loop) and ((x.kind == "parallel" and not _outer_sums(x) and _wide(x)) or _for_a_team(x)))
         or (isinstance(x, n.If) and _for_all(x) and any(isinstance(y, n.Loop) and _for_a_team(y) for y in x.then))
         for x in s.body
     )
@@ -160,7 +169,7 @@ def _hands_on(body: Sequence[n.Stmt]) -> bool:
     runs: list[list[n.Stmt]] = [[]]
     for s in body:
         match s:
-            case n.Loop(kind="parallel") if not _outer_sums(s):
+            case n.Loop(kind="parallel") if not _outer_sums(s) and _wide(s):
                 runs.append([])
             case n.Loop(kind="sequential") if _for_a_team(s):
                 runs.append([])
