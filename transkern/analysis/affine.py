@@ -277,7 +277,7 @@ class Question:
             cases *= text.count(" or ") + 1
         return cases > CASES
 
-    def sample(self, extra: Iterable[str] = (), names: Iterable[str] = ()) -> dict[str, int] | Unproven | None:
+    def sample(self, extra: Iterable[str] = ()) -> dict[str, int] | Unproven | None:
         """Values for all names that satisfy the constraints; None where there are none."""
         import islpy
 

@@ -98,7 +98,6 @@ class _Reporting(Walk):
         self.tree = _parsed(program.source)
         self.targets = {x.lineno: ast.unparse(x.target) for x in ast.walk(self.tree) if isinstance(x, ast.For)}
         self.names: dict[str, str] = {}
-        self.verdicts: dict[int, Verdict] = {}
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not isinstance(s, n.Loop):

@@ -125,7 +125,6 @@ class Walk:
         self.levels: list[Level] = []
         self.facts: list[Expr] = list(program.assumptions)
         self.lets: dict[str, Expr] = {}
-        self.reads: dict[str, int] = {}
 
     def surroundings(self) -> Surroundings:
         return Surroundings(tuple(self.levels), tuple(self.facts), dict(self.lets))
@@ -134,8 +133,7 @@ class Walk:
         """The statements, each as `statement` makes it."""
         facts, lets = list(self.facts), dict(self.lets)
         out: list[n.Stmt] = []
-        for k, s in enumerate(statements):
-            self.rest = statements[k + 1 :]
+        for s in statements:
             made = self.statement(s)
             out.extend(made)
             self.learn(s)
