@@ -507,12 +507,8 @@ class KernelPrinter:
             case "all":
                 self.line(f"{name} &= {value};")
             case "max" | "min":
-                if kind_of(dtype) == "f":
-                    helper = c.helper("maximum" if s.op == "max" else "minimum", dtype)
-                    self.line(f"{name} = {helper}({name}, {value});")
-                else:
-                    sign = ">" if s.op == "max" else "<"
-                    self.line(f"{name} = {value} {sign} {name} ? {value} : {name};")
+                kind = ("maximum", "minimum") if kind_of(dtype) == "f" else ("imax", "imin")
+                self.line(f"{name} = {c.helper(kind[s.op == 'min'], dtype)}({name}, {value});")
             case "argmax" | "argmin":
                 self._arg(s, value)
             case "first":
