@@ -27,8 +27,7 @@ class Access:
 
     `levels` are the counted loops between the analysed loop and the access, outer first; `conditions` must hold for it
     to happen (those that are not linear are left out by whoever asks). `order` counts accesses in program order; a
-    store comes after the loads of its own statement, and has their `statement` number. `exact`: it happens whenever
-    levels and conditions say so (nothing leaves the loop before it).
+    store comes after the loads of its own statement.
     """
 
     buffer: str
@@ -38,8 +37,6 @@ class Access:
     conditions: tuple[Expr, ...]
     span: Span = field(compare=False)
     order: int = field(compare=False)
-    statement: int = field(compare=False)
-    exact: bool = True
 
 
 @dataclass(slots=True)
@@ -69,8 +66,6 @@ class _Collector:
         self.body = Body()
         self.levels: list[Level] = []
         self.conditions: list[Expr] = []
-        self.statement = 0
-        self.exact = True
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         for s in statements:
@@ -79,8 +74,7 @@ class _Collector:
     def touch(self, buffer: str, index: tuple[Expr, ...] | None, write: bool, span: Span) -> None:
         self.body.accesses.append(
             Access(
-                buffer, write, index, tuple(self.levels), tuple(self.conditions), span,
-                len(self.body.accesses), self.statement, self.exact,
+                buffer, write, index, tuple(self.levels), tuple(self.conditions), span, len(self.body.accesses)
             )
         )  # fmt: skip
 
@@ -93,7 +87,6 @@ class _Collector:
                     self.touch(name, (), False, span)
 
     def visit(self, s: n.Stmt) -> None:
-        self.statement += 1
         body = self.body
         match s:
             case n.Let(name, value):
@@ -119,19 +112,15 @@ class _Collector:
                 body.varying.add(axis)
                 self.counted(Level(axis, start, stop, b.constant(step) or 1), inner)
             case n.While(head, condition, inner):
-                self.exact, before = False, self.exact
                 self.block(head)
                 self.loads([condition], s.span)
                 self.block(inner)
-                self.exact = before
             case n.If(condition, then, orelse):
                 self.loads([condition], s.span)
                 for holds, part in ((condition, then), (b.logical_not(condition), orelse)):
                     self.conditions.append(holds)
                     self.block(part)
                     self.conditions.pop()
-                if _leaves(s):
-                    self.exact = False
             case n.Scanning(_, buffer, axis, stop, inner, value, index):
                 body.varying.add(axis)
                 self.levels.append(Level(axis, b.ZERO, stop))
@@ -155,24 +144,13 @@ class _Collector:
                     self.touch(name, None, True, s.span)
             case n.Kernel():
                 self.block(s.body)
-            case n.Break() | n.Continue():
-                self.exact = False
             case _:
                 self.loads(own_exprs(s), s.span)
 
     def counted(self, level: Level, inner: Iterable[n.Stmt]) -> None:
-        before = self.exact
         self.levels.append(level)
         self.block(inner)
         self.levels.pop()
-        self.exact = before
-
-
-def _leaves(s: n.Stmt) -> bool:
-    """Whether a branch ends the iteration."""
-    return isinstance(s, n.If) and any(
-        isinstance(x, (n.Break, n.Continue)) or _leaves(x) for x in (*s.then, *s.orelse)
-    )
 
 
 def _loads(e: Expr) -> Iterator[Load]:

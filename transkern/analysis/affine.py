@@ -1,4 +1,4 @@
-"""Questions about integers, put to isl: index expressions become linear constraints over symbolic sizes.
+"""Questions about integers: index expressions become linear constraints over symbolic sizes.
 
 What is not linear becomes a symbol of its own: one and the same everywhere where nothing in the loop can change it, a
 different one at each place where something may.
@@ -6,45 +6,25 @@ different one at each place where something may.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from transkern.analysis import integers
 from transkern.analysis.accesses import Level
+from transkern.analysis.integers import NEVER, UNPROVEN, Condition, Either, Form, Unproven
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import buffers_read, variables_read
 
-if TYPE_CHECKING:
-    import islpy as isl
-
-EFFORT = 50_000
-"""Operations that isl may spend on one question; beyond that the answer is "not proven"."""
+__all__ = ["UNPROVEN", "Question", "Unproven"]
 
 SEARCH = 200_000
 """Operations that isl may spend on an example."""
 
-CASES = 64
-"""How many alternatives a question may have when all of them are written out: as many again a further ``or``."""
-
 FACT_CASES = 2
 """How many alternatives one known fact may bring into a question."""
-
-_CONTEXT: list[isl.Context] = []
-
-
-def context() -> isl.Context:
-    """The one isl context of this process; isl is loaded when the first question is asked."""
-    if not _CONTEXT:
-        import islpy
-
-        _CONTEXT.append(islpy.Context())
-    return _CONTEXT[0]
-
-
-_COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "=", "not_equal": "!="}
 
 
 @dataclass(slots=True)
@@ -59,78 +39,82 @@ class Question:
     written: set[str]
     lets: Mapping[str, Expr]
     parameters: dict[Expr, str] = field(default_factory=dict)
-    unknowns: list[str] = field(default_factory=list)
-    constraints: list[str] = field(default_factory=list)
-    gathered: list[tuple[Load, str, str]] = field(default_factory=list)  # loads of permutations: load, inner text, name
-    opaque: dict[tuple[str, Expr], str] = field(default_factory=dict)
+    unknowns: int = 0
+    constraints: list[Condition] = field(default_factory=list)
+    gathered: list[tuple[Load, Form, Form]] = field(default_factory=list)  # loads of index arrays: load, place, value
+    opaque: dict[tuple[str, Expr], Form] = field(default_factory=dict)
+    invariants: dict[Expr, bool] = field(default_factory=dict)  # what is known already, also to copies
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
 
     def copy(self) -> Question:
         return Question(
-            self.buffers, self.changing, self.written, self.lets, dict(self.parameters), list(self.unknowns),
-            list(self.constraints), list(self.gathered), dict(self.opaque), self.loose,
+            self.buffers, self.changing, self.written, self.lets, dict(self.parameters), self.unknowns,
+            list(self.constraints), list(self.gathered), dict(self.opaque), self.invariants, self.loose,
         )  # fmt: skip
 
-    def unknown(self) -> str:
-        name = f"x{len(self.unknowns)}"
-        self.unknowns.append(name)
-        return name
+    def unknown(self) -> Form:
+        self.unknowns += 1
+        return {f"x{self.unknowns - 1}": 1}
 
     # --- expressions
 
-    def linear(self, e: Expr, names: Mapping[str, str], instance: str) -> str:
-        """`e` as isl writes it. `names` are the loop variables of this `instance` of a statement."""
+    def linear(self, e: Expr, names: Mapping[str, Form], instance: str) -> Form:
+        """`e` as a linear form. `names` are the loop variables of this `instance` of a statement."""
+        if isinstance(e, Var):
+            return self.atom(e, names, instance)
         terms, total = b.affine(e)
-        parts = [str(total)] if total or not terms else []
+        made: Form = {"": total} if total else {}
         for atom, factor in terms.items():
-            text = self.atom(atom, names, instance)
-            parts.append(text if factor == 1 else f"{factor}*({text})")
-        return " + ".join(parts)
+            made = integers.combined(made, self.atom(atom, names, instance), factor)
+        return made
 
-    def atom(self, e: Expr, names: Mapping[str, str], instance: str) -> str:
+    def atom(self, e: Expr, names: Mapping[str, Form], instance: str) -> Form:
         match e:
             case Var(name) if name in names:
                 return names[name]
             case Var(name) if name in self.lets and not buffers_read(self.lets[name]) & self.written:
-                return f"({self.linear(self.lets[name], names, instance)})"
+                return self.linear(self.lets[name], names, instance)
             case Const(value) if isinstance(value, (bool, int)):
-                return str(int(value))
+                return {"": int(value)} if value else {}
             case Apply("floor_divide" | "remainder" as op, (x, Const(k)), "index") if int(k) > 0:  # type: ignore[arg-type]
-                inner = self.linear(x, names, instance)
-                return f"floor(({inner})/{k})" if op == "floor_divide" else f"(({inner}) mod {k})"
+                inner, divisor = self.linear(x, names, instance), int(k)  # type: ignore[arg-type]
+                quotient = self.unknown()
+                rest = integers.combined(inner, quotient, -divisor)
+                self.constraints += [integers.at_least(rest, {}), integers.less(rest, {"": divisor})]
+                return quotient if op == "floor_divide" else rest
             case Apply("minimum" | "maximum" as op, (x, y), "index"):
                 one, two = self.linear(x, names, instance), self.linear(y, names, instance)
-                made, sign = self.unknown(), "<=" if op == "minimum" else ">="
-                self.constraints.append(
-                    f"(({made} = {one} and {one} {sign} {two}) or ({made} = {two} and {two} {sign} {one}))"
-                )
+                made = self.unknown()
+                least = integers.at_least(two, one) if op == "minimum" else integers.at_least(one, two)
+                other = integers.at_least(one, two) if op == "minimum" else integers.at_least(two, one)
+                first, second = (integers.equal(made, one), least), (integers.equal(made, two), other)
+                self.constraints.append(Either((first, second)))
                 return made
             case Apply("where", (condition, x, y), "index"):
                 holds = self.condition(condition, names, instance)
                 fails = self.condition(b.logical_not(condition), names, instance)
                 one, two = self.linear(x, names, instance), self.linear(y, names, instance)
                 made = self.unknown()
-                either = [f"({made} = {one}" + (f" and {holds})" if holds else ")")]
-                either.append(f"({made} = {two}" + (f" and {fails})" if fails else ")"))
-                self.constraints.append("(" + " or ".join(either) + ")")
+                self.constraints.append(
+                    Either(((integers.equal(made, one), *holds), (integers.equal(made, two), *fails)))
+                )
                 return made
             case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
-                return f"({self.linear(_as_index(x), names, instance)})"
+                return self.linear(_as_index(x), names, instance)
             case _:
                 return self.symbol(e, names, instance)
 
     def invariant(self, e: Expr) -> bool:
         """Whether nothing in the loop can change `e`."""
-        if buffers_read(e) & self.written:
-            return False
-        for v in variables_read(e):
-            if v in self.changing:
-                return False
-            if v in self.lets and not self.invariant(self.lets[v]):
-                return False
-        return True
+        known = self.invariants.get(e)
+        if known is None:
+            known = self.invariants[e] = not buffers_read(e) & self.written and all(
+                v not in self.changing and (v not in self.lets or self.invariant(self.lets[v]))
+                for v in variables_read(e)
+            )
+        return known
 
-    def stable(self, e: Expr, names: Mapping[str, str]) -> bool:
+    def stable(self, e: Expr, names: Mapping[str, Form]) -> bool:
         """Whether `e` has one value in an execution of a statement, wherever it stands."""
         if buffers_read(e) & self.written:
             return False
@@ -144,16 +128,18 @@ class Question:
                 return False
         return True
 
-    def symbol(self, e: Expr, names: Mapping[str, str], instance: str) -> str:
+    def symbol(self, e: Expr, names: Mapping[str, Form], instance: str) -> Form:
         """A name for what is not linear."""
+        if e in self.parameters:
+            return {self.parameters[e]: 1}
         if self.invariant(e) and not variables_read(e) & set(names):
-            if e not in self.parameters:
-                made = self.parameters[e] = f"p{len(self.parameters)}"
-                load = _load_of(self._resolved(e))
-                self.loose |= load is None and not isinstance(e, Var)
-                if load is not None and load.buffer in self.buffers:
-                    self._within(self.buffers[load.buffer], made, names, instance)
-            return self.parameters[e]
+            parameter = {f"p{len(self.parameters)}": 1}
+            (self.parameters[e],) = parameter
+            load = _load_of(self._resolved(e))
+            self.loose |= load is None and not isinstance(e, Var)
+            if load is not None and load.buffer in self.buffers:
+                self._within(self.buffers[load.buffer], parameter, names, instance)
+            return parameter
         load = _load_of(self._resolved(e))
         self.loose |= load is None
         if not self.stable(e, names):
@@ -172,170 +158,123 @@ class Question:
             return Apply("cast", (self._resolved(e.args[0]),), e.dtype)
         return e
 
-    def _gather(self, load: Load, made: str, names: Mapping[str, str], instance: str) -> None:
+    def _gather(self, load: Load, made: Form, names: Mapping[str, Form], instance: str) -> None:
         """What is known of an element of an index array that the loop does not change."""
         info = self.buffers.get(load.buffer)
         if info is None or load.buffer in self.written or len(load.index) != 1:
             return
         self._within(info, made, names, instance)
         where = self.linear(load.index[0], names, instance)
-        for other, place, name in self.gathered:
-            if other.buffer != load.buffer or name == made:
+        for other, place, value in self.gathered:
+            if other.buffer != load.buffer or value == made:
                 continue
+            same, elsewhere = integers.equal(made, value), integers.unequal(where, place)
             if info.permutation:
-                self.constraints.append(
-                    f"(({made} = {name} and {where} = {place}) or ({made} != {name} and {where} != {place}))"
-                )
+                both = (same, integers.equal(where, place))
+                self.constraints.append(Either((both, (integers.unequal(made, value), elsewhere))))
             else:
-                self.constraints.append(f"({made} = {name} or {where} != {place})")
+                self.constraints.append(Either(((same,), (elsewhere,))))
         self.gathered.append((load, where, made))
 
-    def _within(self, info: n.Buffer, made: str, names: Mapping[str, str], instance: str) -> None:
+    def _within(self, info: n.Buffer, made: Form, names: Mapping[str, Form], instance: str) -> None:
         """What is known of every element of a buffer."""
         if info.low is not None and info.high is not None:
-            low = self.linear(info.low, names, instance)
-            self.constraints.append(f"{low} <= {made} < {self.linear(info.high, names, instance)}")
+            self.between(made, self.linear(info.low, names, instance), self.linear(info.high, names, instance))
 
     # --- conditions
 
-    def condition(self, e: Expr, names: Mapping[str, str], instance: str) -> str:
+    def condition(self, e: Expr, names: Mapping[str, Form], instance: str) -> list[Condition]:
         """The linear part of a condition; empty where there is none."""
-        parts = []
-        for part in conjuncts(self._resolved(e) if isinstance(e, Var) else e):
-            text = self._comparison(part, names, instance)
-            if text:
-                parts.append(text)
-        return " and ".join(parts)
+        return [
+            c for part in conjuncts(self._resolved(e) if isinstance(e, Var) else e)
+            for c in self._comparison(part, names, instance)
+        ]  # fmt: skip
 
-    def _comparison(self, e: Expr, names: Mapping[str, str], instance: str) -> str:
+    def _comparison(self, e: Expr, names: Mapping[str, Form], instance: str) -> list[Condition]:
         match e:
             case Apply(op, (x, y), "bool") if op in _COMPARISONS and _integral(x) and _integral(y):
                 one = self.linear(_as_index(x), names, instance)
-                return f"{one} {_COMPARISONS[op]} {self.linear(_as_index(y), names, instance)}"
+                return [_COMPARISONS[op](one, self.linear(_as_index(y), names, instance))]
             case Apply("logical_not", (Apply("or_else", (x, y), _),), _):
-                parts = [self.condition(b.logical_not(z), names, instance) for z in (x, y)]
-                return " and ".join(p for p in parts if p)
+                return [c for z in (x, y) for c in self.condition(b.logical_not(z), names, instance)]
             case Apply("logical_not", (Apply("and_then", (x, y), _),), _):
-                one = self.condition(b.logical_not(x), names, instance)
-                two = self.condition(b.logical_not(y), names, instance)
-                return f"(({one}) or ({two}))" if one and two else ""
+                first = self.condition(b.logical_not(x), names, instance)
+                second = self.condition(b.logical_not(y), names, instance)
+                return [Either((tuple(first), tuple(second)))] if first and second else []
             case Apply("logical_not", (Apply(op, (x, y), "bool"),), _) if op in _COMPARISONS:
                 return self._comparison(Apply(_OPPOSITE[op], (x, y), "bool"), names, instance)
             case Apply("or_else", (x, y), _):
-                one = self.condition(x, names, instance)
-                two = self.condition(y, names, instance)
-                whole = len(conjuncts(x)) == 1 and len(conjuncts(y)) == 1
-                return f"(({one}) or ({two}))" if one and two and whole else ""
+                first = self.condition(x, names, instance)
+                second = self.condition(y, names, instance)
+                return [Either((tuple(first), tuple(second)))] if first and second else []
             case Const(False):
-                return "1 = 0"
+                return [NEVER]
             case _:
-                return ""
+                return []
 
     def nonnegative_sizes(self) -> None:
         """Sizes are never negative."""
         for e, p in self.parameters.items():
             if b.is_nonnegative(e):
-                self.constraints.append(f"{p} >= 0")
+                self.constraints.append(integers.at_least({p: 1}, {}))
 
-    def inside(self, level: Level, names: Mapping[str, str], instance: str) -> None:
+    def inside(self, level: Level, names: Mapping[str, Form], instance: str) -> None:
         """The variable of a counted loop is one of its values."""
         v = names[level.axis]
         around = {k: name for k, name in names.items() if k != level.axis}
         start = self.linear(level.start, around, instance)
         stop = self.linear(level.stop, around, instance)
-        self.require(f"{start} <= {v} < {stop}" if level.step > 0 else f"{stop} < {v} <= {start}")
+        if level.step > 0:
+            self.between(v, start, stop)
+        else:
+            self.require(integers.less(stop, v), integers.at_least(start, v))
         if abs(level.step) != 1:
-            self.require(f"({v} - ({start})) mod {abs(level.step)} = 0")
+            count = integers.combined(v, start, -1)
+            self.require(integers.equal(count, integers.combined({}, self.unknown(), abs(level.step))))
 
     def with_fact(self, fact: Expr) -> Question:
         """The question with a fact about what the loop does not change, unless it costs a proof more than it helps."""
         more = self.copy()
-        more.require(more.condition(fact, {}, "0"))
-        added = more.constraints[len(self.constraints) :]
-        return more if sum(text.count(" or ") for text in added) <= FACT_CASES else self
+        more.require(*more.condition(fact, {}, "0"))
+        return more if integers.branches(more.constraints[len(self.constraints) :]) <= FACT_CASES else self
 
-    def require(self, text: str) -> None:
-        if text:
-            self.constraints.append(text)
+    def require(self, *conditions: Condition) -> None:
+        self.constraints += conditions
+
+    def between(self, value: Form, low: Form, high: Form) -> None:
+        """``low <= value < high``."""
+        self.constraints += [integers.at_least(value, low), integers.less(value, high)]
 
     # --- answers
 
-    def set(self, extra: Iterable[str] = ()) -> isl.Set:
-        text = (
-            f"[{', '.join(self.parameters.values())}] -> {{ [{', '.join(self.unknowns)}] : "
-            + " and ".join([*self.constraints, *extra] or ["1 = 1"])
-            + " }"
-        )
-        import islpy
-
-        return islpy.Set.read_from_str(context(), text)
-
-    def too_wide(self, extra: Iterable[str] = ()) -> bool:
-        """Whether alternatives multiply to more cases than isl should see: it writes them out as it reads."""
-        cases = 1
-        for text in (*self.constraints, *extra):
-            cases *= text.count(" or ") + 1
-        return cases > CASES
-
-    def sample(self, extra: Iterable[str] = ()) -> dict[str, int] | Unproven | None:
+    def sample(self, *extra: Condition) -> dict[str, int] | Unproven | None:
         """Values for all names that satisfy the constraints; None where there are none."""
-        import islpy
+        conditions = [*self.constraints, *extra]
+        whole = integers.solution(conditions)
+        if not isinstance(whole, dict):
+            return whole
+        for limit in (4, 8, 16, 64):  # small sizes are easier to follow
+            if all(0 <= whole.get(p, 0) <= limit for p in self.parameters.values()):
+                return whole
+            bounds = [
+                c for p in self.parameters.values()
+                for c in (integers.at_least({p: 1}, {}), integers.at_least({"": limit}, {p: 1}))
+            ]  # fmt: skip
+            small = integers.solution([*conditions, *bounds], SEARCH)
+            if isinstance(small, dict):
+                return small
+        return whole
 
-        extra = list(extra)
-        if self.too_wide(extra):
-            return UNPROVEN
-        ctx = context()
-        ctx.set_max_operations(EFFORT)
-        ctx.reset_operations()
-        try:
-            whole = self.set(extra)
-            if whole.is_empty():
-                return None
-            ctx.set_max_operations(SEARCH)
-            for limit in (4, 8, 16, 64):
-                bounds = [f"0 <= {p} <= {limit}" for p in self.parameters.values()]
-                small = self.set([*extra, *bounds]) if bounds else whole
-                if not small.is_empty():
-                    return self._values(small)
-            return self._values(whole)
-        except islpy.Error:
-            return UNPROVEN
-        finally:
-            ctx.set_max_operations(0)
-
-    def possible(self, extra: Iterable[str] = ()) -> bool:
-        """Whether the constraints can hold together; true where isl does not find out within its effort."""
-        import islpy
-
-        extra = list(extra)
-        if self.too_wide(extra):
-            return True
-        ctx = context()
-        ctx.set_max_operations(EFFORT)
-        ctx.reset_operations()
-        try:
-            return not self.set(extra).is_empty()
-        except islpy.Error:
-            return True
-        finally:
-            ctx.set_max_operations(0)
-
-    def _values(self, found: isl.Set) -> dict[str, int]:
-        import islpy
-
-        point = found.sample_point()
-        values: dict[str, int] = {}
-        for kind, listed in ((islpy.dim_type.param, self.parameters.values()), (islpy.dim_type.set, self.unknowns)):
-            for k, name in enumerate(listed):
-                values[name] = point.get_coordinate_val(kind, k).to_python()
-        return values
+    def possible(self, *extra: Condition) -> bool:
+        """Whether the constraints can hold together; true where that is not found out within the effort."""
+        return integers.solution([*self.constraints, *extra]) is not None
 
 
-class Unproven:
-    """isl's effort was not enough."""
-
-
-UNPROVEN = Unproven()
+_COMPARISONS = {
+    "less": integers.less, "less_equal": lambda x, y: integers.at_least(y, x),
+    "greater": lambda x, y: integers.less(y, x), "greater_equal": integers.at_least,
+    "equal": integers.equal, "not_equal": integers.unequal,
+}  # fmt: skip
 
 _OPPOSITE = {
     "less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from transkern.analysis.affine import Unproven
+from collections.abc import Mapping
+
+from transkern.analysis import integers
+from transkern.analysis.integers import Condition, Either, Form, Unproven
 from transkern.analysis.verdicts import Verdict
 from transkern.ir import nodes as n
 
@@ -24,24 +27,25 @@ def constant_distances(verdict: Verdict, inner: n.Loop) -> frozenset[Distance] |
                 return None
         question, names1, names2, _ = carried.question(first, second)
         step2 = first.levels[0].step
-        outer = f"({names2[carried.loop.axis]} - {names1[carried.loop.axis]})"
-        within = f"({names2[inner.axis]} - {names1[inner.axis]})"
-        if step1 < 0:
-            outer = f"(-{outer})"
-        if step2 < 0:
-            within = f"(-{within})"
-        later = f"({outer} > 0 or ({outer} = 0 and {within} > 0))"
-        excluded: list[str] = []
+        outer = integers.combined({}, _difference(names1, names2, carried.loop.axis), 1 if step1 > 0 else -1)
+        within = integers.combined({}, _difference(names1, names2, inner.axis), 1 if step2 > 0 else -1)
+        later = Either(((integers.less({}, outer),), (integers.equal(outer, {}), integers.less({}, within))))
+        excluded: list[Condition] = []
         for _ in range(4):  # a pair of accesses has one distance as a rule; a few with modulo subscripts
-            values = question.sample([later, *excluded])
+            values = question.sample(later, *excluded)
             if values is None:
                 break
             if isinstance(values, Unproven):
                 return None
-            d1 = (values[names2[carried.loop.axis]] - values[names1[carried.loop.axis]]) * (1 if step1 > 0 else -1)
-            d2 = (values[names2[inner.axis]] - values[names1[inner.axis]]) * (1 if step2 > 0 else -1)
+            d1, d2 = integers.value(outer, values), integers.value(within, values)
             found.add((d1 // abs(step1), d2 // abs(step2)))
-            excluded.append(f"({outer} != {d1} or {within} != {d2})")
+            excluded.append(
+                Either(((integers.unequal(outer, {"": d1}),), (integers.unequal(within, {"": d2}),)))
+            )
         else:
             return None
     return frozenset(found) if found else None
+
+
+def _difference(one: Mapping[str, Form], two: Mapping[str, Form], axis: str) -> Form:
+    return integers.combined(two[axis], one[axis], -1)

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from transkern.analysis import integers
 from transkern.analysis.accesses import Access, Body, Level, accesses_of
-from transkern.analysis.affine import Question, Unproven
+from transkern.analysis.affine import Question
+from transkern.analysis.integers import Form, Unproven
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
@@ -46,29 +48,30 @@ class Meeting:
 
     @property
     def kind(self) -> str:
-        if self.first.write:
-            return "output" if self.second.write else "flow"
-        return "anti"
+        return kind_of(self.first, self.second)
+
+
+def kind_of(first: Access, second: Access) -> str:
+    """The kind of dependence of an access on an earlier one."""
+    if first.write:
+        return "output" if second.write else "flow"
+    return "anti"
 
 
 class Carried:
-    """What one loop's iterations hand to each other through memory, and through the `scalars` asked for.
-
-    Buffers in `private` count as each iteration's own.
-    """
+    """What one loop's iterations hand to each other through memory, and through the `scalars` asked for."""
 
     def __init__(
         self, buffers: Mapping[str, n.Buffer], loop: n.Loop, around: Surroundings,
-        private: frozenset[str] = frozenset(), scalars: frozenset[str] = frozenset(),
+        scalars: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self.buffers, self.loop, self.around = buffers, loop, around
         self.level = Level(loop.axis, loop.start, loop.stop, b.constant(loop.step) or 1)
         self.body: Body = accesses_of(loop.body, scalars)
-        self.body.accesses = [a for a in self.body.accesses if a.buffer not in private]
         self.changing = self.body.varying | {loop.axis}
         self._answers: dict[tuple[int, int], Meeting | None] = {}
         self._base: Question | None = None
-        self._size_known: set[str] = set()
+        self._questions: dict[tuple[int, int], tuple[Question, dict[str, Form], dict[str, Form], list[Form]]] = {}
 
     # --- the meetings
 
@@ -86,10 +89,10 @@ class Carried:
                     if first.write or second.write:
                         yield first, second
 
-    def meetings(self, explain: bool = False) -> Iterator[Meeting]:
-        """All pairs that may meet across iterations; with `explain`, each with an example and its distance."""
+    def meetings(self) -> Iterator[Meeting]:
+        """All pairs that may meet across iterations."""
         for first, second in self.pairs():
-            found = self.meet(first, second, explain)
+            found = self.meet(first, second)
             if found is not None:
                 yield found
 
@@ -97,22 +100,17 @@ class Carried:
         """Whether no iteration touches what another one writes."""
         return next(self.meetings(), None) is None
 
-    def meet(self, first: Access, second: Access, explain: bool = False) -> Meeting | None:
+    def meet(self, first: Access, second: Access) -> Meeting | None:
+        """Whether `first`, in an iteration, may meet `second` in a later one."""
         key = (first.order, second.order)
-        if not explain and key in self._answers:
-            return self._answers[key]
-        answer = self._meet(first, second, explain)
-        self._answers[key] = answer
-        return answer
+        if key not in self._answers:
+            apart = self.apart(first, second) or not self.across(first, second)[0].possible()
+            self._answers[key] = None if apart else Meeting(first, second)
+        return self._answers[key]
 
-    def _meet(self, first: Access, second: Access, explain: bool) -> Meeting | None:
-        if self.apart(first, second):
-            return None
-        question, names1, names2, where = self.question(first, second)
-        one, two = names1[self.loop.axis], names2[self.loop.axis]
-        question.require(f"{one} < {two}" if self.level.step > 0 else f"{one} > {two}")
-        if not explain:
-            return Meeting(first, second) if question.possible() else None
+    def example(self, first: Access, second: Access) -> Meeting | None:
+        """The meeting of two accesses with an example, where one is found; None where they are found to be apart."""
+        question, one, two, where = self.across(first, second)
         values = question.sample()
         if isinstance(values, dict):
             inside = self.in_bounds(question.copy(), (one, two)).sample()
@@ -121,29 +119,38 @@ class Carried:
             return None
         if isinstance(values, Unproven):
             return Meeting(first, second)
-        gap = values[two] - values[one]
-        apart = question.possible([f"{two} - {one} != {gap}"])
-        named = {e.name: values[p] for e, p in question.parameters.items() if isinstance(e, Var)}
-        element = None
-        if first.index is not None and where:
-            element = tuple(values[w] for w in where)
+        ran, later = integers.value(one, values), integers.value(two, values)
+        named = {e.name: values.get(p, 0) for e, p in question.parameters.items() if isinstance(e, Var)}
+        element = tuple(integers.value(w, values) for w in where) if where else None
         return Meeting(
-            first, second, None if question.loose else named, values[one], values[two], element,
-            None if apart else abs(gap) // abs(self.level.step),
+            first, second, None if question.loose else named, ran, later, element,
+            self._distance(question, integers.combined(two, one, -1), later - ran),
         )  # fmt: skip
 
-    def in_bounds(self, question: Question, iterations: tuple[str, ...]) -> Question:
+    def distance(self, first: Access, second: Access) -> int | None:
+        """How many iterations lie between two accesses that meet, where that is always the same number."""
+        question, one, two, _ = self.across(first, second)
+        values = question.sample()
+        gap = integers.combined(two, one, -1)
+        return self._distance(question, gap, integers.value(gap, values)) if isinstance(values, dict) else None
+
+    def _distance(self, question: Question, gap: Form, found: int) -> int | None:
+        return None if question.possible(integers.unequal(gap, {"": found})) else abs(found) // abs(self.level.step)
+
+    def in_bounds(self, question: Question, iterations: tuple[Form, ...]) -> Question:
         """With the subscripts that the analysed loop alone decides inside their arrays, in these iterations."""
-        for k, access in enumerate(self.body.accesses):
+        known: set[tuple[Expr, Expr]] = set()
+        for access in self.body.accesses:
             info = self.buffers.get(access.buffer)
             if access.index is None or info is None or len(info.dims) != len(access.index) or access.levels:
                 continue
             if access.conditions or not all(self.plain(i) for i in access.index):
                 continue
+            known.update(zip(access.index, info.dims, strict=True))
+        for i, d in sorted(known, key=repr):
             for v in iterations:
-                for i, d in zip(access.index, info.dims, strict=True):
-                    at = question.linear(i, {self.loop.axis: v}, f"bounds{k}{v}")
-                    question.require(f"0 <= {at} < {question.linear(d, {}, '0')}")
+                at = question.linear(i, {self.loop.axis: v}, "bounds")
+                question.between(at, {}, question.linear(d, {}, "0"))
         question.nonnegative_sizes()
         return question
 
@@ -193,34 +200,50 @@ class Carried:
 
     def question(
         self, first: Access, second: Access
-    ) -> tuple[Question, dict[str, str], dict[str, str], list[str]]:
-        """Both accesses, each in an iteration of its own, at one element; which iterations, the caller says."""
+    ) -> tuple[Question, dict[str, Form], dict[str, Form], list[Form]]:
+        """Both accesses, each in an iteration of its own, at one element; which iterations, the caller says.
+
+        With the names of the loop variables in both, and the element.
+        """
+        key = (first.order, second.order)
+        if key not in self._questions:
+            self._questions[key] = self._question(first, second)
+        q, names1, names2, where = self._questions[key]
+        return q.copy(), names1, names2, where
+
+    def across(self, first: Access, second: Access) -> tuple[Question, Form, Form, list[Form]]:
+        """The question for the first access in an iteration before that of the second; both iterations, the element."""
+        question, names1, names2, where = self.question(first, second)
+        one, two = names1[self.loop.axis], names2[self.loop.axis]
+        question.require(integers.less(one, two) if self.level.step > 0 else integers.less(two, one))
+        return question, one, two, where
+
+    def _question(
+        self, first: Access, second: Access
+    ) -> tuple[Question, dict[str, Form], dict[str, Form], list[Form]]:
         q = self.base()
         names1, names2 = self.instance(q, first, "1"), self.instance(q, second, "2")
-        where: list[str] = []
+        where: list[Form] = []
         info = self.buffers.get(first.buffer)
         if first.index is not None and second.index is not None and len(first.index) == len(second.index):
             for k, (x, y) in enumerate(zip(first.index, second.index, strict=True)):
                 one, two = q.linear(x, names1, "1"), q.linear(y, names2, "2")
-                at = q.unknown()
-                where.append(at)
-                q.require(f"{at} = {one}")
-                q.require(f"{at} = {two}")
-                q.require(f"{at} >= 0")
+                where.append(one)
+                q.require(integers.equal(one, two), integers.at_least(one, {}))
                 if info is not None and len(info.dims) == len(first.index):
-                    q.require(f"{at} < {q.linear(info.dims[k], {}, '0')}")
+                    q.require(integers.less(one, q.linear(info.dims[k], {}, "0")))
         q.nonnegative_sizes()
         return q, names1, names2, where
 
-    def instance(self, q: Question, access: Access, instance: str) -> dict[str, str]:
+    def instance(self, q: Question, access: Access, instance: str) -> dict[str, Form]:
         """The loop variables of one execution of an access, with their ranges and conditions."""
-        names: dict[str, str] = {}
+        names: dict[str, Form] = {}
         for level in (self.level, *access.levels):
             names[level.axis] = q.unknown()
             q.inside(level, names, instance)
         for condition in access.conditions:
             if not buffers_read(condition) & self.body.written:
-                q.require(q.condition(condition, names, instance))
+                q.require(*q.condition(condition, names, instance))
         return names
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transkern.analysis import integers
 from transkern.analysis.verdicts import Verdict
 from transkern.ir import nodes as n
 from transkern.ir.traverse import scalars_set, variables_read
@@ -45,8 +46,8 @@ def lanes_apart(program: n.Program, verdict: Verdict) -> bool:
         question, names1, names2, _ = carried.question(first, second)
         time1, time2 = names1[carried.loop.axis], names2[carried.loop.axis]
         lane1, lane2 = names1[first.levels[0].axis], names2[second.levels[0].axis]
-        order = "<=" if carried.level.step > 0 else ">="
-        if question.possible([f"{time1} {order} {time2}", f"{lane1} != {lane2}"]):
+        order = integers.at_least(*((time2, time1) if carried.level.step > 0 else (time1, time2)))
+        if question.possible(order, integers.unequal(lane1, lane2)):
             return False
     return bool(carried.body.written)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from transkern.analysis.accesses import Access
 from transkern.analysis.bands import constant_distances
-from transkern.analysis.dependence import Carried, Meeting
+from transkern.analysis.dependence import Carried, Meeting, kind_of
 from transkern.analysis.lanes import lanes_apart
 from transkern.analysis.scalars import beside_extreme, combination, extreme, idempotent
 from transkern.analysis.splitting import splitting_point
-from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
+from transkern.analysis.verdicts import Verdict, Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
@@ -94,7 +94,6 @@ class _Reporting(Walk):
     def __init__(self, program: n.Program) -> None:
         super().__init__(program)
         self.found: list[LoopReport] = []
-        self.reads = reads_of(program.body)
         self.tree = _parsed(program.source)
         self.targets = {x.lineno: ast.unparse(x.target) for x in ast.walk(self.tree) if isinstance(x, ast.For)}
         self.names: dict[str, str] = {}
@@ -104,10 +103,7 @@ class _Reporting(Walk):
             return [self.inside(s)]
         users = s.kind == "sequential"
         if users:
-            inner = reads_of(s.body)
-            elsewhere = {name for name, count in self.reads.items() if count > inner[name]}
-            around = self.surroundings()
-            verdict = judge(self.program, s, around, elsewhere)
+            verdict = self.judged(s)
             self.names[s.axis] = self.targets.get(s.span.line, s.axis)
             position = len(self.found)
         made = self.inside(s)
@@ -173,19 +169,15 @@ class _Reporting(Walk):
 
     def conflict(self, verdict: Verdict) -> Conflict | None:
         """The example to show: a value that one iteration hands to another, where there is one."""
-        found: list[Meeting] = []
         scalars = frozenset(verdict.scalars.carried)
         if not verdict.leaves:  # what an iteration that leaves the loop sets, no later one meets
             scalars |= verdict.observed | verdict.last | {r.name for r in verdict.scalars.running}
-        carried = Carried(self.program.buffers, verdict.loop, verdict.carried.around, frozenset(), scalars)
-        for meeting in carried.meetings(explain=True):
-            found.append(meeting)
-            if meeting.kind == "flow" and meeting.values is not None:
-                break
-        if not found:
+        carried = verdict.carried
+        if scalars:
+            carried = Carried(self.program.buffers, verdict.loop, carried.around, scalars)
+        m = _shown(carried)
+        if m is None:
             return None
-        best = min(found, key=lambda m: (m.values is None, ["flow", "anti", "output"].index(m.kind)))
-        m = best
         if m.first.buffer in scalars:
             return self.of_variable(verdict, m)
         return Conflict(
@@ -327,6 +319,20 @@ def _is_set(tree: ast.Module, loop: int, name: str) -> bool:
     return True
 
 
+def _shown(carried: Carried) -> Meeting | None:
+    """The meeting to show: one with an example, and one of a value that is handed on rather than another."""
+    without: Meeting | None = None
+    for kind in ("flow", "anti", "output"):
+        for first, second in carried.pairs():
+            if kind_of(first, second) != kind or carried.meet(first, second) is None:
+                continue
+            meeting = carried.example(first, second)
+            if meeting is not None and meeting.values is not None:
+                return meeting
+            without = without or meeting
+    return without
+
+
 # --- classes
 
 
@@ -387,11 +393,10 @@ def _scan(verdict: Verdict) -> bool:
         sets = [s for s in walk(body) if isinstance(s, n.Assign) and s.name == name]
         if len(sets) != 1 or not _linear_in(_inlined(sets[0].value, lets), name, moving):
             return False
-    meetings = list(verdict.carried.meetings(explain=True))
-    if not meetings:
+    if verdict.meeting is None:
         return bool(carried)
-    for m in meetings:
-        if m.kind != "flow" or m.distance is None:
+    for m in verdict.carried.meetings():
+        if m.kind != "flow" or verdict.carried.distance(m.first, m.second) is None:
             return False
         stores = [s for s in walk(body) if isinstance(s, n.Store) and s.buffer == m.first.buffer]
         if len(stores) != 1 or m.first.span.line != m.second.span.line:

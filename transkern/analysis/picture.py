@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from transkern.analysis import integers
 from transkern.analysis.accesses import Access
 from transkern.analysis.dependence import Carried, Meeting
 from transkern.analysis.loops import LoopReport, reports
@@ -108,11 +109,12 @@ class _Edges(Walk):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential":
             scalars = frozenset(x.name for x in s.body if isinstance(x, n.Assign))
-            carried = Carried(self.program.buffers, s, self.surroundings(), frozenset(), scalars)
+            carried = Carried(self.program.buffers, s, self.surroundings(), scalars)
             drawn = 0
-            for meeting in carried.meetings(explain=True):
+            for meeting in carried.meetings():
                 if drawn < _EDGES:
-                    drawn += self.add(meeting, s.span.line)
+                    distance = carried.distance(meeting.first, meeting.second)
+                    drawn += self.add(replace(meeting, distance=distance), s.span.line)
             if not self.levels:
                 self.within(carried)
         return [self.inside(s)]
@@ -132,9 +134,8 @@ class _Edges(Walk):
             if first.span.line == second.span.line or not _before(first, second):
                 continue
             question, names1, names2, _ = carried.question(first, second)
-            shared = [f"{names1[a.axis]} = {names2[a.axis]}" for a in first.levels if a in second.levels]
-            axis = carried.loop.axis
-            if question.possible([f"{names1[axis]} = {names2[axis]}", *shared]):
+            axes = [carried.loop.axis, *(a.axis for a in first.levels if a in second.levels)]
+            if question.possible(*(integers.equal(names1[axis], names2[axis]) for axis in axes)):
                 self.add(Meeting(first, second), 0)
 
 

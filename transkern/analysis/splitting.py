@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from transkern.analysis import integers
 from transkern.analysis.dependence import Meeting
 from transkern.analysis.verdicts import Verdict
 from transkern.ir import build as b
@@ -59,5 +60,5 @@ def _only_there(verdict: Verdict, meeting: Meeting, point: Expr) -> bool:
     question, names1, names2, _ = carried.question(meeting.first, meeting.second)
     one, two = names1[carried.loop.axis], names2[carried.loop.axis]
     at = question.linear(point, {}, "0")
-    order = "<" if carried.level.step > 0 else ">"
-    return not question.possible([f"{one} {order} {two}", f"{one} != {at}", f"{two} != {at}"])
+    order = integers.less(one, two) if carried.level.step > 0 else integers.less(two, one)
+    return not question.possible(order, integers.unequal(one, at), integers.unequal(two, at))

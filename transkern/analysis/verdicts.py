@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.affine import Question
@@ -76,12 +77,10 @@ def exact(running: Running) -> bool:
 
 
 def judge(
-    program: n.Program, loop: n.Loop, around: Surroundings, read_elsewhere: frozenset[str] | set[str],
-    private: frozenset[str] = frozenset(),
+    program: n.Program, loop: n.Loop, around: Surroundings, read_elsewhere: frozenset[str],
 ) -> Verdict:
-    """The verdict on `loop`; `read_elsewhere` are the scalars that are read outside it, `private` are buffers that
-    every iteration may have for itself."""
-    carried = Carried(program.buffers, loop, around, private)
+    """The verdict on `loop`; `read_elsewhere` are the scalars that are read outside it."""
+    carried = Carried(program.buffers, loop, around)
     scalars = scalars_of(loop.body)
     bound = {s.name for s in walk(loop.body) if isinstance(s, (n.Let, n.Accumulator))}
     seen = frozenset((scalars.private - bound) & read_elsewhere)
@@ -126,6 +125,17 @@ class Walk:
         self.facts: list[Expr] = list(program.assumptions)
         self.lets: dict[str, Expr] = {}
 
+    @cached_property
+    def reads(self) -> Counter[str]:
+        """How often the program reads each scalar."""
+        return reads_of(self.program.body)
+
+    def judged(self, loop: n.Loop) -> Verdict:
+        """The verdict on a loop that stands here."""
+        inner = reads_of(loop.body)
+        elsewhere = frozenset(name for name, count in self.reads.items() if count > inner[name])
+        return judge(self.program, loop, self.surroundings(), elsewhere)
+
     def surroundings(self) -> Surroundings:
         return Surroundings(tuple(self.levels), tuple(self.facts), dict(self.lets))
 
@@ -163,15 +173,15 @@ class Walk:
     def holds(self, condition: Expr) -> bool:
         """Whether `condition` holds here, whatever the sizes."""
         q = Question(self.program.buffers, set(), set(), self.lets)
-        text = q.condition(b.logical_not(condition), {}, "0")
-        if not text:
+        fails = q.condition(b.logical_not(condition), {}, "0")
+        if not fails:
             return False
         for level in self.levels:
             q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
         for fact in self.facts:
             q = q.with_fact(fact)
         q.nonnegative_sizes()
-        return not q.possible([text])
+        return not q.possible(*fails)
 
     def inside(self, s: n.Stmt) -> n.Stmt:
         """`s` with the statements inside it gone through."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern.analysis.lanes import lanes_apart
-from transkern.analysis.verdicts import Walk, judge, reads_of
+from transkern.analysis.verdicts import Walk
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -26,16 +26,10 @@ def lanes_outside(program: n.Program) -> n.Program:
 
 
 class _Interchanging(Walk):
-    def __init__(self, program: n.Program) -> None:
-        super().__init__(program)
-        self.reads = reads_of(program.body)
-
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         match s:
             case n.Loop(kind="sequential", body=(n.Loop(kind="parallel") as lane,)) if _plain(lane):
-                inner = reads_of(s.body)
-                elsewhere = {name for name, count in self.reads.items() if count > inner[name]}
-                verdict = judge(self.program, s, self.surroundings(), elsewhere)
+                verdict = self.judged(s)
                 if verdict.by_memory_alone and lanes_apart(self.program, verdict):
                     return [replace(lane, body=(replace(s, body=lane.body),))]
             case _:

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from transkern.analysis.scalars import Running
-from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
+from transkern.analysis.verdicts import Verdict, Walk, reads_of
 from transkern.fuse.copies import with_names, with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -39,23 +39,20 @@ class _Parallelising(Walk):
         super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
         self.variables = dict(program.variables)
-        self.reads = reads_of(program.body)
         self.sets = Counter(s.name for s in walk(program.body) if isinstance(s, n.Assign))
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not isinstance(s, n.Loop) or s.kind != "sequential":
             return [self.inside(s)]
-        inner = reads_of(s.body)
-        elsewhere = {name for name, count in self.reads.items() if count > inner[name]}
-        verdict = judge(self.program, s, self.surroundings(), elsewhere)
+        verdict = self.judged(s)
         if verdict.parallel_but_last and not verdict.raises:
             return self.peeled(s, verdict)
         if verdict.parallel and verdict.raises:
-            return self.checked(s, verdict, inner)
+            return self.checked(s, verdict)
         made = self.inside(s)
         assert isinstance(made, n.Loop)
         if verdict.parallel:
-            return [self.own(replace(made, kind="parallel"), verdict, inner)]
+            return [self.own(replace(made, kind="parallel"), verdict)]
         if verdict.reducible and not verdict.raises:
             return self.reduced(made, verdict)
         return [made]
@@ -73,7 +70,7 @@ class _Parallelising(Walk):
             combined = _combined(running, Var(running.name, dtype), Var(total, dtype))
             after.append(n.Assign(running.name, combined, span=loop.span))
         made = replace(loop, kind="parallel", body=body)
-        return [*before, self.own(made, verdict, reads_of(loop.body)), *after]
+        return [*before, self.own(made, verdict), *after]
 
     def peeled(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
         """All iterations but the last in parallel; the last one leaves its variables to what follows."""
@@ -84,7 +81,7 @@ class _Parallelising(Walk):
         first = with_own_names(replace(rest, kind="parallel"), self.names, self.variables, self.buffers, private)
         return [first, replace(loop, start=at)]
 
-    def checked(self, loop: n.Loop, verdict: Verdict, inner: Counter[str]) -> list[n.Stmt]:
+    def checked(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
         """A loop that may raise: all its checks first, which any order may do; if one fails, the loop in order, so that
         it raises where Python does and leaves behind what Python leaves."""
         ok = self.names.fresh("in_bounds")
@@ -93,7 +90,7 @@ class _Parallelising(Walk):
             return [self.inside(loop)]
         fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
         assert isinstance(fine, n.Loop)
-        fine = self.own(fine, verdict, inner)
+        fine = self.own(fine, verdict)
         in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
         return [
             n.Accumulator(ok, "all", "bool", span=loop.span),
@@ -101,9 +98,10 @@ class _Parallelising(Walk):
             n.If(Var(ok, "bool"), (fine,), (in_order,), span=loop.span),
         ]
 
-    def own(self, loop: n.Loop, verdict: Verdict, inner: Counter[str]) -> n.Loop:
+    def own(self, loop: n.Loop, verdict: Verdict) -> n.Loop:
         """The loop with names of its own for its private variables, where others use the same."""
         renamed = {}
+        inner = reads_of(verdict.loop.body)
         for name in verdict.scalars.private & set(self.variables):
             sets = sum(isinstance(x, n.Assign) and x.name == name for x in walk(loop.body))
             if self.reads[name] > inner[name] or self.sets[name] > sets:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern.analysis.splitting import splitting_point
-from transkern.analysis.verdicts import Verdict, Walk, judge, reads_of
+from transkern.analysis.verdicts import Verdict, Walk
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -37,13 +37,10 @@ class _Splitting(Walk):
         super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
         self.variables = dict(program.variables)
-        self.reads = reads_of(program.body)
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "sequential" and b.constant(s.step) == 1:
-            inner = reads_of(s.body)
-            elsewhere = {name for name, count in self.reads.items() if count > inner[name]}
-            verdict = judge(self.program, s, self.surroundings(), elsewhere)
+            verdict = self.judged(s)
             point = splitting_point(verdict)
             if point is not None:
                 return self.split(s, point, verdict)

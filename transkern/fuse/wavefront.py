@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from transkern.analysis.bands import constant_distances
-from transkern.analysis.verdicts import Walk, judge, reads_of
+from transkern.analysis.verdicts import Walk
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -44,7 +44,6 @@ class _Tiling(Walk):
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))
         self.names = Names.of(program)
-        self.reads = reads_of(program.body)
         self.variables, self.buffers = dict(program.variables), dict(program.buffers)
         self.parallel = 0
 
@@ -70,9 +69,7 @@ class _Tiling(Walk):
         for e in (inner.start, inner.stop):
             if variables_read(e) & changed or buffers_read(e) & written:
                 return None
-        reads = reads_of(outer.body)
-        elsewhere = {name for name, count in self.reads.items() if count > reads[name]}
-        verdict = judge(self.program, outer, self.surroundings(), elsewhere)
+        verdict = self.judged(outer)
         if not verdict.by_memory_alone or verdict.raises or verdict.meeting is None:
             return None
         distances = constant_distances(verdict, inner)

@@ -32,17 +32,32 @@ def walk_expr(expr: Expr) -> Iterator[Expr]:
 
 
 def buffers_read(expr: Expr) -> set[str]:
+    if isinstance(expr, (Var, Const)):
+        return set()
     return {e.buffer for e in walk_expr(expr) if isinstance(e, Load)}
 
 
 def variables_read(expr: Expr) -> set[str]:
+    if isinstance(expr, Var):
+        return {expr.name}
     return {e.name for e in walk_expr(expr) if isinstance(e, Var)}
 
 
 def own_exprs(statement: n.Stmt) -> Iterator[Expr]:
     """The expressions that stand in the statement itself, not in statements inside it."""
-    for field in dataclasses.fields(statement):
-        yield from _exprs_in(getattr(statement, field.name))
+    for name in _field_names(statement):
+        yield from _exprs_in(getattr(statement, name))
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _field_names(node: n.Stmt | n.Result) -> tuple[str, ...]:
+    """The fields of a node in which expressions may stand."""
+    kind = type(node)
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(f.name for f in dataclasses.fields(node) if f.name != "span")
+    return _FIELDS[kind]
 
 
 def _exprs_in(value: Any) -> Iterator[Expr]:
@@ -55,8 +70,8 @@ def _exprs_in(value: Any) -> Iterator[Expr]:
             if not isinstance(item, n.Node):
                 yield from _exprs_in(item)
     elif isinstance(value, (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult)):
-        for field in dataclasses.fields(value):
-            yield from _exprs_in(getattr(value, field.name))
+        for name in _field_names(value):
+            yield from _exprs_in(getattr(value, name))
 
 
 def bodies(statement: n.Stmt) -> Iterator[tuple[n.Stmt, ...]]:
@@ -92,24 +107,24 @@ def exprs(block: Iterable[n.Stmt]) -> Iterator[Expr]:
 def map_statement(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
     """The statement with the expressions in it, and in the statements inside it, changed as by `map_expr`."""
     values: dict[str, Any] = {}
-    for field in dataclasses.fields(statement):
-        old = getattr(statement, field.name)
+    for name in _field_names(statement):
+        old = getattr(statement, name)
         new = _map_value(old, change)
         if new is not old:
-            values[field.name] = new
+            values[name] = new
     return dataclasses.replace(statement, **values) if values else statement
 
 
 def map_own(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
     """The statement with its own expressions changed; the statements inside it are left as they are."""
     values: dict[str, Any] = {}
-    for field in dataclasses.fields(statement):
-        old = getattr(statement, field.name)
+    for name in _field_names(statement):
+        old = getattr(statement, name)
         if isinstance(old, tuple) and old and isinstance(old[0], n.Node):
             continue
         new = _map_value(old, change)
         if new is not old:
-            values[field.name] = new
+            values[name] = new
     return dataclasses.replace(statement, **values) if values else statement
 
 
@@ -130,9 +145,9 @@ def _map_value(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
         return value if all(x is y for x, y in zip(new, value, strict=True)) else new
     if isinstance(value, (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult)):
         changed = {
-            f.name: new
-            for f in dataclasses.fields(value)
-            if (new := _map_value(getattr(value, f.name), change)) is not getattr(value, f.name)
+            name: new
+            for name in _field_names(value)
+            if (new := _map_value(getattr(value, name), change)) is not getattr(value, name)
         }
         return dataclasses.replace(value, **changed) if changed else value
     return value

@@ -1,0 +1,410 @@
+"""Linear constraints over integers: whether they can hold together, and numbers for which they do.
+
+Most questions of loops are settled here without isl: equations are solved for a name with the factor 1 or -1, what
+is left is as a rule ``x - y >= c``, and the longest paths of the graph of these are the least solution, or a cycle that
+shows there is none [Cormen et al., Introduction to Algorithms, "Difference constraints and shortest paths"]. Everything
+else goes to isl. Both are exact. Of alternatives (``or``, ``!=``) those come first that a solution of the rest does not
+satisfy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import gcd
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+EFFORT = 50_000
+"""Operations that isl may spend on one question; beyond that the answer is "not proven"."""
+
+NODES = 400
+"""Combinations of alternatives that are looked at for one question."""
+
+Form: TypeAlias = dict[str, int]
+"""A linear form: factors by name, and the constant under the empty name. Never changed once it is made."""
+
+
+class Constraint(NamedTuple):
+    """``form op 0``; `op` is ``>=``, ``=`` or ``!=``."""
+
+    form: Form
+    op: str
+
+
+class Either(NamedTuple):
+    """One of the cases holds, each a conjunction."""
+
+    cases: tuple[tuple[Condition, ...], ...]
+
+
+Condition: TypeAlias = Constraint | Either
+
+
+class Unproven:
+    """The effort was not enough."""
+
+
+UNPROVEN = Unproven()
+
+_CONTEXT: list[isl.Context] = []
+
+
+def context() -> isl.Context:
+    """The one isl context of this process; isl is loaded when the first question needs it."""
+    if not _CONTEXT:
+        import islpy
+
+        _CONTEXT.append(islpy.Context())
+    return _CONTEXT[0]
+
+
+# --- forms and constraints
+
+
+def combined(one: Form, two: Form, factor: int = 1) -> Form:
+    """``one + factor * two``."""
+    made = dict(one)
+    for name, c in two.items():
+        value = made.get(name, 0) + factor * c
+        if value:
+            made[name] = value
+        else:
+            made.pop(name, None)
+    return made
+
+
+def shifted(form: Form, constant: int) -> Form:
+    """``form + constant``."""
+    return combined(form, {"": constant}) if constant else form
+
+
+def at_least(one: Form, two: Form) -> Constraint:
+    return Constraint(combined(one, two, -1), ">=")
+
+
+def less(one: Form, two: Form) -> Constraint:
+    return Constraint(shifted(combined(two, one, -1), -1), ">=")
+
+
+def equal(one: Form, two: Form) -> Constraint:
+    return Constraint(combined(one, two, -1), "=")
+
+
+def unequal(one: Form, two: Form) -> Constraint:
+    return Constraint(combined(one, two, -1), "!=")
+
+
+NEVER = Constraint({"": -1}, ">=")
+
+
+def branches(conditions: Iterable[Condition]) -> int:
+    """How many alternatives the conditions add by ``or``."""
+    return sum(
+        len(c.cases) - 1 + sum(branches(case) for case in c.cases) for c in conditions if isinstance(c, Either)
+    )
+
+
+# --- answers
+
+
+def solution(conditions: Sequence[Condition], effort: int = EFFORT) -> dict[str, int] | Unproven | None:
+    """Numbers for which all conditions hold (0 for names that are left out); None where there are none."""
+    plain: list[Constraint] = []
+    open_: list[Condition] = []
+    for c in conditions:
+        if isinstance(c, Constraint) and c.op != "!=":
+            plain.append(c)
+        else:
+            open_.append(c)
+    system = _System().with_constraints(plain)
+    if system is None:
+        return None
+    search = _Search(effort)
+    try:
+        return search.solve(system, open_)
+    finally:
+        search.close()
+
+
+class _Search:
+    def __init__(self, effort: int) -> None:
+        self.effort, self.nodes, self.asked = effort, NODES, False
+
+    def solve(self, system: _System, open_: Sequence[Condition]) -> dict[str, int] | Unproven | None:
+        self.nodes -= 1
+        if self.nodes < 0:
+            return UNPROVEN
+        values = system.values(self)
+        if not isinstance(values, dict):
+            return values
+        violated = next((c for c in open_ if not _holds(c, values)), None)
+        if violated is None:
+            return values
+        rest = [c for c in open_ if c is not violated]
+        answer: Unproven | None = None
+        for case in _cases(violated):
+            plain = [c for c in case if isinstance(c, Constraint) and c.op != "!="]
+            narrowed = system.with_constraints(plain)
+            if narrowed is None:
+                continue
+            found = self.solve(narrowed, [*rest, *(c for c in case if isinstance(c, Either) or c.op == "!=")])
+            if isinstance(found, dict):
+                return found
+            if found is not None:
+                answer = found
+        return answer
+
+    def ask(self) -> None:
+        """Before each question to isl: its effort is counted over the whole search."""
+        if not self.asked:
+            self.asked = True
+            ctx = context()
+            ctx.set_max_operations(self.effort)
+            ctx.reset_operations()
+
+    def close(self) -> None:
+        if self.asked:
+            context().set_max_operations(0)
+
+
+def _cases(c: Condition) -> Iterable[tuple[Condition, ...]]:
+    if isinstance(c, Either):
+        return c.cases
+    below = {name: -k for name, k in c.form.items()}
+    return (Constraint(shifted(c.form, -1), ">="),), (Constraint(shifted(below, -1), ">="),)
+
+
+def value(form: Form, values: Mapping[str, int]) -> int:
+    """What the form is for these numbers (0 for names that are left out)."""
+    total = form.get("", 0)
+    for name, c in form.items():
+        if name:
+            total += c * values.get(name, 0)
+    return total
+
+
+def _holds(c: Condition, values: dict[str, int]) -> bool:
+    if isinstance(c, Either):
+        return any(all(_holds(x, values) for x in case) for case in c.cases)
+    found = value(c.form, values)
+    return found >= 0 if c.op == ">=" else (found == 0) == (c.op == "=")
+
+
+class _System:
+    """A conjunction of equations and inequalities, solved for as many names as can be."""
+
+    __slots__ = ("equations", "rows", "solved")
+
+    def __init__(self) -> None:
+        self.solved: dict[str, Form] = {}  # in terms of those that are not
+        self.equations: list[Form] = []  # all factors beside 1 and -1
+        self.rows: list[Form] = []  # >= 0
+
+    def with_constraints(self, more: Iterable[Constraint]) -> _System | None:
+        """The system with further constraints; None where they plainly cannot hold."""
+        made = _System()
+        made.solved, made.equations = dict(self.solved), list(self.equations)
+        rows = list(self.rows)
+        equations: list[Form] = []
+        for form, op in more:
+            (equations if op == "=" else rows).append(self._reduced(form))
+        while equations:
+            form = equations.pop()
+            name = next((name for name, c in form.items() if name and c in (1, -1)), None)
+            if name is None:
+                divisor = gcd(*(c for v, c in form.items() if v))
+                constant = form.get("", 0)
+                if not divisor:
+                    if constant:
+                        return None
+                    continue
+                if constant % divisor:
+                    return None
+                if divisor == 1:
+                    made.equations.append(form)
+                else:
+                    equations.append({v: c // divisor for v, c in form.items()})
+                continue
+            sign = -form[name]
+            meant = {v: sign * c for v, c in form.items() if v != name}
+            equations = [_replaced(f, name, meant) for f in equations]
+            equations += [_replaced(f, name, meant) for f in made.equations if name in f]
+            made.equations = [f for f in made.equations if name not in f]
+            rows = [_replaced(f, name, meant) for f in rows]
+            made.solved = {v: _replaced(f, name, meant) for v, f in made.solved.items()}
+            made.solved[name] = meant
+        for form in rows:
+            divisor = gcd(*(c for v, c in form.items() if v))
+            if not divisor:
+                if form.get("", 0) < 0:
+                    return None
+                continue
+            if divisor > 1:
+                form = {v: c // divisor for v, c in form.items()}
+            made.rows.append(form)
+        return made
+
+    def _reduced(self, form: Form) -> Form:
+        for name in [name for name in form if name in self.solved]:
+            form = _replaced(form, name, self.solved[name])
+        return form
+
+    def values(self, search: _Search) -> dict[str, int] | Unproven | None:
+        """A solution: the least one where that is known."""
+        edges: dict[tuple[str, str], int] = {}
+        others: list[Form] = []
+        for form in self.rows:
+            edge = _edge(form)
+            if edge is None:
+                others.append(form)
+                continue
+            low, high, weight = edge
+            if edges.get((low, high), weight) <= weight:
+                edges[low, high] = weight
+        least = _least(edges)
+        if least is None:
+            return None
+        found, free = least
+        if any(value(f, found) for f in self.equations) or any(value(f, found) < 0 for f in others):
+            raised = None if free else _raised(found, self.rows)
+            if raised is None and not free:
+                return None
+            if not isinstance(raised, dict) or any(value(f, raised) for f in self.equations):
+                asked = self._by_isl(search)
+                if not isinstance(asked, dict):
+                    return asked
+                raised = asked
+            found = raised
+        for name, form in self.solved.items():
+            found[name] = value(form, found)
+        return found
+
+    def _by_isl(self, search: _Search) -> dict[str, int] | Unproven | None:
+        import islpy
+
+        search.ask()
+        ctx = context()
+        names: dict[str, int] = {}
+        for form in (*self.equations, *self.rows):
+            for name in form:
+                if name:
+                    names.setdefault(name, len(names))
+        try:
+            space = islpy.Space.set_alloc(ctx, 0, len(names))
+            local = islpy.LocalSpace.from_space(space)
+            made = islpy.BasicSet.universe(space)
+            kind = islpy.dim_type.set
+            for forms, alloc in (
+                (self.equations, islpy.Constraint.alloc_equality), (self.rows, islpy.Constraint.alloc_inequality),
+            ):  # fmt: skip
+                for form in forms:
+                    c = alloc(local)
+                    for name, factor in form.items():
+                        number = islpy.Val.read_from_str(ctx, str(factor))
+                        if name:
+                            c = c.set_coefficient_val(kind, names[name], number)
+                        else:
+                            c = c.set_constant_val(number)
+                    made = made.add_constraint(c)
+            point = made.sample_point()
+            if point.is_void():
+                return None
+            return {v: point.get_coordinate_val(kind, k).to_python() for v, k in names.items()}
+        except islpy.Error:
+            return UNPROVEN
+
+
+def _replaced(form: Form, name: str, meant: Form) -> Form:
+    factor = form.get(name)
+    if factor is None:
+        return form
+    made = dict(form)
+    del made[name]
+    for v, c in meant.items():
+        total = made.get(v, 0) + factor * c
+        if total:
+            made[v] = total
+        else:
+            made.pop(v, None)
+    return made
+
+
+def _edge(form: Form) -> tuple[str, str, int] | None:
+    """``high >= low + weight``, the empty name standing for 0; None where the form is not of that kind."""
+    low = high = ""
+    constant = 0
+    for name, c in form.items():
+        if not name:
+            constant = c
+        elif c == 1 and not high:
+            high = name
+        elif c == -1 and not low:
+            low = name
+        else:
+            return None
+    return low, high, -constant
+
+
+def _least(edges: Mapping[tuple[str, str], int]) -> tuple[dict[str, int], bool] | None:
+    """The least solution of ``high >= low + weight`` for all edges, and whether there are names without a lower bound:
+    they get some numbers near 0. None where there is no solution."""
+    names = {name for edge in edges for name in edge}
+    found = {"": 0}
+    listed = [(low, high, weight) for (low, high), weight in edges.items()]
+    for _ in range(len(names) + 2):
+        changed = False
+        for low, high, weight in listed:
+            if low in found:
+                least = found[low] + weight
+                if high not in found or least > found[high]:
+                    if not high:
+                        return None
+                    found[high] = least
+                    changed = True
+        if not changed:
+            break
+    else:
+        return None
+    free = dict.fromkeys(names - found.keys(), 0)
+    if free:
+        inner = [e for e in listed if e[0] in free and e[1] in free]
+        for _ in range(len(free) + 1):
+            changed = False
+            for low, high, weight in inner:
+                if free[low] + weight > free[high]:
+                    free[high] = free[low] + weight
+                    changed = True
+            if not changed:
+                break
+        else:
+            return None
+        room = (found[high] - weight - free[low] for low, high, weight in listed if low in free and high in found)
+        shift = min(0, min(room, default=0))
+        found.update({name: start + shift for name, start in free.items()})
+    del found[""]
+    return found, bool(free)
+
+
+def _raised(found: Mapping[str, int], rows: Sequence[Form]) -> dict[str, int] | Unproven | None:
+    """The least solution of inequalities from numbers that are none too large: where an inequality fails and has one
+    name with a positive factor, that is too small. None where there is no solution."""
+    raised = dict(found)
+    for _ in range(len(raised) + 8):
+        changed = False
+        for form in rows:
+            missing = value(form, raised)
+            if missing >= 0:
+                continue
+            positive = [(name, c) for name, c in form.items() if name and c > 0]
+            if len(positive) > 1 or any(name and name not in raised for name in form):
+                return UNPROVEN
+            if not positive:
+                return None
+            name, factor = positive[0]
+            raised[name] -= missing // factor
+            changed = True
+        if not changed:
+            return raised
+    return UNPROVEN
