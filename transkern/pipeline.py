@@ -21,6 +21,7 @@ from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
+from transkern.fuse.quotients import simplify_repeated
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
@@ -64,7 +65,8 @@ COMMON_PASSES: tuple[Pass, ...] = (
 )
 
 PASSES: tuple[Pass, ...] = (
-    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts, block_lanes, place_kernels,
+    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts, block_lanes, simplify_repeated,
+    place_kernels,
 )  # fmt: skip
 """For the CPU, where moving elements together is cheap."""
 

@@ -82,6 +82,10 @@ OPS: dict[str, Op] = {
         Op("bitwise_count", np.bitwise_count, 1, result="uint8"),
         Op("maximum", np.maximum, 2),
         Op("minimum", np.minimum, 2),
+        Op("number_maximum", lambda a, b: np.where(a > b, a, b), 2),  # where the first is not NaN
+        Op("number_minimum", lambda a, b: np.where(a < b, a, b), 2),
+        Op("maximum_number", lambda a, b: np.where(~(a <= b), a, b), 2),  # where the second is not NaN
+        Op("minimum_number", lambda a, b: np.where(~(a >= b), a, b), 2),
         Op("fmax", np.fmax, 2),
         Op("fmin", np.fmin, 2),
         Op("less", np.less, 2, result="bool"),

@@ -49,6 +49,10 @@ VECTOR_MATH = (
 HELPERS: dict[str, str] = {
     "maximum": "(T a, T b) { return (a > b) | (a != a) ? a : b; }",  # of two zeros the second, as NumPy's vectors
     "minimum": "(T a, T b) { return (a < b) | (a != a) ? a : b; }",
+    "number_maximum": "(T a, T b) { return a > b ? a : b; }",  # a is not NaN: one instruction
+    "number_minimum": "(T a, T b) { return a < b ? a : b; }",
+    "maximum_number": "(T a, T b) { return !(a <= b) ? a : b; }",  # b is not NaN
+    "minimum_number": "(T a, T b) { return !(a >= b) ? a : b; }",
     "fmaximum": "(T a, T b) { return (a >= b) | (b != b) ? a : b; }",
     "fminimum": "(T a, T b) { return (a <= b) | (b != b) ? a : b; }",
     "sign": "(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }",
@@ -97,6 +101,11 @@ HELPERS: dict[str, str] = {
 def kind_of(dtype: str) -> str:
     """``f`` float, ``i`` signed, ``u`` unsigned, ``b`` bool, ``x`` index, ``c`` complex."""
     return "x" if dtype == "index" else "c" if dtype.startswith("complex") else dtype[0]
+
+
+def _is_number(e: Expr) -> bool:
+    """Whether `e` is a literal other than NaN."""
+    return isinstance(e, Const) and not isinstance(e.value, complex) and e.value == e.value
 
 
 def ident(name: str) -> str:
@@ -468,6 +477,10 @@ class CPrinter:
             case "reciprocal", _:
                 return self._call("idiv1", dtype, args)
             case (("maximum" | "minimum"), "f"):
+                if _is_number(args[0]):
+                    return self._call(f"number_{op}", dtype, args)
+                return self._call(f"{op}_number" if _is_number(args[1]) else op, dtype, args)
+            case (("number_maximum" | "number_minimum" | "maximum_number" | "minimum_number"), "f"):
                 return self._call(op, dtype, args)
             case (("fmax" | "fmin"), "f"):
                 return self._call("fmaximum" if op == "fmax" else "fminimum", dtype, args)
