@@ -101,3 +101,63 @@ def test_a_range_that_is_empty_touches_nothing(shape: tuple[int, int]) -> None:
     np.testing.assert_array_equal(v, wanted)
     assert (memory[:300] == 1).all()
     assert (memory[300 + size :] == 1).all()
+
+
+def chained(a, b, c, d):
+    product = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                product[i, j] += a[i, k] * b[k, j]
+    for i in range(a.shape[0]):
+        for k in range(b.shape[1]):
+            for j in range(d.shape[1]):
+                d[i, j] += product[i, k] * c[k, j]
+
+
+def test_nests_of_one_row_go_together_for_four_rows() -> None:
+    source = "import numpy as np\n" + of(chained)
+    program = program_of(source, "chained", "chained(float64[n,m], float64[m,p], float64[p,q], float64[n,q])", PASSES)
+    four = next(s for s in walk(program.body) if isinstance(s, n.Loop) and s.step.value == 4)  # type: ignore[union-attr]
+    assert len({s.buffer for s in walk(four.body) if isinstance(s, n.Alloc) and s.buffer.startswith("product")}) >= 4
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 4, 9])
+@pytest.mark.parametrize("columns", [1, 31, 32, 33, 70])
+def test_nests_of_rows_that_go_together_have_pythons_bits(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(rows * 100 + columns)
+    args = [rng.standard_normal(shape) for shape in ((rows, 5), (5, columns), (columns, columns + 1))]
+    args[0][rows // 2 :, 0], args[1][:, columns // 2] = np.nan, -0.0
+    mine = rng.standard_normal((rows, columns + 1))
+    theirs = mine.copy()
+    transkern.compile(chained, target="cpu")(*args, mine)
+    chained(*args, theirs)
+    np.testing.assert_array_equal(mine, theirs)
+
+
+def best(x, start):
+    values, positions = np.zeros(x.shape[1]), np.zeros(x.shape[1], dtype=np.int64)
+    for j in range(x.shape[1]):
+        value, position = start[0], -1
+        for i in range(x.shape[0]):
+            if x[i, j] > value:
+                value = x[i, j]
+                position = i
+            elif x[i, j] == 0:
+                position = -2
+        values[j], positions[j] = value, position
+    return values, positions
+
+
+@pytest.mark.parametrize("columns", [0, 1, 7, 63, 64, 65, 130])
+def test_branches_that_set_what_lives_in_lanes_choose_values(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    x = rng.choice([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, 5e-324], size=(9, columns))
+    mine = transkern.compile(best, target="cpu")(x, np.array([-1.0]))
+    for one, other in zip(mine, best(x, np.array([-1.0])), strict=True):
+        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(np.signbit(one), np.signbit(other))
+    source = "import numpy as np\n" + of(best)
+    program = program_of(source, "best", "best(float64[n,m], float64[1])", PASSES)
+    lanes = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.axis.startswith("lane")]
+    assert lanes and not any(isinstance(s, n.If) for loop in lanes for s in walk(loop.body))

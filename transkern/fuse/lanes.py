@@ -17,10 +17,11 @@ of its iterations go together: what is loaded once then serves four times, and a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from transkern.fuse.together import Copy, always, lanes_own, only_lanes, renamed, repeatable
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
@@ -29,7 +30,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
     exprs,
-    map_own,
+    map_block,
     own_exprs,
     scalars_set,
     variables_read,
@@ -71,15 +72,6 @@ class _Plan:
     contiguous: bool
 
 
-@dataclass(slots=True)
-class _Copy:
-    """What one of the iterations that go together has for itself: values of loop variables, names, lanes of scalars."""
-
-    values: dict[str, Expr]
-    names: dict[str, str] = field(default_factory=dict)
-    spread: dict[str, str] = field(default_factory=dict)
-
-
 class _Blocking:
     def __init__(self, program: n.Program) -> None:
         self.program, self.names = program, Names.of(program)
@@ -93,6 +85,9 @@ class _Blocking:
             plan = self.plan(s)
             if plan is not None:
                 return self.carry_out(plan)
+            together = self.several(s)
+            if together:
+                return together
         return [with_bodies(s, self.block)]
 
     # --- which loop
@@ -116,6 +111,47 @@ class _Blocking:
         if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
         return _Plan(around, lanes, body, scores[best] > 0)
+
+    def several(self, s: n.Loop) -> list[n.Stmt]:
+        """A parallel loop over several nests, four of its iterations at a time: one nest after the other for all four.
+        Empty where no nest gains by that."""
+        plans: list[_Plan | None] = []
+        for x in s.body:
+            plan = self.plan(x) if isinstance(x, n.Loop) and x.kind == "parallel" else None
+            if plan is not None and (plan.around or s.axis in _bounds(plan.lanes)):
+                plan = None
+            plans.append(replace(plan, around=(s,)) if plan is not None else None)
+        shared = [plan is not None and self.rows(plan, self.held(plan)) is s for plan in plans]
+        if not any(shared) or not repeatable(s.body):
+            return []
+        block, full = self.blocks_of_rows(s)
+        copies: list[Copy] = []
+        for k in range(_ROWS):
+            copy = Copy({s.axis: b.add(block, b.index(k))})
+            for x in s.body if k else ():
+                if isinstance(x, n.Let):
+                    copy.names[x.name] = self.names.fresh(x.name)
+                if isinstance(x, n.Alloc):
+                    made = copy.arrays[x.buffer] = self.names.fresh(x.buffer)
+                    self.buffers[made] = replace(self.buffers[x.buffer], name=made)
+            copies.append(copy)
+        body: list[n.Stmt] = []
+        for x, plan, together in zip(s.body, plans, shared, strict=True):
+            if plan is not None and together:
+                body += self.lanes(plan, self.held(plan), copies)
+            else:
+                body += [y for copy in copies for y in self.block([renamed(x, copy)])]
+        made_rows: list[n.Stmt] = []
+        if _at_least(_extent(s), _ROWS):
+            made_rows.append(replace(s, axis=block.name, stop=full, step=b.index(_ROWS), body=tuple(body)))
+        if (b.constant(_extent(s)) or 1) % _ROWS:
+            made_rows.append(replace(s, start=full, body=self.block(s.body)))
+        return made_rows
+
+    def blocks_of_rows(self, s: n.Loop) -> tuple[Var, Expr]:
+        """The variable of a loop that takes rows of `s` together, and where those end."""
+        block = Var(self.names.fresh(f"{s.axis}_block"))
+        return block, b.add(s.start, b.mul(b.index(_ROWS), b.floordiv(_extent(s), b.index(_ROWS))))
 
     def rows(self, plan: _Plan, held: set[str]) -> n.Loop | None:
         """The loop around whose iterations go together: what the lanes load is the same for all of them."""
@@ -142,40 +178,39 @@ class _Blocking:
         rows = self.rows(plan, held)
         around = [x for x in plan.around if x is not rows]
         if rows is None:
-            made = self.lanes(plan, held, None, [{}])
+            made = self.lanes(plan, held, [Copy({})])
         else:
-            block = Var(self.names.fresh(f"{rows.axis}_block"))
-            full = b.add(rows.start, b.mul(b.index(_ROWS), b.floordiv(_extent(rows), b.index(_ROWS))))
-            together: list[dict[str, Expr]] = [{rows.axis: b.add(block, b.index(k))} for k in range(_ROWS)]
+            block, full = self.blocks_of_rows(rows)
             made = []
             if _at_least(_extent(rows), _ROWS):
-                inner = self.lanes(plan, held, block, together)
+                inner = self.lanes(plan, held, [Copy({rows.axis: b.add(block, b.index(k))}) for k in range(_ROWS)])
                 made.append(replace(rows, axis=block.name, stop=full, step=b.index(_ROWS), body=tuple(inner)))
             if (b.constant(_extent(rows)) or 1) % _ROWS:
-                made.append(replace(rows, start=full, body=tuple(self.lanes(plan, held, None, [{}]))))
+                made.append(replace(rows, start=full, body=tuple(self.lanes(plan, held, [Copy({})]))))
         for loop in reversed(around):
             made = [replace(loop, body=tuple(made))]
         return made
 
-    def lanes(self, plan: _Plan, held: set[str], rows: Var | None, values: list[dict[str, Expr]]) -> list[n.Stmt]:
-        """The loop over the blocks of lanes, then what is left, with a condition on each lane."""
+    def lanes(self, plan: _Plan, held: set[str], values: list[Copy]) -> list[n.Stmt]:
+        """The loop over the blocks of lanes, the last of which may have fewer. (Not under a condition on each lane:
+        GCC's masked loads leave anything in the others, and a processor may take hundreds of cycles to multiply it.)"""
         loop, extent = plan.lanes, _extent(plan.lanes)
         width = _width(plan.body, self.buffers)
         count = _CHAINS
         if plan.contiguous:
             vectors = _HELD // (len(values) * max(1, len(held)))
             count = max(_VECTOR, min(_BYTES, _VECTOR << max(0, vectors.bit_length() - 1))) // width
-        size = b.index(count)
-        block = Var(self.names.fresh(f"{loop.axis}_block"))
-        full = b.add(loop.start, b.mul(size, b.floordiv(extent, size)))
-        made: list[n.Stmt] = []
-        if _at_least(extent, count):
-            inner = self.together(plan, held, values, block, size, None)
-            made.append(replace(loop, axis=block.name, stop=full, step=size, body=inner))
-        if (b.constant(extent) or 1) % count:
-            tail = self.together(plan, held, values, full, size, loop.stop)
-            made.append(n.If(b.compare("less", full, loop.stop), tail, span=loop.span))
-        return made
+        size, block = b.index(count), Var(self.names.fresh(f"{loop.axis}_block"))
+        known, behind = b.constant(extent), b.add(block, size)
+        whole = self.together(plan, held, values, block, size, size)
+        if known is not None and known % count == 0:
+            body = whole
+        else:
+            rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
+            body = (n.If(b.compare("less_equal", behind, loop.stop), whole, rest, span=loop.span),)
+            if known is not None and known < count:
+                body = rest
+        return [replace(loop, axis=block.name, step=size, body=body)]
 
     def held(self, plan: _Plan) -> set[str]:
         """The scalars that live longer than one run of statements without loops: each lane has its own."""
@@ -187,21 +222,21 @@ class _Blocking:
         return {name for name in bound - _uniform_lets(plan.lanes.axis, plan.body) if len(where.get(name, ())) > 1}
 
     def together(
-        self, plan: _Plan, held: set[str], values: list[dict[str, Expr]], start: Expr, size: Expr, limit: Expr | None
+        self, plan: _Plan, held: set[str], values: list[Copy], start: Expr, size: Expr, count: Expr
     ) -> tuple[n.Stmt, ...]:
-        """The body for `size` lanes from `start`, as far as they are under `limit`: runs of plain statements over the
-        lanes, loops in order outside; an iteration of the loop around for each of `values`."""
+        """The body for `count` lanes from `start`, `size` at most: runs of plain statements over the lanes, loops in
+        order outside; an iteration of the loop around for each of `values`."""
         lane = Var(self.names.fresh("lane"))
         position = b.add(start, lane)
         dtypes = {s.name: s.value.dtype for s in walk(plan.body) if isinstance(s, n.Let)}
         dtypes |= {s.name: self.program.variables[s.name] for s in walk(plan.body) if isinstance(s, n.Assign)}
         lets = [s.name for s in walk(plan.body) if isinstance(s, n.Let)]
         out: list[n.Stmt] = []
-        copies: list[_Copy] = []
+        copies: list[Copy] = []
         for k, own in enumerate(values):
-            copy = _Copy({plan.lanes.axis: position, **own})
+            copy = Copy({plan.lanes.axis: position, **own.values}, own.arrays, dict(own.names))
             if k:
-                copy.names = {name: self.names.fresh(name) for name in lets}
+                copy.names |= {name: self.names.fresh(name) for name in lets}
             for name in sorted(held):
                 buffer = copy.spread[name] = self.names.fresh(f"{name}_lanes")
                 self.buffers[buffer] = n.Buffer(buffer, dtypes[name], (size,), line=plan.lanes.span.line)
@@ -209,51 +244,64 @@ class _Blocking:
             copies.append(copy)
         uniform = _uniform_lets(plan.lanes.axis, plan.body)
 
-        def over(run: Sequence[n.Stmt]) -> n.Stmt:
-            inner = tuple(_own(s, copy, lane) for copy in copies for s in run)
-            if limit is not None:
-                inner = (n.If(b.compare("less", position, limit), inner, span=run[0].span),)
-            return n.Loop(lane.name, b.ZERO, size, b.ONE, "parallel", inner, span=run[0].span)
+        def over(run: Sequence[n.Stmt]) -> list[n.Stmt]:
+            shared, own = self.shared_loads([lanes_own(s, copy, lane) for copy in copies for s in run], lane)
+            inner = tuple(self.selected(own, lane))
+            return [*shared, n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", inner, span=run[0].span)]
 
         def divided(statements: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
             run: list[n.Stmt] = []
             for s in statements:
                 if isinstance(s, n.Loop):
                     if run:
-                        yield over(run)
+                        yield from over(run)
                         run = []
-                    changed = _own(replace(s, body=()), copies[0], lane)
+                    changed = lanes_own(replace(s, body=()), copies[0], lane)
                     assert isinstance(changed, n.Loop)
                     yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
                 elif isinstance(s, n.Let) and s.name in uniform:  # before what the lanes do: it depends on none of it
-                    yield from (_own(s, copy, lane) for copy in copies)
+                    yield from (lanes_own(s, copy, lane) for copy in copies)
                 else:
                     run.append(s)
             if run:
-                yield over(run)
+                yield from over(run)
 
         out += divided(plan.body)
         return tuple(out)
 
+    def selected(self, run: Iterable[n.Stmt], lane: Var, holds: Expr = b.TRUE) -> Iterator[n.Stmt]:
+        """The statements, done where `holds`: what lives in lanes is stored in any case, as it was where a branch is
+        not taken, so that it can stay in registers."""
+        for s in run:
+            match s:
+                case n.Store(buffer, index, value):
+                    yield replace(s, value=b.where(holds, value, Load(buffer, index, value.dtype)))
+                case n.If(condition, then, orelse) if only_lanes((*then, *orelse), lane):
+                    taken = Var(self.names.fresh("taken"), "bool")
+                    yield n.Let(taken.name, b.where(holds, condition, b.FALSE), span=s.span)
+                    yield from self.selected(then, lane, taken)
+                    if orelse:
+                        other = Var(self.names.fresh("taken"), "bool")
+                        yield n.Let(other.name, b.where(holds, b.logical_not(taken), b.FALSE), span=s.span)
+                        yield from self.selected(orelse, lane, other)
+                case _:
+                    yield s
 
-def _own(s: n.Stmt, copy: _Copy, lane: Expr) -> n.Stmt:
-    """The statement as one of the iterations that go together has it."""
-
-    def change(e: Expr) -> Expr | None:
-        if not isinstance(e, Var):
-            return None
-        if e.name in copy.spread:
-            return Load(copy.spread[e.name], (lane,), e.dtype)
-        if e.name in copy.names:
-            return Var(copy.names[e.name], e.dtype)
-        return copy.values.get(e.name)
-
-    s = map_own(s, change)
-    if isinstance(s, (n.Let, n.Assign)) and s.name in copy.spread:
-        return n.Store(copy.spread[s.name], (lane,), s.value, span=s.span)
-    if isinstance(s, n.Let) and s.name in copy.names:
-        s = replace(s, name=copy.names[s.name])
-    return with_bodies(s, lambda inner: tuple(_own(x, copy, lane) for x in inner))
+    def shared_loads(self, run: Sequence[n.Stmt], lane: Var) -> tuple[list[n.Stmt], tuple[n.Stmt, ...]]:
+        """What every lane loads, loaded once before the lanes: GCC cannot tell that what they store is another element.
+        Each lane would come to these loads, as they stand under no condition."""
+        changing = {lane.name} | {name for s in run for name in scalars_set(s)}
+        written = {name for s in run for name in buffers_written(s)}
+        loaded: dict[Load, Var] = {}
+        for s in run:
+            for e in (x for own in own_exprs(s) for x in always(own) if isinstance(x, Load)):
+                if e.buffer not in written and not variables_read(e) & changing and not buffers_read(e) & written:
+                    loaded.setdefault(e, Var(self.names.fresh("shared"), e.dtype))
+        if not loaded:
+            return [], tuple(run)
+        change = {e: v for e, v in loaded.items() if not any(e in walk_expr(o) for o in loaded if o is not e)}
+        made = map_block(tuple(run), lambda e: change.get(e) if isinstance(e, Load) else None)
+        return [n.Let(v.name, e, span=run[0].span) for e, v in change.items()], made
 
 
 def _extent(loop: n.Loop) -> Expr:

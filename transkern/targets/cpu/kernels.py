@@ -375,7 +375,7 @@ class KernelPrinter:
         """How many steps of one the loops make along the deepest nest in `s`, and what each costs."""
         extents: list[Expr] = [b.sub(s.stop, s.start)]
         steps = _step(s)
-        inner: list[n.Stmt] = list(s.body)
+        inner = list(_direct(s.body))
         most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
         local = {name for x in s.body for name in scalars_set(x)}
         while True:
@@ -397,12 +397,8 @@ class KernelPrinter:
             extents.append(extent)
             steps *= _step(loop)
             most[loop.axis] = b.substitute(loop.stop, most)
-            inner = list(loop.body)
-        cost = sum(
-            OPS[e.op].cost for x in walk(s.body) for own in own_exprs(x) for e in walk_expr(own)
-            if isinstance(e, Apply) and e.dtype != "index"
-        ) + sum(1 for x in walk(s.body) if isinstance(x, (n.Store, n.Accumulate)))  # fmt: skip
-        return b.product(tuple(extents)), max(1, cost) / steps
+            inner = list(_direct(loop.body))
+        return b.product(tuple(extents)), max(1, _cost(s.body)) / steps
 
     def vectorises(self, s: n.Loop) -> bool:
         return not any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body)) and not any(
@@ -698,6 +694,18 @@ def _direct(statements: Iterable[n.Stmt]) -> Iterable[n.Stmt]:
         if isinstance(s, n.If):
             for body in bodies(s):
                 yield from _direct(body)
+
+
+def _cost(block: Iterable[n.Stmt]) -> float:
+    """What one run of the statements costs, each loop making one iteration, of two branches the dearer one."""
+    total = 0.0
+    for s in block:
+        total += isinstance(s, (n.Store, n.Accumulate))
+        computed = (e for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Apply) and e.dtype != "index")
+        total += sum(OPS[e.op].cost for e in computed)
+        inner = [_cost(body) for body in bodies(s)]
+        total += max(inner, default=0) if isinstance(s, n.If) else sum(inner)
+    return total
 
 
 def _private(block: Iterable[n.Stmt]) -> set[str]:

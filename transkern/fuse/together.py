@@ -1,0 +1,100 @@
+"""Iterations that go together, statement by statement: what each of them has for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import map_own, scalars_set, scalars_used, walk, with_bodies
+
+
+@dataclass(slots=True)
+class Copy:
+    """What one of the iterations that go together has for itself: values of loop variables, arrays, names, lanes of
+    scalars."""
+
+    values: dict[str, Expr]
+    arrays: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    spread: dict[str, str] = field(default_factory=dict)
+
+
+def lanes_own(s: n.Stmt, copy: Copy, lane: Expr) -> n.Stmt:
+    """The statement as one of the iterations that go together has it."""
+
+    s = map_own(s, lambda e: Load(copy.spread[e.name], (lane,), e.dtype)
+                if isinstance(e, Var) and e.name in copy.spread else None)  # fmt: skip
+    if isinstance(s, (n.Let, n.Assign)) and s.name in copy.spread:
+        s = n.Store(copy.spread[s.name], (lane,), s.value, span=s.span)
+    s = _with_names(s, copy)
+    return with_bodies(s, lambda inner: tuple(lanes_own(x, copy, lane) for x in inner))
+
+
+def renamed(s: n.Stmt, copy: Copy) -> n.Stmt:
+    """A statement outside the lanes, as one of the iterations that go together has it."""
+    return with_bodies(_with_names(s, copy), lambda inner: tuple(renamed(x, copy) for x in inner))
+
+
+def _with_names(s: n.Stmt, copy: Copy) -> n.Stmt:
+    """The statement itself with the copy's values, names and arrays."""
+
+    def change(e: Expr) -> Expr | None:
+        match e:
+            case Load(buffer, index, dtype) if buffer in copy.arrays:
+                return Load(copy.arrays[buffer], tuple(b.map_expr(i, change) for i in index), dtype)
+            case Var(name, dtype) if name in copy.names:
+                return Var(copy.names[name], dtype)
+            case Var(name):
+                return copy.values.get(name)
+            case _:
+                return None
+
+    s = map_own(s, change)
+    match s:
+        case n.Let(name=name) if name in copy.names:
+            return replace(s, name=copy.names[name])
+        case (n.Store(buffer=buffer) | n.Alloc(buffer)) if buffer in copy.arrays:
+            return replace(s, buffer=copy.arrays[buffer])
+        case _:
+            return s
+
+
+def repeatable(body: Sequence[n.Stmt]) -> bool:
+    """Whether each statement may run for several iterations before the next one: none hands another a variable."""
+    if any(not isinstance(s, (n.Let, n.Alloc, n.Loop)) for s in body):
+        return False
+    for s in body:
+        plain = all(isinstance(x, (n.Loop, n.Let, n.Assign, n.Store, n.If)) for x in walk((s,)) if x is not s)
+        variables = {x.name for x in walk((s,)) if isinstance(x, n.Assign)}
+        elsewhere = [x for x in body if x is not s]
+        if not plain or any(variables & (scalars_used(x) | scalars_set(x)) for x in elsewhere):
+            return False
+    top = {s.name for s in body if isinstance(s, n.Let)}
+    return not any(isinstance(x, n.Let) and x.name in top for s in body if isinstance(s, n.Loop) for x in walk(s.body))
+
+
+def only_lanes(block: Sequence[n.Stmt], lane: Var) -> bool:
+    """Whether all that a branch does is to store to what lives in lanes."""
+    return all(
+        only_lanes((*s.then, *s.orelse), lane) if isinstance(s, n.If)
+        else isinstance(s, n.Store) and s.index == (lane,) for s in block
+    )  # fmt: skip
+
+
+def always(e: Expr) -> Iterator[Expr]:
+    """What is evaluated whenever `e` is."""
+    yield e
+    match e:
+        case Load(_, index, _):
+            for i in index:
+                yield from always(i)
+        case Apply("where" | "and_then" | "or_else", (first, *_), _):
+            yield from always(first)
+        case Apply(_, args, _):
+            for a in args:
+                yield from always(a)
+        case _:
+            pass
