@@ -28,6 +28,7 @@ from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_a
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
+from transkern.fuse.split_complex import split_complex
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
 
@@ -35,6 +36,7 @@ Pass = Callable[[Program], Program]
 
 BEFORE_LOOPS: tuple[Pass, ...] = (
     lower,
+    split_complex,  # as soon as there are statements in front of which an operand can get a name
     drop_proven_guards,
     prove_bounds,
     hoist_guards,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.language import basics, corners  # noqa: F401  (they fill the registry)
+from tests.language import basics, complex_numbers, corners  # noqa: F401  (they fill the registry)
 from tests.language.registry import CASES, Case
 
 
@@ -32,9 +32,9 @@ def difference(got: Any, wanted: Any, tolerance: float) -> str:
         else:
             same = np.array_equal(got, wanted, equal_nan=inexact)
         return "" if same else f"{got} instead of {wanted}"
-    if isinstance(wanted, float) and got != got and wanted != wanted:
+    if isinstance(wanted, (float, complex)) and got != got and wanted != wanted:
         return ""
-    if isinstance(wanted, float) and abs(got - wanted) <= tolerance * max(1.0, abs(wanted)):
+    if isinstance(wanted, (float, complex)) and abs(got - wanted) <= tolerance * max(1.0, abs(wanted)):
         return ""
     return "" if got == wanted else f"{got!r} instead of {wanted!r}"
 

@@ -13,6 +13,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
     describe,
+    part,
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import shape_of
@@ -42,6 +43,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Const, Expr
 
 _NUMPYS = (np.generic, np.ndarray, np.dtype, str, np.finfo, np.iinfo)
@@ -177,8 +179,11 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
         case "itemsize":
             return Static(np.dtype(value.dtype).itemsize)
         case "real" | "imag":
-            if value.dtype.startswith("complex"):
-                ctx.fail("complex numbers")
+            if is_complex(value.dtype):
+                if isinstance(original, Static):
+                    return Static(getattr(original.value, name))
+                made = part(value, name)
+                return Scalar(made.body, original.python) if isinstance(original, Scalar) else made
             if name == "real":
                 return original
             zero = b.cast(Const(0, "int64"), value.dtype) if value.dtype != "bool" else b.FALSE
@@ -201,4 +206,6 @@ def python_number(ctx: Context, value: Value) -> Value:
         return Scalar(b.as_index(expr), True)
     if expr.dtype.startswith("float"):
         return Scalar(b.cast(expr, "float64"), True)
+    if is_complex(expr.dtype):
+        return Scalar(b.cast(expr, "complex128"), True)
     return Scalar(expr, True)

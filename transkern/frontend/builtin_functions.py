@@ -50,6 +50,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read
 
@@ -136,6 +137,12 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     if kind == "bool":
         return truth(ctx, value)
     expr = scalar_expr(ctx, value)
+    if is_complex(expr.dtype) and is_python_number(value):
+        wanted = "a string, a bytes-like object" if kind == "int" else "a string"
+        text = f"{kind}() argument must be {wanted} or a real number, not 'complex'"
+        ctx.guard(b.FALSE, "TypeError", text)
+    if is_complex(expr.dtype):
+        expr = Apply("real", (expr,), float_of(expr.dtype))
     if kind == "float":
         return Scalar(b.cast(expr, "float64"), True)
     if expr.dtype.startswith("float"):
@@ -154,14 +161,23 @@ def _complex(ctx: Context, a: Arguments) -> Value:
     if all(p is None or (isinstance(p, Static) and is_number(p)) for p in parts):
         return Static(complex(*[p.value for p in parts if isinstance(p, Static)]))
     real, imag = (Static(0.0) if p is None else p for p in parts)
-    exprs = [b.cast(scalar_expr(ctx, p), "float64") for p in (real, imag) if scalar_expr(ctx, p).dtype != "complex128"]
-    if len(exprs) < 2:
-        if parts[1] is None:
-            return Scalar(scalar_expr(ctx, real), True)
-        ctx.fail("complex() of complex parts", "write real + 1j * imag")
+    x, y = scalar_expr(ctx, real), scalar_expr(ctx, imag)
     if parts[1] is None:
-        return Scalar(b.cast(exprs[0], "complex128"), True)
-    ctx.fail("complex() of run-time parts", "write real + 1j * imag")
+        return Scalar(b.cast(x, "complex128"), True)
+    first, turned = _parts(x)
+    second, taken = _parts(y)
+    if is_complex(y.dtype):
+        first = Apply("subtract", (first, taken), "float64")
+    if is_complex(x.dtype):
+        second = Apply("add", (turned, second), "float64")
+    return Scalar(Apply("complex", (first, second), "complex128"), True)
+
+
+def _parts(x: Expr) -> tuple[Expr, Expr]:
+    if not is_complex(x.dtype):
+        return b.cast(x, "float64"), Const(0.0, "float64")
+    wide = b.cast(x, "complex128")
+    return Apply("real", (wide,), "float64"), Apply("imag", (wide,), "float64")
 
 
 @handles("builtins.divmod", names="a b")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import python_complex
 from transkern.frontend.context import Context
 from transkern.frontend.values import (
     Array,
@@ -30,6 +31,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir.complexes import IMAG, REAL, complex_of, float_of, is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.nodes import Buffer
 from transkern.ir.ops import OPS
@@ -38,6 +40,7 @@ from transkern.ir.traverse import buffers_read, variables_read
 _WEAK: dict[str, Any] = {"index": int, "float64": float, "complex128": complex, "bool": np.dtype(bool)}
 _CAPTURED = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+    "complex64", "complex128",
 )  # fmt: skip
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
@@ -271,6 +274,8 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     exprs_in, axes, mask, scalar = align(ctx, args)
     casted = tuple(to_loop(ctx, e, t) for e, t in zip(exprs_in, loop, strict=True))
     _check_integer_power(ctx, op, casted, axes)
+    if op == "multiply" and scalar and operator_call and is_complex(result):
+        op = "plain_multiply"
     body: Expr = Apply(op, casted, result)
     body = simplify(body)
     if scalar:
@@ -320,18 +325,26 @@ def _power(ctx: Context, args: Sequence[Value]) -> Value | None:
     if isinstance(exponent, Static) and is_python_number(exponent) and isinstance(base, (Array, Scalar)):
         kind = np.dtype("int64" if base.dtype == "index" else base.dtype).kind
         value = exponent.value
-        if kind in "fc" or (kind in "iu" and isinstance(value, int)):
+        if kind == "c":
+            return _complex_power(ctx, base, value)
+        if kind == "f" or (kind in "iu" and isinstance(value, int)):
             if value == 2:
-                return apply(ctx, "multiply", [base, base]) if kind == "c" else apply(ctx, "square", [base])
-            if value == 1 and kind in "fc":
+                return apply(ctx, "square", [base])
+            if value == 1 and kind == "f":
                 return apply(ctx, "positive", [base])
-            if kind in "f" and value == 0.5:
+            if kind == "f" and value == 0.5:
                 return apply(ctx, "sqrt", [base])
-            if kind in "f" and value == -1:
+            if kind == "f" and value == -1:
                 return apply(ctx, "reciprocal", [base])
         if kind in "iu" and isinstance(value, int) and value < 0:
             ctx.guard(b.FALSE, "ValueError", "Integers to negative integer powers are not allowed.")
     return None
+
+
+def _complex_power(ctx: Context, base: Array | Scalar, exponent: complex) -> Value | None:
+    """``z ** 2`` of arrays is a square, and so on; scalars take all exponents by way of `npy_cpow`."""
+    function = {2: "square", 0.5: "sqrt", -1: "reciprocal"}.get(exponent)  # type: ignore[call-overload]
+    return apply(ctx, function, [base]) if function and isinstance(base, Array) and base.ndim else None
 
 
 def _check_integer_power(ctx: Context, op: str, args: tuple[Expr, ...], axes: tuple[Axis, ...]) -> None:
@@ -352,6 +365,8 @@ def simplify(expr: Expr) -> Expr:
             return x
         case Apply("positive", (x,), dtype) if x.dtype == dtype:
             return x
+        case Apply("conjugate", (x,), dtype) if x.dtype == dtype and not is_complex(dtype):
+            return x
         case _:
             return expr
 
@@ -368,16 +383,13 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
             ctx.fail(str(error))
     exprs = [scalar_expr(ctx, a) for a in args]
     kinds = [e.dtype for e in exprs]
+    if "complex128" in kinds:
+        return python_complex.operate(ctx, op, exprs)
     if op in ("bitwise_and", "bitwise_or", "bitwise_xor") and set(kinds) == {"bool"}:
         return Scalar(Apply(op, tuple(exprs), "bool"), True)
     exprs = [b.cast(e, "index") if e.dtype == "bool" else e for e in exprs]
     kinds = [e.dtype for e in exprs]
-    if "complex128" in kinds:
-        common = "complex128"
-    elif "float64" in kinds:
-        common = "float64"
-    else:
-        common = "index"
+    common = "float64" if "float64" in kinds else "index"
     if op in COMPARISONS:
         exprs = [b.cast(e, common) for e in exprs]
         return Scalar(
@@ -640,6 +652,22 @@ def nonzero(expr: Expr) -> Expr:
         return b.compare("not_equal", expr, b.ZERO)
     zero: Any = 0 if expr.dtype.startswith(("int", "uint")) else 0.0
     return Apply("not_equal", (expr, Const(zero, expr.dtype)), "bool")
+
+
+def part(value: Array, name: str) -> Array:
+    """``z.real``, ``z.imag`` of complex numbers: of memory a view."""
+    dtype = float_of(value.dtype)
+    if value.view and isinstance(value.body, Load):
+        index = (*value.body.index, REAL if name == "real" else IMAG)
+        return replace(value, body=Load(value.body.buffer, index, dtype), identity="")
+    return replace(value, body=Apply(name, (value.body,), dtype), identity="")
+
+
+def together(ctx: Context, real: Value, imag: Value) -> Value:
+    """``real + 1j * imag``, exactly."""
+    elements, axes, mask, scalar = align(ctx, [real, imag])
+    body = Apply("complex", tuple(elements), complex_of(elements[0].dtype))
+    return Scalar(body) if scalar else Array(axes, body, mask)
 
 
 def convert(value: Array, dtype: str) -> Array:

@@ -74,6 +74,12 @@ UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better trans
 RETURN = "return"  # the pseudo-name that holds an inlined function's value
 
 
+def _may_store(node: ast.expr) -> bool:
+    """Whether an expression may change an array: a function of the user's, or `out=`."""
+    calls = (x for x in ast.walk(node) if isinstance(x, ast.Call))
+    return any(isinstance(c.func, ast.Name) or any(k.arg == "out" for k in c.keywords) for c in calls)
+
+
 class Expressions:
     """The translation of one function body's expressions, over its names `env`."""
 
@@ -194,8 +200,11 @@ class Expressions:
                 items += self.elements(self.expr(e.value), 0, e)
                 continue
             item = self._placed(self.expr(e))
+            later = elts[position + 1 :]
             if isinstance(item, Scalar) and any(calls[position + 1 :]):
                 item = self.settle(item, "item")  # a call may change what it is made of
+            elif isinstance(item, Array) and item.mask is None and any(map(_may_store, later)):
+                item = self.settle(item, "item")
             items.append(item)
         return tuple(items)
 

@@ -30,7 +30,9 @@ from transkern.frontend.elementwise import (
     convert,
     describe,
     is_number,
+    is_python_number,
     scalar_expr,
+    simplify,
 )  # fmt: skip
 from transkern.frontend.indexing import array_item
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
@@ -50,6 +52,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir.expr import Apply
 
 
 def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> Value:
@@ -115,6 +118,10 @@ def call_method(
                 return tolist(ctx, receiver)
             if name in ("sort", "partition", "put") and isinstance(receiver, Array):
                 return change_in_place(ctx, receiver, name, args, keywords)
+            if name == "conjugate" and isinstance(receiver, Scalar) and receiver.python:
+                return Scalar(simplify(Apply(name, (receiver.expr,), receiver.dtype)), True)
+            if name == "conjugate" and is_python_number(receiver) and isinstance(receiver, Static):
+                return Static(receiver.value.conjugate())
             if name not in METHODS and f"numpy.{name}" in TABLE and hasattr(np.ndarray, name):
                 return TABLE[f"numpy.{name}"](ctx, [as_array(ctx, receiver), *args], keywords)
             if name in METHODS or name == "item":

@@ -10,7 +10,7 @@ from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import python_number
 from transkern.frontend.choosing import compressed, taken
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, convert, scalar_expr
+from transkern.frontend.elementwise import apply, as_array, convert, part, scalar_expr, together
 from transkern.frontend.indexing import array_item
 from transkern.frontend.library_calls import sort
 from transkern.frontend.numpy_functions import clipped, nonzero
@@ -32,6 +32,7 @@ from transkern.frontend.ufuncs import scan
 from transkern.frontend.values import Array, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Const
 
 METHODS: dict[str, tuple[str, Callable[[Context, Array, Arguments], Value]]] = {}
@@ -151,7 +152,9 @@ def change_in_place(
 
 @method("conj", "conjugate", parameters="")
 def _conjugate(ctx: Context, x: Array, a: Arguments) -> Value:
-    return x
+    if not is_complex(x.dtype):
+        return x
+    return apply(ctx, "conjugate", [x if x.ndim else Scalar(x.body)])
 
 
 @method("copy", parameters="order")
@@ -340,6 +343,9 @@ def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
                 return convert(scaled, dtype)
             return Scalar(b.cast(scalar_expr(ctx, scaled), dtype))
         return replace(array, view=False, identity="") if isinstance(array, Array) else array
+    if is_complex(array.dtype):
+        parts = [part(as_array(ctx, array), name) for name in ("real", "imag")]
+        return together(ctx, *(rounded(ctx, p if p.ndim else Scalar(p.body), digits) for p in parts))
     if places == 0:
         return apply(ctx, "rint", [array])
     scale = Static(float(10 ** abs(places)))

@@ -13,6 +13,7 @@ from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
 
 
@@ -60,12 +61,16 @@ def _vdot(ctx: Context, a: Arguments) -> Value:
         b.compare("equal", x.dims[0], y.dims[0]), "ValueError", "cannot reshape array of size {} into shape ({},)",
         (y.dims[0], x.dims[0]),
     )  # fmt: skip
-    return matmul(ctx, x, y)
+    return matmul(ctx, _conjugated(ctx, x), y)
+
+
+def _conjugated(ctx: Context, x: Array) -> Array:
+    return as_array(ctx, apply(ctx, "conjugate", [x])) if is_complex(x.dtype) else x
 
 
 @handles("numpy.vecdot", "numpy.linalg.vecdot", names="x1 x2 axis")
 def _vecdot(ctx: Context, a: Arguments) -> Value:
-    product = as_array(ctx, apply(ctx, "multiply", [a.array("x1"), a.array("x2")]))
+    product = as_array(ctx, apply(ctx, "multiply", [_conjugated(ctx, a.array("x1")), a.array("x2")]))
     return reduce(ctx, "sum", product, a.get("axis") or Static(-1), False, product.dtype)
 
 

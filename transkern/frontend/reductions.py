@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, apply, as_array, convert, nonzero, scalar_expr
-from transkern.frontend.shaping import constant_int, normal_axis, reshape
+from transkern.frontend.elementwise import align, apply, as_array, convert, nonzero, part, scalar_expr
+from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
 _EMPTY = {
@@ -81,6 +82,8 @@ def reduce(
         if value.mask is not None:
             size = Reduce("count", value.axes[:1], value.mask, "index")
         ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _EMPTY[op])
+    if is_complex(value.dtype) and op in ("prod", "max", "min", "argmax", "argmin"):
+        return _in_order(ctx, op, value, axes, keepdims, initial)
     inner = tuple(ctx.axis("r", value.dims[a]) for a in axes)
     outer = ctx.axes(tuple(d for p, d in enumerate(value.dims) if p not in axes))
     position = dict(zip(axes, inner, strict=True))
@@ -111,6 +114,35 @@ def reduce(
         full = tuple(ctx.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
         return ctx.define(Array(full, total), name or op, **facts)
     return ctx.define(Array(outer, total), name or op, **facts)
+
+
+def _in_order(
+    ctx: Context, op: str, value: Array, axes: tuple[int, ...], keepdims: bool, initial: Value | None
+) -> Value:
+    """A reduction of complex numbers that is not one of their parts: from element to element."""
+    from transkern.frontend.compositions import compose
+    from transkern.frontend.ufuncs import folded
+
+    value = ctx.compact(value, "kept") if value.mask is not None else value
+    rest = [d for d in range(value.ndim) if d not in axes]
+    turned = transpose(ctx, value, [*axes, *rest])
+    outer, inner = turned.dims[: len(axes)], turned.dims[len(axes) :]
+    flat = reshape(ctx, turned, [_extent(b.product(outer)), *map(_extent, inner)])
+    if op in ("argmax", "argmin"):
+        made = compose(ctx, "folding", "best", [flat, Static(op == "argmax")], {})
+    else:
+        name = {"prod": "multiply", "max": "maximum", "min": "minimum"}[op]
+        made = folded(ctx, name, flat, 0, None, False)
+        if initial is not None:
+            made = apply(ctx, name, [initial, made])
+    if not keepdims:
+        return made
+    dims = [Static(1) if d in axes else _extent(value.dims[d]) for d in range(value.ndim)]
+    return reshape(ctx, as_array(ctx, made), dims)
+
+
+def _extent(dim: Expr) -> Value:
+    return Scalar(dim, True)
 
 
 def chosen(ctx: Context, op: str, value: Array, where: Value) -> Array:
@@ -203,7 +235,7 @@ def variance(
     dtype: str | None = None, centre: Value | None = None,
 ) -> Value:  # fmt: skip
     """``np.var`` and ``np.std``, in NumPy's two passes; `centre`: the mean, where the caller has it."""
-    out = dtype or (value.dtype if value.dtype.startswith("float") else "float64")
+    out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" else out
     if value.dtype != work:
         value = convert(value, work)
@@ -213,7 +245,12 @@ def variance(
     if centre is None:
         centre = mean(ctx, value, axis, True, None)
     deviation = apply(ctx, "subtract", [value, as_array(ctx, centre)])
-    square = apply(ctx, "multiply", [deviation, deviation])
+    if is_complex(work):  # the squared distance, in the dtype of the parts
+        work = out = float_of(work)
+        parts = [part(as_array(ctx, deviation), name) for name in ("real", "imag")]
+        square = apply(ctx, "add", [apply(ctx, "multiply", [p, p]) for p in parts])
+    else:
+        square = apply(ctx, "multiply", [deviation, deviation])
     total = reduce(ctx, "sum", as_array(ctx, square), axis, keepdims, work, "total")
     size: Value = Scalar(count_over(ctx, value, axes), True)
     if ddof is not None:

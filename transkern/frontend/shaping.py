@@ -23,6 +23,7 @@ from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import has_part
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
@@ -235,7 +236,7 @@ def is_contiguous(ctx: Context, value: Array) -> bool:
         return True
     assert isinstance(value.body, Load)
     buffer = ctx.buffers[value.body.buffer]
-    if buffer.layout != "C":
+    if buffer.layout != "C" or has_part(value.body.index):
         return False
     own = [a.var for a in value.axes]
     index = list(value.body.index)

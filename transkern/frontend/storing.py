@@ -47,7 +47,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     is_array = isinstance(value, (Array, Concatenation, Seq, GrowingList, Range, Record)) or is_constant_array(value)
     source = value if is_array else None
     if casting is not None:
-        _same_kind(ctx, casting, value, buffer.dtype)
+        _same_kind(ctx, casting, value, target_index.dtype)
     if source is not None:
         array = as_array(ctx, source)
         if array.mask is not None or plan.mask is not None:
@@ -57,7 +57,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     else:
         axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), scalar_expr(ctx, value)
         if isinstance(value, Static) and is_number(value):
-            _range_checked(ctx, value, buffer.dtype)
+            _range_checked(ctx, value, target_index.dtype)
     index = tuple(
         b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
     )
@@ -65,9 +65,9 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if plan.mask is not None:
         mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
     ctx.before_write(buffer.name)
-    body = b.cast(body, buffer.dtype)
+    body = b.cast(body, target_index.dtype)
     if not axes and mask is None:
-        if body != Load(buffer.name, index, buffer.dtype):
+        if body != Load(buffer.name, index, target_index.dtype):
             ctx.emit(n.Store(buffer.name, index, body))
         return
     ctx.emit(n.Write(buffer.name, axes, index, body, mask))
@@ -105,7 +105,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )
         ctx.before_write(buffer.name)
-        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype)))
+        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))
         return
     same = (
         array.mask is not None and array.ndim == len(plan.axes) and array.dims == tuple(a.extent for a in plan.axes)
@@ -121,7 +121,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
         )
         mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
         ctx.before_write(buffer.name)
-        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype), mask))
+        ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype), mask))
         return
     # positions of the mask first, then one value a position
     positions = ctx.compact(Array(plan.axes[:1], b.cast(plan.axes[0].var, "int64"), plan.mask), "where")
@@ -139,4 +139,4 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
     renamed = {old.name: new.var for old, new in zip(plan.axes[1:], axes[1:], strict=True)}
     index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)
     ctx.before_write(buffer.name)
-    ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, buffer.dtype)))
+    ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))

@@ -39,6 +39,8 @@ def stored_names(node: ast.AST) -> frozenset[str]:
                 names.add(name)
             case ast.AugAssign(target=ast.Name(id=name)):
                 names.add(name)
+            case ast.Attribute(value=ast.Name(id=name), attr="real" | "imag"):
+                names.add(name)  # a part of it may be stored to
             case ast.keyword(arg="out", value=value):
                 names |= {_owner(v) for v in (value.elts if isinstance(value, ast.Tuple) else [value])}
             case ast.Call(func=ast.Attribute(attr=attr), args=[first, *_]) if attr in _STORING:

@@ -22,6 +22,7 @@ from transkern.frontend.elementwise import (
     as_array,
     describe,
     is_number,
+    part,
     scalar_expr,
     select,
     static_expr,
@@ -65,6 +66,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import REAL, has_part, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
@@ -370,7 +372,11 @@ class Translator(Expressions):
         assert isinstance(value.body, Load)
         offset, steps = [], []
         names = [a.name for a in value.axes]
-        for position in value.body.index:
+        index, part = value.body.index, ""
+        if has_part(index):
+            part = "real" if index[-1] == REAL else "imag"
+            index = index[:-1]
+        for position in index:
             terms, total = b.affine(position)
             along: dict[str, Expr] = dict.fromkeys(names, b.ZERO)
             rest: dict[Expr, int] = {}
@@ -386,9 +392,9 @@ class Translator(Expressions):
                     rest[term] = count
             offset.append(b.from_affine(rest, total))
             steps.append(tuple(along.values()))
-        if len(value.body.index) != len(base.dims) and (len(value.body.index) != 1 or base.layout != "C"):
+        if len(index) != len(base.dims) and (len(index) != 1 or base.layout != "C"):
             return self._array_result(value)
-        return n.ViewResult(base.name, value.dims, tuple(offset), tuple(steps), value.dtype)
+        return n.ViewResult(base.name, value.dims, tuple(offset), tuple(steps), value.dtype, part)
 
     def _array_result(self, value: Array) -> n.Result:
         ctx = self.ctx
@@ -632,6 +638,11 @@ class Translator(Expressions):
             if _is_frozen(base.kind):
                 ctx.guard(b.FALSE, "dataclasses.FrozenInstanceError", f"cannot assign to field '{target.attr}'")
             ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
+        elif target.attr in ("real", "imag") and isinstance(base, Array) and is_complex(base.dtype):
+            if not base.view and isinstance(target.value, ast.Name):
+                base = self.own(target.value.id, base)
+            if base.view:
+                storing.write(ctx, part(base, target.attr), [Static(Ellipsis)], value)
         elif target.attr == "shape" and isinstance(target.value, ast.Name):
             if isinstance(base, Array) and base.identity:
                 ctx.fail("assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
@@ -664,7 +675,10 @@ class Translator(Expressions):
             self.assign(target, self.operate(op, old, new))
             return
         if isinstance(target, ast.Attribute):
-            old = attributes.attribute(ctx, self.expr(target.value), target.attr)
+            owner = self.expr(target.value)
+            if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
+                owner = self.own(target.value.id, owner)
+            old = attributes.attribute(ctx, owner, target.attr)
             if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
                 result = self.operate(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)

@@ -75,7 +75,9 @@ def stable_parts(ctx: Context, condition: Expr) -> Expr:
 
 
 def zero(dtype: str) -> Const:
-    return Const(False, dtype) if dtype == "bool" else Const(0.0 if dtype.startswith("float") else 0, dtype)
+    if dtype == "bool":
+        return Const(False, dtype)
+    return Const(0.0 if dtype.startswith(("float", "complex")) else 0, dtype)
 
 
 def condition_of(value: Value) -> Expr:

@@ -22,8 +22,10 @@ from transkern.frontend.elementwise import (
     is_number,
     loop_types,
     nonzero,
+    part,
     result_type,
     scalar_expr,
+    together,
 )
 from transkern.frontend.indexing import place
 from transkern.frontend.reductions import axes_of, reduce, sum_dtype
@@ -31,6 +33,7 @@ from transkern.frontend.shaping import constant_int, dtype_of, expand, normal_ax
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Load
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import buffers_read
@@ -125,12 +128,12 @@ COMPOSITE: dict[str, Composite] = {
     "deg2rad": _angle(True), "radians": _angle(True), "rad2deg": _angle(False), "degrees": _angle(False),
 }  # fmt: skip
 
-UFUNCS = {name: name for name in OPS if name not in ("where", "cast", "and_then", "or_else")}
+UFUNCS = {name: name for name, op in OPS.items() if isinstance(op.numpy, np.ufunc) and op.numpy.__name__ == name}
 UFUNCS |= {
     "abs": "absolute", "true_divide": "divide", "mod": "remainder", "bitwise_not": "invert",
     "bitwise_invert": "invert", "acos": "arccos", "asin": "arcsin", "atan": "arctan", "atan2": "arctan2",
     "pow": "power", "fix": "trunc", "bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
-    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "conjugate": "positive", "conj": "positive",
+    "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "conj": "conjugate",
 } | {name: name for name in COMPOSITE}  # fmt: skip
 """The functions of NumPy's that are ufuncs (or as good as one) and the op that each is."""
 
@@ -220,10 +223,10 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     (at,) = axes_of(ctx, axis, value.ndim) if value.ndim else (0,)
     if a.flag("keepdims") or a.get("where") is not None or a.get("initial") is not None:
         ctx.fail(f"`{a.name}` with these arguments", f"supported with more than an axis: {', '.join(_REDUCTIONS)}")
-    return a.result(_folded(ctx, name, value, at, dtype, False))
+    return a.result(folded(ctx, name, value, at, dtype, False))
 
 
-def _folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
+def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
     """The ufunc over an axis, element after element."""
     from transkern.frontend.compositions import compose
 
@@ -255,16 +258,23 @@ def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mappin
     value = ctx.compact(value, "kept") if value.mask is not None else value
     axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
-    if op in _SCANS and not (op in ("maximum", "minimum") and value.dtype == "bool"):
+    if op in _SCANS and not (op in ("maximum", "minimum") and value.dtype == "bool") and not (
+        is_complex(value.dtype) and op != "add"
+    ):
         if op in ("add", "multiply"):
             dtype = dtype or sum_dtype(value.dtype)
         value = convert(value, dtype) if dtype is not None and value.dtype != dtype else value
         return a.result(scan(ctx, _SCANS[op], value, axis, f"running_{_SCANS[op]}"))
-    return a.result(_folded(ctx, name, value, axis, dtype, True))
+    return a.result(folded(ctx, name, value, axis, dtype, True))
 
 
 def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
     """A running reduction along an axis."""
+    if is_complex(value.dtype):
+        if op != "sum":
+            return as_array(ctx, folded(ctx, {"prod": "multiply"}[op], value, axis, None, True))
+        real, imag = (scan(ctx, op, part(value, name), axis, f"{base}_{name}") for name in ("real", "imag"))
+        return as_array(ctx, together(ctx, real, imag))
     order = [d for d in range(value.ndim) if d != axis] + [axis]
     turned = value if axis == value.ndim - 1 else transpose(ctx, value, order)
     buffer = ctx.buffer(base, value.dtype, turned.dims)

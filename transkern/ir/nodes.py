@@ -41,7 +41,8 @@ class Buffer:
     `role` is ``argument`` (the caller's memory), ``result`` (returned), or ``temporary``.
     `layout` is ``C`` (contiguous) or ``strided`` (one stride a dimension, in elements, in `<name>_stride<d>`).
     `low`/`high`: every element is within ``[low, high)`` where they are known; `permutation`: no element repeats.
-    `line`: the user's line that made it.
+    `line`: the user's line that made it. `element`: the dtype that the caller sees where it is another one: a buffer
+    of ``float64[n,2]`` may hold ``complex128[n]``.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Buffer:
     high: Expr | None = None
     permutation: bool = False
     line: int = 0
+    element: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,13 +281,15 @@ class ArrayResult:
 
 @dataclass(frozen=True, slots=True)
 class ViewResult:
-    """A view of an argument: element ``offset + sum(axis * stride)`` of its memory, counted in elements."""
+    """A view of an argument: element ``offset + sum(axis * stride)`` of its memory, counted in elements; of complex
+    elements the `part`, ``real`` or ``imag``, or all (empty)."""
 
     buffer: str
     dims: tuple[Expr, ...]
     offset: tuple[Expr, ...]
     steps: tuple[tuple[Expr, ...], ...]
     dtype: str
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

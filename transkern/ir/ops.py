@@ -27,6 +27,14 @@ def _where(condition: Any, then: Any, orelse: Any) -> Any:
     return np.where(condition, then, orelse)
 
 
+def _together(real: Any, imag: Any) -> Any:
+    return real + 1j * imag
+
+
+def _multiply_add(x: Any, y: Any, z: Any) -> Any:
+    return x * y + z
+
+
 _TRANSCENDENTAL = 20
 _DIVISION = 4
 
@@ -108,12 +116,40 @@ OPS: dict[str, Op] = {
         Op("invert", np.invert, 1),
         Op("left_shift", np.left_shift, 2),
         Op("right_shift", np.right_shift, 2),
+        Op("conjugate", np.conjugate, 1),
+        # of complex numbers; `fuse.split_complex` makes pairs of floats of them, and then these are gone
+        Op("complex", _together, 2),
+        Op("real", np.real, 1),
+        Op("imag", np.imag, 1),
+        Op("plain_multiply", np.multiply, 2),  # of scalars; NumPy's vectors fuse the additions
+        Op("python_divide", np.divide, 2, _DIVISION),
+        Op("python_power", np.power, 2, _TRANSCENDENTAL),
+        # x * y + z, rounded once where the machine has an instruction for it, as in NumPy's complex products
+        Op("multiply_add", _multiply_add, 3),
         Op("where", _where, 3),  # where(condition, then, orelse); only the chosen side need be valid
         Op("cast", np.asarray, 1),  # to the Apply's dtype, as ndarray.astype does
         # Python's own `and`/`or` on conditions: the right side is evaluated only where the left does not decide
         Op("and_then", np.logical_and, 2, result="bool"),
         Op("or_else", np.logical_or, 2, result="bool"),
     )
+}
+
+COMPLEX_FUNCTIONS = (
+    "sqrt", "exp", "log", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh",
+    "arccosh", "arctanh", "expm1", "log1p",
+)  # fmt: skip
+"""The complex functions that are no arithmetic: ``complex_sqrt_real(x, y)`` is the real part of one. All but
+the last two are the C library's in NumPy."""
+
+
+def _part_of(function: Callable[..., Any], part: str) -> Callable[..., Any]:
+    return lambda *parts: getattr(function(*(_together(*parts[k : k + 2]) for k in range(0, len(parts), 2))), part)
+
+
+OPS |= {
+    f"complex_{name}_{part}": Op(f"complex_{name}_{part}", _part_of(getattr(np, name), part), arity, _TRANSCENDENTAL)
+    for name, arity in (*((f, 2) for f in COMPLEX_FUNCTIONS), ("power", 4))
+    for part in ("real", "imag")
 }
 
 REDUCTIONS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin", "first", "last", "count")

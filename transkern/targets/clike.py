@@ -18,6 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
+from transkern.ir.ops import COMPLEX_FUNCTIONS
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -44,6 +45,38 @@ VECTOR_MATH = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
     "hypot", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
 )  # fmt: skip
+
+# NumPy's `npy_cpow` of a + bi to the c + di: small whole exponents are products, all others the library's
+_POWER = """
+    T real, imag;
+    if (c == 0 && d == 0) { real = 1; imag = 0; }
+    else if (a == 0 && b == 0) { real = imag = c > 0 ? (T)0 : (T)NAN; }
+    else if (d == 0 && c > -100 && c < 100 && c == (int)c) {
+        int n = c < 0 ? -(int)c : (int)c;
+        T x = a, y = b, t;
+        real = 1; imag = 0;
+        if (c == 1) { real = a; imag = b; }
+        else if (c == 2) { real = a * a - b * b; imag = a * b + b * a; }
+        else if (c == 3) { x = a * a - b * b; y = a * b + b * a; real = a * x - b * y; imag = a * y + b * x; }
+        else for (;;) {
+            if (n & 1) { t = real * x - imag * y; imag = real * y + imag * x; real = t; }
+            if (!(n >>= 1)) break;
+            t = x * x - y * y; y = x * y + y * x; x = t;
+        }
+        if (c < 0) {
+            if (fabs{f}(real) >= fabs{f}(imag)) {
+                T r = imag / real, s = 1 / (real + imag * r);
+                real = s; imag = (0 - r) * s;
+            } else {
+                T r = real / imag, s = 1 / (imag + real * r);
+                real = r * s; imag = -s;
+            }
+        }
+    } else {
+        _Complex T z = __builtin_cpow{f}(__builtin_complex(a, b), __builtin_complex(c, d));
+        real = __real__ z; imag = __imag__ z;
+    }
+"""
 
 # helpers: name -> text with T for the type; {f} is the suffix of the math functions
 HELPERS: dict[str, str] = {
@@ -295,6 +328,24 @@ _RESERVED = frozenset(
     ]
 )
 
+HELPERS["multiply_add"] = (
+    "(T a, T b, T c)\n{\n#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__CUDACC__)\n"
+    "    return fma{f}(a, b, c);\n#else\n    return a * b + c;\n#endif\n}"
+)
+HELPERS |= {  # as NumPy writes them out
+    "complex_log1p_real": "(T a, T b) { return log{f}(hypot{f}(a + 1, b)); }",
+    "complex_log1p_imag": "(T a, T b) { return atan2{f}(b, a + 1); }",
+    "complex_expm1_real": "(T a, T b) { T s = sin{f}(b / 2); return expm1{f}(a) * cos{f}(b) - 2 * s * s; }",
+    "complex_expm1_imag": "(T a, T b) { return exp{f}(a) * sin{f}(b); }",
+}
+for _part, _read in (("real", "__real__"), ("imag", "__imag__")):
+    for _name in COMPLEX_FUNCTIONS[:-2]:
+        _call = "c" + _MATH[_name]
+        HELPERS[f"complex_{_name}_{_part}"] = (
+            f"(T a, T b) {{ return {_read} __builtin_{_call}{{f}}(__builtin_complex(a, b)); }}"
+        )
+    HELPERS[f"complex_power_{_part}"] = f"(T a, T b, T c, T d) {{ {_POWER} return {_part}; }}"
+
 
 @dataclass(slots=True)
 class CPrinter:
@@ -433,6 +484,8 @@ class CPrinter:
                 if np.dtype(dtype).itemsize < 4:
                     return f"({self.type(dtype)})({text})", _UNARY
             return text, level
+        if op.startswith("complex_") or op == "multiply_add":
+            return self._call(op, dtype, args)
         if op in _MATH and kind == "f":
             name = _MATH[op] + ("f" if dtype in ("float32", "float16") else "")
             if _MATH[op] in VECTOR_MATH:

@@ -30,13 +30,21 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     if a1.shape != a2.shape:
         return False
     same = a1 == a2
-    if equal_nan and a1.dtype.kind == "f" and a2.dtype.kind == "f":
+    if equal_nan and a1.dtype.kind in "fc" and a2.dtype.kind in "fc":
         same = same | (np.isnan(a1) & np.isnan(a2))
     return bool(np.all(same))
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     a = np.asanyarray(x)
+    if a.dtype.kind == "c":
+        kept = a.copy()
+        kept.real[...] = nan_to_num(a.real, True, nan, posinf, neginf)
+        kept.imag[...] = nan_to_num(a.imag, True, nan, posinf, neginf)
+        if copy:
+            return kept
+        x[...] = kept
+        return x
     if a.dtype.kind != "f":
         return a.copy() if copy else a
     high = np.finfo(a.dtype).max if posinf is None else posinf
@@ -64,6 +72,13 @@ def isreal(x: Any) -> Any:
 
 def iscomplex(x: Any) -> Any:
     return np.not_equal(np.imag(x), 0)
+
+
+def sort_complex(a: Any) -> Any:
+    b = np.sort(np.array(a))
+    if b.dtype.kind == "c":
+        return b
+    return b.astype(np.complex64 if b.dtype.char in "bhBH" else np.complex128)
 
 
 def angle(z: Any, deg: bool = False) -> Any:
@@ -132,7 +147,7 @@ def _gradient(f: Any, spacings: Any, axis: Any, edge_order: int) -> Any:
         raise TypeError("invalid number of arguments")
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
-    if f.dtype.kind != "f":
+    if f.dtype.kind not in "fc":
         f = f.astype(np.float64)
     results = []
     for k in list(range(len(axes))):
@@ -264,4 +279,4 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     a, v = np.asarray(a), np.asarray(v)
     if a.shape[0] == 0 or v.shape[0] == 0:
         raise ValueError("first array argument cannot be empty")
-    return correlation(a, v, mode, False)
+    return correlation(a, np.conjugate(v) if v.dtype.kind == "c" else v, mode, False)

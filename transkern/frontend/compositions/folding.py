@@ -31,6 +31,26 @@ def folded(op: Any, a: Any, identity: Any, name: str) -> Any:
     return total
 
 
+def best(a: Any, largest: bool) -> Any:
+    """The positions of the largest (smallest) complex numbers along the first axis; the first NaN wins."""
+    if a.ndim == 1:
+        at, top = 0, a[0]
+        for k in range(1, a.shape[0]):
+            better = a[k] > top if largest else a[k] < top
+            if better or (np.isnan(a[k]) and not np.isnan(top)):
+                at, top = k, a[k]
+        return np.int64(at)
+    where = np.zeros(a.shape[1:], np.int64)
+    best_yet = a[0].copy()
+    for k in range(1, a.shape[0]):
+        row = a[k]
+        better = row > best_yet if largest else row < best_yet
+        better = better | (np.isnan(row) & ~np.isnan(best_yet))
+        where[...] = np.where(better, k, where)
+        best_yet[...] = np.where(better, row, best_yet)
+    return where
+
+
 def accumulated(op: Any, a: Any, identity: Any, name: str) -> Any:
     made = a.copy()
     for k in range(1, a.shape[0]):

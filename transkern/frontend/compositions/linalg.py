@@ -15,7 +15,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         x = x.astype(float)
     if axis is None and (ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)):
         flat = np.ravel(x)
-        return _kept(np.sqrt(np.dot(flat, flat)), axes_of(None, x.ndim), keepdims)
+        if x.dtype.kind == "c":
+            squares = np.dot(flat.real, flat.real) + np.dot(flat.imag, flat.imag)
+        else:
+            squares = np.dot(flat, flat)
+        return _kept(np.sqrt(squares), axes_of(None, x.ndim), keepdims)
     axes = axes_of(axis, x.ndim)
     if len(axes) == 1:
         return _of_vectors(x, ord, axes, keepdims)
@@ -28,9 +32,13 @@ def _kept(result: Any, axes: Any, keepdims: bool) -> Any:
     return np.expand_dims(result, axes) if keepdims else result
 
 
+def _squares(x: Any) -> Any:
+    return (x.conj() * x).real if x.dtype.kind == "c" else x * x
+
+
 def _of_vectors(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if ord is None or ord == 2:
-        return np.sqrt(np.sum(x * x, axis=axis, keepdims=keepdims))
+        return np.sqrt(np.sum(_squares(x), axis=axis, keepdims=keepdims))
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     if ord == np.inf:
@@ -38,7 +46,7 @@ def _of_vectors(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if ord == -np.inf:
         return np.min(np.abs(x), axis=axis, keepdims=keepdims)
     if ord == 0:
-        return np.sum((x != 0).astype(x.dtype), axis=axis, keepdims=keepdims)
+        return np.sum((x != 0).astype(x.real.dtype), axis=axis, keepdims=keepdims)
     if ord == 1:
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     total = np.sum(np.power(np.abs(x), ord), axis=axis, keepdims=keepdims)
@@ -50,7 +58,7 @@ def _of_matrices(x: Any, ord: Any, axes: Any, keepdims: bool) -> Any:
     if row == column:
         raise ValueError("Duplicate axes given.")
     if ord is None or ord in ("fro", "f"):
-        return np.sqrt(np.sum(x * x, axis=axes, keepdims=keepdims))
+        return np.sqrt(np.sum(_squares(x), axis=axes, keepdims=keepdims))
     if ord == 2 or ord == -2 or ord == "nuc":
         values = np.linalg.svdvals(np.moveaxis(x, axes, (-2, -1)))
         if ord == "nuc":

@@ -119,7 +119,7 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
-    elif a.dtype.kind == "f":
+    elif a.dtype.kind in "fc":
         first = np.where(a.size == 0, np.array(0, a.dtype), np.min(a, initial=np.inf))
         last = np.where(a.size == 0, np.array(1, a.dtype), np.max(a, initial=-np.inf))
         if np.any(np.isnan(a)):
@@ -178,7 +178,7 @@ def _is_new(s: Any) -> Any:
     """Where an element of a sorted array is another than the one before it; all NaN are one."""
     new = np.ones(s.shape[0], bool)
     new[1:] = s[1:] != s[:-1]
-    if s.dtype.kind == "f":
+    if s.dtype.kind in "fc":
         new[1:] = new[1:] & ~(np.isnan(s[1:]) & np.isnan(s[:-1]))
     return new
 
@@ -229,7 +229,7 @@ def isin(
         return ~found if invert else found
     s = np.sort(np.ravel(test_elements))
     found = np.searchsorted(s, a, side="right") > np.searchsorted(s, a, side="left")
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         found = found & ~np.isnan(a)
     return ~found if invert else found
 

@@ -58,7 +58,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         x = np.concatenate((x, other if rowvar or other.shape[0] == 1 else other.T), axis=0)
     free = (0 if bias else 1) if ddof is None else ddof
     centred = x - np.mean(x, axis=1)[:, None]
-    return np.squeeze(np.dot(centred, centred.T) * np.true_divide(1, np.maximum(x.shape[1] - free, 0.0)))
+    return np.squeeze(np.dot(centred, np.conjugate(centred.T)) * np.true_divide(1, np.maximum(x.shape[1] - free, 0.0)))
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
@@ -66,7 +66,10 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> A
     if c.ndim == 0:
         return c / c
     deviation = np.sqrt(np.diagonal(c))
-    return np.clip(c / deviation[:, None] / deviation[None, :], -1, 1)
+    c = c / deviation[:, None] / deviation[None, :]
+    if c.dtype.kind == "c":
+        return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
+    return np.clip(c, -1, 1)
 
 
 # --- order
@@ -76,7 +79,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     a = np.asanyarray(a)
     s = np.sort(reduced_last(a, axis), axis=-1)
     n = s.shape[-1]
-    result = with_ones(_middle(s, n, a.dtype.kind == "f"), a, axis, keepdims)
+    result = with_ones(_middle(s, n, a.dtype.kind in "fc"), a, axis, keepdims)
     if out is None:
         return result[()]
     out[...] = result
@@ -85,7 +88,7 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
 
 def _middle(s: Any, n: Any, may_be_nan: bool) -> Any:
     """The mean of the two elements in the middle of the first `n` of sorted ones; NaN where the last of them is."""
-    work = np.result_type(s, np.float32) if s.dtype.kind == "f" else np.float64
+    work = np.result_type(s, np.float32) if s.dtype.kind in "fc" else np.float64
     low = chosen(n > 0, s, (n - 1) // 2, np.zeros((), s.dtype)).astype(work)
     high = chosen(n > 0, s, n // 2, np.zeros((), s.dtype)).astype(work)
     result = np.where(n % 2 == 1, high, (low + high) / 2)
@@ -93,7 +96,7 @@ def _middle(s: Any, n: Any, may_be_nan: bool) -> Any:
     if may_be_nan:
         wrong = wrong | np.isnan(chosen(n > 0, s, n - 1, np.zeros((), s.dtype)))
     result = np.where(wrong, np.nan, result)
-    return result.astype(s.dtype) if s.dtype.kind == "f" else result[()]
+    return result.astype(s.dtype) if s.dtype.kind in "fc" else result[()]
 
 
 def percentile(
@@ -126,7 +129,7 @@ def nanpercentile(
     fraction = np.true_divide(q, 100)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Percentiles must be in the range [0, 100]")
-    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), a.dtype.kind == "f")
+    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), a.dtype.kind in "fc")
 
 
 def nanquantile(
@@ -137,7 +140,7 @@ def nanquantile(
     fraction = np.asanyarray(q)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), a.dtype.kind == "f")
+    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), a.dtype.kind in "fc")
 
 
 def _quantile(
@@ -152,7 +155,7 @@ def _quantile(
         q = np.expand_dims(q, list(range(1, s.ndim - 1)))
     count = np.sum(~np.isnan(s), axis=-1) if skip_nan else s.shape[-1]
     result = _interpolated(s, count, q, method, weak)
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         empty = np.isnan(chosen(s.shape[-1] > 0, s, s.shape[-1] - 1, np.zeros((), s.dtype)))
         if skip_nan:
             empty = count == 0
@@ -201,12 +204,12 @@ def _interpolated(s: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
 
 def _as_weak(gamma: Any, s: Any) -> Any:
     """A number that takes part in arithmetic as one of Python's does: in the dtype of the other operand."""
-    return gamma.astype(s.dtype) if s.dtype.kind == "f" else gamma
+    return gamma.astype(s.dtype) if s.dtype.kind in "fc" else gamma
 
 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return median(a, axis, out, overwrite_input, keepdims)
     s = np.sort(reduced_last(a, axis), axis=-1)
     result = with_ones(_middle(s, np.sum(~np.isnan(s), axis=-1), False), a, axis, keepdims)
@@ -236,12 +239,12 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
 
 
 def _without_nan(a: Any, value: Any) -> Any:
-    return np.where(np.isnan(a), np.array(value, a.dtype), a) if a.dtype.kind == "f" else a
+    return np.where(np.isnan(a), np.array(value, a.dtype), a) if a.dtype.kind in "fc" else a
 
 
 def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return np.max(a, axis=axis, out=out, keepdims=keepdims)
     if a.size == 0:
         raise ValueError("zero-size array to reduction operation fmax which has no identity")
@@ -256,7 +259,7 @@ def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 
 def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return np.min(a, axis=axis, out=out, keepdims=keepdims)
     if a.size == 0:
         raise ValueError("zero-size array to reduction operation fmin which has no identity")
@@ -271,7 +274,7 @@ def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         if np.any(np.all(np.isnan(a), axis=axis)):
             raise ValueError("All-NaN slice encountered")
         a = np.where(np.isnan(a), np.array(-np.inf, a.dtype), a)
@@ -280,7 +283,7 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fc":
         if np.any(np.all(np.isnan(a), axis=axis)):
             raise ValueError("All-NaN slice encountered")
         a = np.where(np.isnan(a), np.array(np.inf, a.dtype), a)
@@ -289,7 +292,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
     count = np.sum(~np.isnan(a), axis=axis, dtype=np.int64, keepdims=keepdims)
     total = np.sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
@@ -304,7 +307,7 @@ def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: bool = False
 ) -> Any:
     a = np.asanyarray(a)
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         return np.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims)
     nan = np.isnan(a)
     count = np.sum(~nan, axis=axis, dtype=np.int64, keepdims=True)

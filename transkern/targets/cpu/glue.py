@@ -17,13 +17,15 @@ typedef struct {
     PyObject head; void *init; Py_ssize_t index; PyObject *copy;
     const char *name, *doc; Py_ssize_t size; PyMethodDef *methods; void *slots, *traverse, *clear, *free;
 } PyModuleDef;
-extern PyObject PyLong_Type, PyFloat_Type, PyBool_Type;
+extern PyObject PyLong_Type, PyFloat_Type, PyBool_Type, PyComplex_Type;
 extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct;
 PyObject *PyModule_Create2(PyModuleDef *, int);
 PyObject *PyImport_ImportModule(const char *), *PyObject_GetAttrString(PyObject *, const char *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...), *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...), *Py_BuildValue(const char *, ...);
 PyObject *PyLong_FromLongLong(long long), *PyFloat_FromDouble(double), *PyBool_FromLong(long);
+PyObject *PyComplex_FromDoubles(double, double);
+double PyComplex_RealAsDouble(PyObject *), PyComplex_ImagAsDouble(PyObject *);
 PyObject *PyUnicode_FromString(const char *), *PySequence_List(PyObject *);
 PyObject *PyErr_Format(PyObject *, const char *, ...);
 PyObject *PyTuple_New(Py_ssize_t), *PyList_New(Py_ssize_t), *PyErr_NoMemory(void), *PyDict_New(void);
@@ -57,15 +59,19 @@ static int take_array(PyObject *object, Py_buffer *view, char kind, char same, i
         PyErr_Clear();
         return 0;
     }
-    int fits = view->ndim == ndim && view->format[1] == 0 && (view->format[0] == kind || view->format[0] == same);
-    fits = fits && (size_t)view->buf % view->itemsize == 0;
+    const char *format = view->format;
+    int pairs = kind == 'D' || kind == 'F';  // complex numbers: "Zd", "Zf"
+    int fits = view->ndim == ndim && (pairs ? format[0] == 'Z' && format[1] == kind + 32 && format[2] == 0
+                                            : (format[0] == kind || format[0] == same) && format[1] == 0);
+    const Py_ssize_t unit = pairs ? view->itemsize / 2 : view->itemsize;
+    fits = fits && (size_t)view->buf % unit == 0;
     Py_ssize_t stride = view->itemsize, size = 1;
     for (int d = 0; d < ndim; ++d) size *= view->shape[d];
     int packed = 1;
     for (int d = ndim - 1; d >= 0 && size; --d) {
         packed = packed && (view->shape[d] == 1 || view->strides[d] == stride);
         stride *= view->shape[d];
-        fits = fits && view->strides[d] % view->itemsize == 0;
+        fits = fits && view->strides[d] % unit == 0;
     }
     if (!fits || (contiguous && !packed)) { PyBuffer_Release(view); return 0; }
     return 1;

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.library import spell
 from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
@@ -29,14 +29,12 @@ _MISS = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;
 _FORMATS = {
     "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II",
     "int64": "lq", "uint64": "LQ", "float16": "ee", "float32": "ff", "float64": "dd",
+    "complex64": "FF", "complex128": "DD",
 }  # fmt: skip
 
 
 def emit(program: n.Program) -> str:
-    """The C text of a program; raises CompileError for types that C has no place for."""
-    for buffer in program.buffers.values():
-        if buffer.dtype.startswith("complex"):
-            raise CompileError(f"`{buffer.name}` is {buffer.dtype}: complex numbers are not compiled yet")
+    """The C text of a program."""
     return _Module(program).text()
 
 
@@ -165,12 +163,16 @@ class _Module:
             if x.base:
                 continue
             const = "" if x.written else "const "
-            self.line(f"{const}{TYPES[x.dtype]} *{ident(x.name)} = py_views[{k}].buf;")
+            kind = TYPES[p.buffers[x.name].dtype]
+            self.line(f"{const}{kind} *{ident(x.name)} = py_views[{k}].buf;")
             if x.layout != "C":
+                unit = "py_views[{k}].itemsize" if kind == TYPES.get(x.dtype) else f"(int64_t)sizeof({kind})"
                 for d in range(len(x.dims)):
                     self.line(
-                        f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;"
+                        f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / {unit.format(k=k)};"
                     )
+                if p.buffers[x.name].element:
+                    self.line(f"const int64_t {x.name}_stride{len(x.dims)} = 1;  // from the real part to the other")
         declared_at = len(self.lines)
         self.block(p.body)
         self.line("Py_IncRef(&_Py_NoneStruct);")
@@ -202,15 +204,16 @@ class _Module:
 
     def shared(self, base: str, members: Sequence[int], arrays: Sequence[n.ArrayParam]) -> None:
         """The memory that several arguments share: its lowest address, and where in it each argument begins."""
-        kind = TYPES[arrays[members[0]].dtype]
+        kind = TYPES[self.program.buffers[base].dtype]
+        unit = np.dtype(arrays[members[0]].dtype).itemsize
         name = ident(base)
         self.line(f"{kind} *{name} = lowest(&py_views[{members[0]}]);")
         for k in members[1:]:
             self.line(f"if ((void *){name} > lowest(&py_views[{k}])) {name} = lowest(&py_views[{k}]);")
         for k in members:
             x = arrays[k]
-            self.line(f"if (((char *)py_views[{k}].buf - (char *){name}) % sizeof(*{name})) goto miss;")
-            self.line(f"const int64_t {x.name}_offset = ({kind} *)py_views[{k}].buf - {name};")
+            self.line(f"if (((char *)py_views[{k}].buf - (char *){name}) % {unit}) goto miss;")
+            self.line(f"const int64_t {x.name}_offset = ((char *)py_views[{k}].buf - (char *){name}) / {unit};")
             for d in range(len(x.dims)):
                 self.line(f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;")
 
@@ -233,13 +236,17 @@ class _Module:
                 self.line(f"if (py_args[{k}] != &_Py_TrueStruct && py_args[{k}] != &_Py_FalseStruct) {miss}")
                 self.line(f"const bool {name} = py_args[{k}] == &_Py_TrueStruct;")
             case "complex":
-                raise CompileError(f"`{x.name}` is complex: complex numbers are not compiled yet")
+                self.line(f"if (py_args[{k}]->ob_type != &PyComplex_Type) {miss}")
+                for part, read in zip(parts_of_scalar(x.name), ("Real", "Imag"), strict=True):
+                    self.line(f"const double {ident(part)} = PyComplex_{read}AsDouble(py_args[{k}]);")
             case _:  # a NumPy scalar: its type is exact, its memory is read through the buffer protocol
                 self.dtypes[x.dtype] = None
                 self.line(f"if (py_args[{k}]->ob_type != numpy_{x.dtype}) {miss}")
                 self.line(f"Py_buffer py_held_{name};")
                 self.line(f"if (PyObject_GetBuffer(py_args[{k}], &py_held_{name}, 0)) return NULL;")
-                self.line(f"const {TYPES[x.dtype]} {name} = *(const {TYPES[x.dtype]} *)py_held_{name}.buf;")
+                kind = TYPES[float_of(x.dtype) if is_complex(x.dtype) else x.dtype]
+                for at, part in enumerate(parts_of_scalar(x.name) if is_complex(x.dtype) else (x.name,)):
+                    self.line(f"const {kind} {ident(part)} = ((const {kind} *)py_held_{name}.buf)[{at}];")
                 self.line(f"PyBuffer_Release(&py_held_{name});")
 
     def _declarations(self) -> list[str]:
@@ -422,19 +429,17 @@ class _Module:
             self.allocated.append(buffer)
         size = b.product(info.dims)
         if info.role == "result":
-            self.dtypes[_numpy_name(info.dtype)] = None
-            dims = ", ".join(c.expr(d) for d in info.dims) or "0"
+            dtype, extents = _seen(info)
+            self.dtypes[dtype] = None
+            dims = ", ".join(c.expr(d) for d in extents) or "0"
             self.line(f"if (py_{name}_array) Py_DecRef(py_{name}_array);")
             itemsize = np.dtype(_numpy_name(info.dtype)).itemsize
             constant = b.constant(size)
-            if (constant is not None and constant * itemsize < 1 << 20) or not info.dims:
-                made = (
-                    f"new_array(numpy_{_numpy_name(info.dtype)}, {len(info.dims)}, (const int64_t[]){{{dims}}}, "
-                    f"(void **)&{name})"
-                )
+            if (constant is not None and constant * itemsize < 1 << 20) or not extents:
+                made = f"new_array(numpy_{dtype}, {len(extents)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
             else:
                 made = (
-                    f"large_array(numpy_{_numpy_name(info.dtype)}, {itemsize} * ({c.expr(size)}), {len(info.dims)}, "
+                    f"large_array(numpy_{dtype}, {itemsize} * ({c.expr(size)}), {len(extents)}, "
                     f"(const int64_t[]){{{dims}}}, (void **)&{name})"
                 )
             self.line(f"py_{name}_array = {made};")
@@ -471,13 +476,12 @@ class _Module:
         self.line("}")
 
     def wrapped(self, name: str) -> str:
-        info = self.program.buffers[name]
-        dtype = _numpy_name(info.dtype)
+        dtype, extents = _seen(self.program.buffers[name])
         self.dtypes[dtype] = None
-        dims = ", ".join(self.printer.c.expr(d) for d in info.dims) or "0"
+        dims = ", ".join(self.printer.c.expr(d) for d in extents) or "0"
         itemsize = np.dtype(dtype).itemsize
         made = self.fresh(f"{ident(name)}_view")
-        shape = f"{len(info.dims)}, (const int64_t[]){{{dims}}}"
+        shape = f"{len(extents)}, (const int64_t[]){{{dims}}}"
         self.line(f"PyObject *{made} = as_array((void *){ident(name)}, numpy_{dtype}, {itemsize}, {shape});")
         return made
 
@@ -500,6 +504,10 @@ class _Module:
             case n.ArgumentResult(name):
                 at = next(k for k, p in enumerate(self.program.params) if p.name == name)
                 return f"(Py_IncRef(py_args[{at}]), py_args[{at}])"
+            case n.ConstantResult(complex() as value):
+                return self.complex_number(*(c.constant(v, "float64") for v in (value.real, value.imag)))
+            case n.ScalarResult(Apply("complex", (real, imag), dtype), python):
+                return self.complex_number(c.expr(real), c.expr(imag), "" if python else dtype)
             case n.ScalarResult(value, True):
                 text = c.expr(value)
                 make = {"bool": "PyBool_FromLong", "index": "PyLong_FromLongLong"}.get(
@@ -526,6 +534,18 @@ class _Module:
                 return held
             case _:
                 raise AssertionError(r)
+
+    def complex_number(self, real: str, imag: str, dtype: str = "") -> str:
+        """Python's complex number of two parts, or NumPy's."""
+        made = f"PyComplex_FromDoubles({real}, {imag})"
+        if not dtype:
+            return made
+        held, out = self.fresh("number"), self.fresh("scalar")
+        self.dtypes[dtype] = None
+        self.line(f"PyObject *{held} = {made};")
+        self.line(f"PyObject *{out} = PyObject_CallFunctionObjArgs(numpy_{dtype}, {held}, NULL);")
+        self.line(f"Py_DecRef({held});")
+        return out
 
     def container(self, r: n.TupleResult) -> str:
         """A dict, an object, or a list of tuples: made by a small Python function of its parts."""
@@ -573,7 +593,7 @@ class _Module:
     def array_result(self, r: n.ArrayResult) -> str:
         info = self.program.buffers[r.buffer]
         name, c = ident(r.buffer), self.printer.c
-        if r.dims == info.dims and info.role == "result":
+        if r.dims == _seen(info)[1] and info.role == "result":
             made = f"(Py_IncRef(py_{name}_array), py_{name}_array)"
         else:
             made = self.cut(r, info)
@@ -593,11 +613,11 @@ class _Module:
 
     def cut(self, r: n.ArrayResult, info: n.Buffer) -> str:
         """A copy of the front of a buffer, of the size found at run time."""
-        dtype, c = _numpy_name(info.dtype), self.printer.c
+        dtype, c = _seen(info)[0], self.printer.c
         self.dtypes[dtype] = None
         held = self.fresh("array")
         dims = ", ".join(c.expr(d) for d in r.dims)
-        size = c.expr(b.product(r.dims))
+        size = c.expr(b.product(r.dims) if not info.element else b.mul(b.index(2), b.product(r.dims)))
         self.line(f"void *{held}_data;")
         self.line(
             f"PyObject *{held} = new_array(numpy_{dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &{held}_data);"
@@ -618,7 +638,7 @@ class _Module:
             f"(const int64_t[]){{{', '.join([count, *dims])}}}, &{held}_data);"
         )
         self.line(f"if (!{held}_array) goto done;")
-        size = " * ".join(f"({d})" for d in [count, *dims])
+        size = " * ".join(f"({d})" for d in [count, *dims, *("2" for _ in [1] if self.program.buffers[buffer].element)])
         self.line(f"if ({count}) memcpy({held}_data, {ident(buffer)}, {size} * sizeof *{ident(buffer)});")
         if dims:
             return self.called("lambda a: [row.copy() for row in a]", [f"{held}_array"])
@@ -631,8 +651,8 @@ class _Module:
         """A view of an argument, made by NumPy over the argument's own memory."""
         c = self.printer.c
         at = next(k for k, p in enumerate(self.program.params) if p.name == r.buffer)
-        linear = len(r.offset) < len(self.program.buffers[r.buffer].dims)  # a position in C-contiguous memory
-        base = "x.reshape(-1)" if linear else "x"
+        linear = len(r.offset) < len(_seen(self.program.buffers[r.buffer])[1])  # a position in C-contiguous memory
+        base = ("x.reshape(-1)" if linear else "x") + (f".{r.part}" if r.part else "")
         text = f"lambda x, d, s, *at: np.lib.stride_tricks.as_strided({base}[tuple(slice(i, i + 1) for i in at)], d, s)"
         if text not in self.steps:
             self.steps.append(text)
@@ -703,6 +723,11 @@ def param_text(param: n.Param) -> str:
             return f"{name} = {value!r}"
         case n.ObjectParam(name):
             return name
+
+
+def _seen(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:
+    """The dtype and the dims of a buffer as NumPy sees it."""
+    return (buffer.element, buffer.dims[:-1]) if buffer.element else (_numpy_name(buffer.dtype), buffer.dims)
 
 
 def _shown(arg: Expr) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
+from transkern.ir.complexes import has_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
 from transkern.ir.traverse import exprs, walk
 from transkern.targets.cuda.kernels import KernelPrinter
@@ -45,6 +46,8 @@ def _refuse(program: n.Program) -> None:
     """What no CUDA text is made of."""
     containers = {"dict", "record", "raise", "one of", "rows", "rows of tuple", "rows of list"}
     check_told(program, "CUDA", containers, prints=True)
+    if has_complex(program):
+        raise _refusal(program, "complex", "a value here", 0)
     for name, buffer in program.buffers.items():
         if buffer.dtype not in TYPES:
             raise _refusal(program, buffer.dtype, f"`{name}`", buffer.line)

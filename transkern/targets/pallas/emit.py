@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import has_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import prelude, spelling
@@ -25,6 +27,8 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
     """
+    if has_complex(program):
+        raise CompileError("cannot compile for JAX: complex numbers", "use two real arrays, or the cpu target")
     check_told(program, "JAX", {"dict"}, prints=False)
     if narrow:
         program = narrow_program(program)

@@ -34,6 +34,7 @@ FLOAT: dict[str, str] = {
     "absolute": "jnp.abs(_0)",
     "square": "_0 * _0",
     "reciprocal": "1 / _0",
+    "multiply_add": "_0 * _1 + _2",
     "sign": "jnp.where(_0 > 0, 1, jnp.where(_0 < 0, -1, jnp.where(_0 == 0, 0, _0)))",
     "where": "jnp.where(_0, _1, _2)",
     "logical_and": "_0 & _1",
