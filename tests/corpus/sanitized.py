@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import transkern
-from tests.corpus.registry import outcome
+from tests.corpus.registry import Case, outcome
 from transkern.targets.cpu import build as cc
 
 _FLAGS = (
@@ -36,8 +36,8 @@ def found_in(names: Iterable[str], planted: tuple[str, str] = ("", "")) -> dict[
             "UBSAN_OPTIONS": "halt_on_error=0:print_stacktrace=0",
         }  # fmt: skip
         run = subprocess.run(
-            [sys.executable, "-m", "tests.corpus.sanitized", *planted, *names], capture_output=True, text=True, errors="replace",
-            env=environment, cwd=Path(__file__).parents[2], timeout=900,
+            [sys.executable, "-m", "tests.corpus.sanitized", *planted, *names], capture_output=True, text=True,
+            errors="replace", env=environment, cwd=Path(__file__).parents[2], timeout=900,
         )  # fmt: skip
     assert run.returncode == 0 and "\ncase: end\n" in run.stderr, run.stderr[-4000:]
     parts = re.split(r"^case: (\S+)$", run.stderr, flags=re.MULTILINE)[1:]
@@ -45,6 +45,13 @@ def found_in(names: Iterable[str], planted: tuple[str, str] = ("", "")) -> dict[
         name: "\n".join(_FOUND.findall(text)) + text[:3000]
         for name, text in zip(parts[::2], parts[1::2], strict=True) if _FOUND.search(text)
     }  # fmt: skip
+
+
+def outside() -> dict[str, Case]:
+    """The accesses outside an array as cases."""
+    from tests.test_bounds import TABLE
+
+    return {f"bounds-{f.__name__}": Case(f, lambda _, a=a: a, special=False) for f, a in TABLE}  # type: ignore[misc]
 
 
 def main(right: str, wrong: str, names: list[str]) -> None:
@@ -60,7 +67,7 @@ def main(right: str, wrong: str, names: list[str]) -> None:
             os._exit(1)  # not an outcome of the function
 
     cc.compile_text = compile_text
-    by_name = dict(cases())
+    by_name = dict(cases()) | outside()
     for name in names:
         case = by_name[name]
         os.write(2, f"case: {name}\n".encode())

@@ -274,3 +274,7 @@ def d50(x, y):
     return out
 @case(IM, IM[::-1])
 def chosen_extremes(x, y): return np.where(x>y, x, y-3).max(), np.max(np.where(x<0, 1, 2)), np.where(x>0, 5, y).min(), np.where(x[None]>0, y[:,None], x).min(axis=1)
+@case(np.array([0, 3, 2**63 + 1, 2**64 - 1], dtype="u8"), np.array([-2, 3, -(2**63), 5]), -1, 3)
+def signed_beside_unsigned(u, s, k, j): return u > s, u >= s, u < s, u <= s, u == s, u != s, s > u, s >= u, s < u, s <= u, s == u, u > k, k < u, u == j, u < j, u > -1, u >= 0, u[3] > k, u[1] == s[1], np.greater(s, u)
+@case(np.array([0, 3, 200], dtype="u1"), np.array([-2, 3, 100], dtype="i1"), -1, 300)
+def narrow_beside_python(u, s, k, j): return u > s, u > k, u < j, s < j, s > k, u == 200, s != -2, u < -1, u > 255

@@ -276,11 +276,28 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     _check_integer_power(ctx, op, casted, axes)
     if op == "multiply" and scalar and operator_call and is_complex(result):
         op = "plain_multiply"
-    body: Expr = Apply(op, casted, result)
+    body = _mixed_comparison(op, *casted) if set(loop) == {"int64", "uint64"} else Apply(op, casted, result)
     body = simplify(body)
     if scalar:
         return Scalar(body)
     return Array(axes, body, mask)
+
+
+def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:
+    """A comparison of int64 with uint64, by value as NumPy's: a negative number is below all that have no sign."""
+    if x.dtype == "int64":
+        op, x, y = _MIRRORED[op], y, x
+    negative = Apply("less", (y, Const(0, "int64")), "bool")
+    unsigned = Apply(op, (x, b.cast(y, "uint64")), "bool")
+    if op in ("greater", "greater_equal", "not_equal"):
+        return b.either(negative, unsigned)
+    return b.both(b.logical_not(negative), unsigned)
+
+
+_MIRRORED = {
+    "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
+    "equal": "equal", "not_equal": "not_equal",
+}  # fmt: skip
 
 
 def to_loop(ctx: Context, expr: Expr, dtype: str) -> Expr:
@@ -303,7 +320,8 @@ def loop_types(ctx: Context, ufunc: Any, args: Sequence[Value], dtype: str | Non
             other = kinds[1 - position]
             if kinds[position] is int and isinstance(other, np.dtype) and other.kind in "iu":
                 if not (isinstance(value, Static) and np.iinfo(other).min <= value.value <= np.iinfo(other).max):
-                    return ("int64", "int64"), "bool"
+                    signed = "int64" if other.kind == "i" or other.itemsize < 8 else "uint64"
+                    return (("int64", signed) if position == 0 else (signed, "int64")), "bool"
     try:
         if dtype is None:
             resolved = ufunc.resolve_dtypes((*kinds, *none))
