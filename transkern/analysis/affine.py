@@ -43,13 +43,15 @@ class Question:
     constraints: list[Condition] = field(default_factory=list)
     gathered: list[tuple[Load, Form, Form]] = field(default_factory=list)  # loads of index arrays: load, place, value
     opaque: dict[tuple[str, Expr], Form] = field(default_factory=dict)
+    defined: dict[tuple[str, Expr], Form] = field(default_factory=dict)
     invariants: dict[Expr, bool] = field(default_factory=dict)  # what is known already, also to copies
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
 
     def copy(self) -> Question:
         return Question(
             self.buffers, self.changing, self.written, self.lets, dict(self.parameters), self.unknowns,
-            list(self.constraints), list(self.gathered), dict(self.opaque), self.invariants, self.loose,
+            list(self.constraints), list(self.gathered), dict(self.opaque), dict(self.defined),
+            self.invariants, self.loose,
         )  # fmt: skip
 
     def unknown(self) -> Form:
@@ -76,31 +78,44 @@ class Question:
                 return self.linear(self.lets[name], names, instance)
             case Const(value) if isinstance(value, (bool, int)):
                 return {"": int(value)} if value else {}
-            case Apply("floor_divide" | "remainder" as op, (x, Const(k)), "index") if int(k) > 0:  # type: ignore[arg-type]
+            case Apply("floor_divide" | "remainder" | "minimum" | "maximum" | "where", _, "index"):
+                if self.invariant(e) and not variables_read(e) & names.keys():
+                    instance = ""  # the same in all of them
+                key = (instance, e)
+                if key not in self.defined:
+                    made = self.chosen(e, names, instance)
+                    if not self.stable(e, names):
+                        return made  # it may have another value at each place
+                    self.defined[key] = made
+                return self.defined[key]
+            case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
+                return self.linear(_as_index(x), names, instance)
+            case _:
+                return self.symbol(e, names, instance)
+
+    def chosen(self, e: Apply, names: Mapping[str, Form], instance: str) -> Form:
+        """A quotient, a remainder, or one of two values: a number of its own, and what makes it that."""
+        match e:
+            case Apply("floor_divide" | "remainder" as op, (x, Const(k)), _) if int(k) > 0:  # type: ignore[arg-type]
                 inner, divisor = self.linear(x, names, instance), int(k)  # type: ignore[arg-type]
                 quotient = self.unknown()
                 rest = integers.combined(inner, quotient, -divisor)
-                self.constraints += [integers.at_least(rest, {}), integers.less(rest, {"": divisor})]
+                self.between(rest, {}, {"": divisor})
                 return quotient if op == "floor_divide" else rest
-            case Apply("minimum" | "maximum" as op, (x, y), "index"):
+            case Apply("minimum" | "maximum" as op, (x, y), _):
                 one, two = self.linear(x, names, instance), self.linear(y, names, instance)
                 made = self.unknown()
                 least = integers.at_least(two, one) if op == "minimum" else integers.at_least(one, two)
                 other = integers.at_least(one, two) if op == "minimum" else integers.at_least(two, one)
-                first, second = (integers.equal(made, one), least), (integers.equal(made, two), other)
-                self.constraints.append(Either((first, second)))
+                self.require(Either(((integers.equal(made, one), least), (integers.equal(made, two), other))))
                 return made
-            case Apply("where", (condition, x, y), "index"):
+            case Apply("where", (condition, x, y), _):
                 holds = self.condition(condition, names, instance)
                 fails = self.condition(b.logical_not(condition), names, instance)
                 one, two = self.linear(x, names, instance), self.linear(y, names, instance)
                 made = self.unknown()
-                self.constraints.append(
-                    Either(((integers.equal(made, one), *holds), (integers.equal(made, two), *fails)))
-                )
+                self.require(Either(((integers.equal(made, one), *holds), (integers.equal(made, two), *fails))))
                 return made
-            case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
-                return self.linear(_as_index(x), names, instance)
             case _:
                 return self.symbol(e, names, instance)
 

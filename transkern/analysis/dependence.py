@@ -137,7 +137,7 @@ class Carried:
     def _distance(self, question: Question, gap: Form, found: int) -> int | None:
         return None if question.possible(integers.unequal(gap, {"": found})) else abs(found) // abs(self.level.step)
 
-    def in_bounds(self, question: Question, iterations: tuple[Form, ...]) -> Question:
+    def in_bounds(self, question: Question, iterations: tuple[Form, Form]) -> Question:
         """With the subscripts that the analysed loop alone decides inside their arrays, in these iterations."""
         known: set[tuple[Expr, Expr]] = set()
         for access in self.body.accesses:
@@ -148,8 +148,8 @@ class Carried:
                 continue
             known.update(zip(access.index, info.dims, strict=True))
         for i, d in sorted(known, key=repr):
-            for v in iterations:
-                at = question.linear(i, {self.loop.axis: v}, "bounds")
+            for instance, v in zip("12", iterations, strict=True):
+                at = question.linear(i, {self.loop.axis: v}, instance)
                 question.between(at, {}, question.linear(d, {}, "0"))
         question.nonnegative_sizes()
         return question

@@ -95,7 +95,13 @@ class _Reporting(Walk):
         super().__init__(program)
         self.found: list[LoopReport] = []
         self.tree = _parsed(program.source)
-        self.targets = {x.lineno: ast.unparse(x.target) for x in ast.walk(self.tree) if isinstance(x, ast.For)}
+        self.targets: dict[int, str] = {}
+        self.assigned: dict[int, list[ast.Assign]] = {}
+        for x in ast.walk(self.tree):
+            if isinstance(x, ast.For):
+                self.targets[x.lineno] = ast.unparse(x.target)
+            elif isinstance(x, ast.Assign):
+                self.assigned.setdefault(x.lineno, []).append(x)
         self.names: dict[str, str] = {}
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
@@ -226,7 +232,7 @@ class _Reporting(Walk):
         info = self.program.buffers.get(buffer)
         if info is None or info.role == "argument":
             return buffer
-        made = [x for x in ast.walk(self.tree) if isinstance(x, ast.Assign) and x.lineno == info.line]
+        made = self.assigned.get(info.line, [])
         names = [t.id for x in made for t in x.targets if isinstance(t, ast.Name)]
         return names[0] if len(made) == len(names) == 1 else buffer
 

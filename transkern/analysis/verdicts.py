@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,9 +14,9 @@ from transkern.analysis.dependence import Carried, Meeting, Surroundings
 from transkern.analysis.scalars import Running, Scalars, certain, scalars_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Expr, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_written, exprs, scalars_set, walk, walk_expr
+from transkern.ir.traverse import buffers_read, buffers_written, exprs, scalars_set, variables_read, walk
 
 
 @dataclass(slots=True)
@@ -116,6 +117,15 @@ def reads_of(block: Sequence[n.Stmt]) -> Counter[str]:
     return counts
 
 
+@dataclass(slots=True)
+class _Known:
+    """What is known at a place: the loops, facts and lets that it is known from, and the answers to what was asked."""
+
+    place: list[Level | Expr]
+    question: Question
+    answers: dict[Expr, bool] = field(default_factory=dict)
+
+
 class Walk:
     """Goes through a program with what holds at each place: loops around, facts from conditions, checks and lets."""
 
@@ -124,6 +134,8 @@ class Walk:
         self.levels: list[Level] = []
         self.facts: list[Expr] = list(program.assumptions)
         self.lets: dict[str, Expr] = {}
+        self._known: _Known | None = None
+        self._mentioned: dict[int, tuple[Expr, set[str], set[str]]] = {}  # by id, which stays while it is here
 
     @cached_property
     def reads(self) -> Counter[str]:
@@ -163,25 +175,43 @@ class Walk:
         """Without what the statements may change."""
         changed = {name for s in statements for name in scalars_set(s)}
         written = {name for s in statements for name in buffers_written(s)}
-        if changed or written:
-            self.facts = [f for f in self.facts if not _about(f, changed, written)]
-            self.lets = {k: v for k, v in self.lets.items() if k not in changed and not _about(v, changed, written)}
+        if not changed and not written:
+            return
+
+        def stays(e: Expr) -> bool:
+            _, names, buffers = self._mentioned.get(id(e)) or self._mentioned.setdefault(
+                id(e), (e, variables_read(e), buffers_read(e))
+            )
+            return names.isdisjoint(changed) and buffers.isdisjoint(written)
+
+        self.facts = [f for f in self.facts if stays(f)]
+        self.lets = {k: v for k, v in self.lets.items() if k not in changed and stays(v)}
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         return [self.inside(s)]
 
     def holds(self, condition: Expr) -> bool:
         """Whether `condition` holds here, whatever the sizes."""
-        q = Question(self.program.buffers, set(), set(), self.lets)
-        fails = q.condition(b.logical_not(condition), {}, "0")
-        if not fails:
-            return False
+        known = self._known
+        place = [*self.levels, *self.facts, *self.lets.values()]
+        if known is None or len(place) != len(known.place) or any(map(operator.is_not, place, known.place)):
+            known = self._known = _Known(place, self.question())
+        if condition not in known.answers:
+            q = known.question.copy()
+            fails = q.condition(b.logical_not(condition), {}, "0")
+            if fails:
+                q.nonnegative_sizes()
+            known.answers[condition] = bool(fails) and not q.possible(*fails)
+        return known.answers[condition]
+
+    def question(self) -> Question:
+        """What is known here."""
+        q = Question(self.program.buffers, set(), set(), dict(self.lets))
         for level in self.levels:
             q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
         for fact in self.facts:
             q = q.with_fact(fact)
-        q.nonnegative_sizes()
-        return not q.possible(*fails)
+        return q
 
     def inside(self, s: n.Stmt) -> n.Stmt:
         """`s` with the statements inside it gone through."""
@@ -210,9 +240,3 @@ class Walk:
                 return made_while
             case _:
                 return s
-
-
-def _about(e: Expr, names: set[str], buffers: set[str]) -> bool:
-    return any(
-        (isinstance(x, Var) and x.name in names) or (isinstance(x, Load) and x.buffer in buffers) for x in walk_expr(e)
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -166,6 +167,27 @@ def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[
             return statement
 
 
+def _remembered(names: Callable[[n.Stmt], set[str]]) -> Callable[[n.Stmt], set[str]]:
+    """The function, which looks at each statement once: statements never change, and passes ask again and again."""
+    known: dict[int, tuple[n.Stmt, set[str]]] = {}
+
+    @functools.wraps(names)
+    def asked(statement: n.Stmt) -> set[str]:
+        found = known.get(id(statement))
+        if found is None:
+            if len(known) >= _REMEMBERED:
+                known.clear()
+            found = known[id(statement)] = statement, names(statement)  # held, so that its id stays its own
+        return set(found[1])
+
+    return asked
+
+
+_REMEMBERED = 4096
+"""Statements of which is kept what they use."""
+
+
+@_remembered
 def buffers_written(statement: n.Stmt) -> set[str]:
     """The buffers that the statement, or one inside it, writes."""
     found: set[str] = set()
@@ -184,6 +206,7 @@ def buffers_written(statement: n.Stmt) -> set[str]:
     return found
 
 
+@_remembered
 def buffers_used(statement: n.Stmt) -> set[str]:
     """The buffers that the statement, or one inside it, reads."""
     found = {e.buffer for e in exprs((statement,)) if isinstance(e, Load)}
@@ -205,6 +228,7 @@ def result_buffers(result: n.Result) -> set[str]:
             return set()
 
 
+@_remembered
 def scalars_set(statement: n.Stmt) -> set[str]:
     """The scalar names that the statement, or one inside it, gives a value."""
     found: set[str] = set()
@@ -219,6 +243,7 @@ def scalars_set(statement: n.Stmt) -> set[str]:
     return found
 
 
+@_remembered
 def scalars_used(statement: n.Stmt) -> set[str]:
     """The scalar names read in the statement or inside it (axes included)."""
     found = {e.name for e in exprs((statement,)) if isinstance(e, Var)}
