@@ -71,6 +71,7 @@ class Carried:
         self.changing = self.body.varying | {loop.axis}
         self._answers: dict[tuple[int, int], Meeting | None] = {}
         self._base: Question | None = None
+        self._first: dict[int, tuple[Question, dict[str, Form], list[Form]]] = {}
         self._questions: dict[tuple[int, int], tuple[Question, dict[str, Form], dict[str, Form], list[Form]]] = {}
 
     # --- the meetings
@@ -221,17 +222,25 @@ class Carried:
     def _question(
         self, first: Access, second: Access
     ) -> tuple[Question, dict[str, Form], dict[str, Form], list[Form]]:
-        q = self.base()
-        names1, names2 = self.instance(q, first, "1"), self.instance(q, second, "2")
-        where: list[Form] = []
-        info = self.buffers.get(first.buffer)
-        if first.index is not None and second.index is not None and len(first.index) == len(second.index):
-            for k, (x, y) in enumerate(zip(first.index, second.index, strict=True)):
-                one, two = q.linear(x, names1, "1"), q.linear(y, names2, "2")
-                where.append(one)
-                q.require(integers.equal(one, two), integers.at_least(one, {}))
-                if info is not None and len(info.dims) == len(first.index):
-                    q.require(integers.less(one, q.linear(info.dims[k], {}, "0")))
+        known = self._first.get(first.order)
+        if known is None:
+            q = self.base()
+            names1 = self.instance(q, first, "1")
+            where: list[Form] = []
+            info = self.buffers.get(first.buffer)
+            for k, i in enumerate(first.index or ()):
+                where.append(q.linear(i, names1, "1"))
+                q.require(integers.at_least(where[k], {}))
+                if info is not None and len(info.dims) == len(first.index or ()):
+                    q.require(integers.less(where[k], q.linear(info.dims[k], {}, "0")))
+            known = self._first[first.order] = q, names1, where
+        q, names1, where = known
+        q = q.copy()
+        names2 = self.instance(q, second, "2")
+        if second.index is None or len(where) != len(second.index):
+            where = []
+        for one, i in zip(where, second.index or (), strict=False):
+            q.require(integers.equal(one, q.linear(i, names2, "2")))
         q.nonnegative_sizes()
         return q, names1, names2, where
 

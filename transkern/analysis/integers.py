@@ -136,10 +136,17 @@ class _Search:
         self.nodes -= 1
         if self.nodes < 0:
             return UNPROVEN
-        values = system.values(self)
-        if not isinstance(values, dict):
-            return values
-        violated = next((c for c in open_ if not _holds(c, values)), None)
+        first = self.nodes == NODES - 1
+        values, certain = system.near()
+        if values is None:
+            return None
+        violated = None if first else next((c for c in open_ if not _holds(c, values)), None)
+        if violated is None and not certain:  # isl is asked at the beginning and at the end only
+            asked = system.by_isl(self)
+            if not isinstance(asked, dict):
+                return asked
+            values = asked
+        violated = violated or next((c for c in open_ if not _holds(c, values)), None)
         if violated is None:
             return values
         rest = [c for c in open_ if c is not violated]
@@ -251,8 +258,9 @@ class _System:
             form = _replaced(form, name, self.solved[name])
         return form
 
-    def values(self, search: _Search) -> dict[str, int] | Unproven | None:
-        """A solution: the least one where that is known."""
+    def near(self) -> tuple[dict[str, int] | None, bool]:
+        """The least solution and True, or numbers for which at least the inequalities of two names hold and False; None
+        where there is no solution."""
         edges: dict[tuple[str, str], int] = {}
         others: list[Form] = []
         for form in self.rows:
@@ -265,23 +273,26 @@ class _System:
                 edges[low, high] = weight
         least = _least(edges)
         if least is None:
-            return None
+            return None, True
         found, free = least
-        if any(value(f, found) for f in self.equations) or any(value(f, found) < 0 for f in others):
-            raised = None if free else _raised(found, self.rows)
-            if raised is None and not free:
-                return None
-            if not isinstance(raised, dict) or any(value(f, raised) for f in self.equations):
-                asked = self._by_isl(search)
-                if not isinstance(asked, dict):
-                    return asked
-                raised = asked
-            found = raised
+        certain = not any(value(f, found) for f in self.equations) and all(value(f, found) >= 0 for f in others)
+        if not certain and not free:
+            raised = _raised(found, self.rows)
+            if raised is None:
+                return None, True
+            if isinstance(raised, dict):
+                found = raised
+                certain = not any(value(f, found) for f in self.equations)
+        return self._whole(found), certain
+
+    def _whole(self, found: dict[str, int]) -> dict[str, int]:
+        """With the numbers of the names that are solved for."""
         for name, form in self.solved.items():
             found[name] = value(form, found)
         return found
 
-    def _by_isl(self, search: _Search) -> dict[str, int] | Unproven | None:
+    def by_isl(self, search: _Search) -> dict[str, int] | Unproven | None:
+        """A solution that isl finds."""
         import islpy
 
         search.ask()
@@ -311,7 +322,7 @@ class _System:
             point = made.sample_point()
             if point.is_void():
                 return None
-            return {v: point.get_coordinate_val(kind, k).to_python() for v, k in names.items()}
+            return self._whole({v: point.get_coordinate_val(kind, k).to_python() for v, k in names.items()})
         except islpy.Error:
             return UNPROVEN
 

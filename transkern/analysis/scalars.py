@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import bodies, own_exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import bodies, own_exprs, scalars_set, scalars_used, variables_read, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ def _flow(block: Iterable[n.Stmt], name: str) -> tuple[bool, bool]:
 
 
 def _step(s: n.Stmt, name: str) -> tuple[bool, bool]:
+    if not isinstance(s, (n.If, n.While, n.Break, n.Continue)) and name not in scalars_used(s) | scalars_set(s):
+        return False, False
     own = any(name in variables_read(e) for e in own_exprs(s))
     match s:
         case n.Let() | n.Assign() | n.Accumulator():
