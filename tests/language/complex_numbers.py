@@ -3,6 +3,9 @@
 # ruff: noqa: E501, E701, E702, E711, E731, F841, B007, C416, SIM113
 from __future__ import annotations
 
+import cmath
+import math
+
 import numpy as np
 
 from tests.language.registry import case
@@ -126,3 +129,35 @@ def complex_carried(n):
 def complex_guarded(z, a):
     padded = np.concatenate([z[1:] * z[:-1], np.zeros(2, complex)])
     return np.where(np.arange(10) < 8, padded / a, 1j)
+@case(Z, 5, 20, tol=1e-14)
+def complex_transforms(z, k, m): return np.fft.fft(z), np.fft.ifft(z), np.fft.fftshift(z), np.fft.fftfreq(9), np.fft.rfft(z.real), np.fft.irfft(z, 16), np.fft.irfft(z), np.fft.hfft(z), np.fft.ihfft(z.real), np.fft.fft(z, k), np.fft.fft(z, n=m, norm="ortho"), np.fft.rfft(z.real, m), np.fft.ifft(z, 2 * len(z)), np.fft.fft(np.complex64(z))
+@case(M, tol=1e-14)
+def complex_transforms_of_planes(m): return np.fft.fft2(m), np.fft.ifft2(m), np.fft.fftn(m), np.fft.rfft2(m.real), np.fft.irfft2(m), np.fft.fft(m, axis=0), np.fft.fft2(m, s=(4, 8)), np.fft.rfftn(m.real, s=(2, 5), axes=(0, 1)), np.fft.irfftn(m, s=(3, 5), axes=(0, 1))
+@case(Z, 0)
+def complex_transform_of_nothing(z, k): return np.fft.fft(z, k)
+@case(Z, 3, tol=1e-14)
+def complex_low_pass(z, k):
+    spectrum = np.fft.fft(z)
+    spectrum[k:] = 0
+    power = np.abs(spectrum) ** 2
+    return np.fft.ifft(spectrum).real, power, np.argmax(power)
+@case(Q, tol=1e-11)
+def complex_matrices(q): return np.linalg.inv(q), np.linalg.det(q), np.linalg.solve(q, q[0]), np.linalg.norm(q), np.linalg.norm(q, axis=1), np.linalg.eigvals(q), np.linalg.eigh(q + q.conj().T)[0], np.linalg.svd(q)[1], np.linalg.matrix_power(q, 3), np.linalg.cholesky(q @ q.conj().T), np.linalg.slogdet(q), np.linalg.cond(q), np.linalg.matrix_rank(q), np.linalg.pinv(q), np.linalg.qr(q)[1], np.linalg.eig(q)[0], np.linalg.eigvals(q.real.astype(complex))
+@case(np.array([1.0, 2, 3]), 2.0, tol=1e-15)
+def complex_polynomials(p, x): return np.polyval(p, x), np.polyval(p, 1j * x), np.poly(p), np.polyval(np.array([1, 2j]), p)
+@case(1.5 + 0.5j, tol=1e-14)
+def complex_cmath(z): return cmath.sqrt(z), cmath.exp(z), cmath.log(z), cmath.log10(z), cmath.sin(z), cmath.cos(z), cmath.tan(z), cmath.asin(z), cmath.acos(z), cmath.atan(z), cmath.sinh(z), cmath.cosh(z), cmath.tanh(z), cmath.asinh(z), cmath.acosh(z), cmath.atanh(z), cmath.phase(z), cmath.polar(z), cmath.rect(z.real, z.imag), cmath.isnan(z), cmath.isclose(z, z + 1e-12), cmath.log(z, 2), cmath.pi, cmath.inf
+@case(2.0, -3.0, 5.0, tol=1e-15)
+def complex_quadratic(a, b, c):
+    d = cmath.sqrt(b * b - 4 * a * c)
+    return (-b + d) / (2 * a), (-b - d) / (2 * a), cmath.exp(1j * math.pi * a)
+@case(0j)
+def cmath_log_of_zero(z): return cmath.log(z)
+@case(1000 + 0j)
+def cmath_overflow(z): return cmath.exp(z)
+@case(1j)
+def cmath_pole(z): return cmath.atan(z)
+@case(complex(1, math.inf))
+def cmath_infinite_angle(z): return cmath.cosh(z)
+@case(complex(-math.inf, math.inf))
+def cmath_vanishing(z): return cmath.exp(z)

@@ -10,6 +10,7 @@ import numpy as np
 from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     builtin_functions,
     choosing,
+    complex_module,
     dtypes,
     grids,
     growing,
@@ -19,6 +20,7 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     padding,
     products,
     sequences,
+    transforms,
 )
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.attributes import python_number
@@ -55,6 +57,16 @@ from transkern.ir import build as b
 from transkern.ir.expr import Apply
 
 
+_DEPENDING = {
+    "numpy.roots": (
+        "whether the result is complex, and its size, depend on the values",
+        "take np.linalg.eigvals of the companion matrix, as complex numbers",
+    ),
+    "numpy.real_if_close": ("whether the result is complex depends on the values", "take np.real"),
+}
+"""Functions whose result has no dtype before they have run: why, and what to write."""
+
+
 def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> Value:
     """``np.float32(x)``."""
     name = np.dtype(kind).name
@@ -86,10 +98,14 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
         return call_ufunc(ctx, name, args, keywords)
     if module.startswith("numpy.") and name in UFUNC_METHODS and module.removeprefix("numpy.") in UFUNCS:
         return UFUNC_METHODS[name](ctx, module.removeprefix("numpy."), args, keywords)
+    if module == "cmath" and name in complex_module.FUNCTIONS:
+        return complex_module.call(ctx, name, args, keywords)
     if module == "math" and name in math_module.FUNCTIONS:
         return math_module.call(ctx, name, args, keywords)
     if module == "numpy" and name in METHODS and args:
         return call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
+    if path in _DEPENDING:
+        ctx.fail(f"`{path.replace('numpy.', 'np.')}`: {_DEPENDING[path][0]}", _DEPENDING[path][1])
     ctx.fail(f"cannot compile `{path.replace('numpy.', 'np.').replace('builtins.', '')}`: no kernel computes it",
              'keep it outside the compiled function, or use fallback="numpy"')  # fmt: skip
 

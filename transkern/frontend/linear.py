@@ -14,6 +14,7 @@ from transkern.frontend.library_calls import step
 from transkern.frontend.shaping import constant_int, expand, normal_axis, reshape, stack
 from transkern.frontend.values import Array, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
+from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Expr
 
 
@@ -39,6 +40,10 @@ def _inexact(ctx: Context, array: Array) -> Array:
         ctx.fail("linear algebra in float16", "convert with .astype(np.float32)")
     dtype = array.dtype if array.dtype.startswith(("float", "complex")) else "float64"
     return array if array.dtype == dtype else convert(array, dtype)
+
+
+def _real(dtype: str) -> str:
+    return float_of(dtype) if is_complex(dtype) else dtype
 
 
 def _value(made: Array) -> Value:
@@ -67,7 +72,8 @@ def _det(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.linalg.slogdet", names="a")
 def _slogdet(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
-    made = step(ctx, "slogdet", {"matrix": x}, {"sign": (x.dtype, x.dims[:-2]), "logdet": (x.dtype, x.dims[:-2])})
+    outs = {"sign": (x.dtype, x.dims[:-2]), "logdet": (_real(x.dtype), x.dims[:-2])}
+    made = step(ctx, "slogdet", {"matrix": x}, outs)
     return _named(np.linalg.slogdet, list(map(_value, made)))
 
 
@@ -104,7 +110,7 @@ def _solve(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.linalg.eigh", "numpy.linalg.eigvalsh", names="a UPLO")
 def _eigh(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
-    values = (x.dtype, x.dims[:-1])
+    values = (_real(x.dtype), x.dims[:-1])
     uplo = a.text("UPLO", "L").upper()
     if uplo not in ("L", "U"):
         ctx.guard(b.FALSE, "ValueError", "UPLO argument must be 'L' or 'U'")
@@ -114,12 +120,26 @@ def _eigh(ctx: Context, a: Arguments) -> Value:
     return _named(np.linalg.eigh, step(ctx, "eigh", {"matrix": x}, outs, uplo=uplo))
 
 
+@handles("numpy.linalg.eig", "numpy.linalg.eigvals", names="a")
+def _eig(ctx: Context, a: Arguments) -> Value:
+    x = _matrices(ctx, a.need("a"), True)
+    if not is_complex(x.dtype):
+        ctx.fail(
+            f"`{a.name}` of real numbers: whether the result is complex depends on the values",
+            "a.astype(complex) has a complex result; eigh and eigvalsh are for symmetric matrices",
+        )  # fmt: skip
+    if a.name.endswith("eigvals"):
+        return step(ctx, "eigvals", {"matrix": x}, {"eigenvalues": (x.dtype, x.dims[:-1])})[0]
+    outs = {"eigenvalues": (x.dtype, x.dims[:-1]), "eigenvectors": (x.dtype, x.dims)}
+    return _named(np.linalg.eig, step(ctx, "eig", {"matrix": x}, outs))
+
+
 @handles("numpy.linalg.svd", "numpy.linalg.svdvals", names="a full_matrices compute_uv hermitian")
 def _svd(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"))
     m, n = x.dims[-2:]
     k = b.minimum(m, n)
-    values = (x.dtype, (*x.dims[:-2], k))
+    values = (_real(x.dtype), (*x.dims[:-2], k))
     if a.flag("hermitian"):
         ctx.fail(f"`{a.name}` with hermitian=")
     if a.name.endswith("svdvals") or not a.flag("compute_uv", True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import cmath
 import enum
 import functools
 import inspect
@@ -21,6 +22,7 @@ from transkern.errors import CompileError
 from transkern.frontend.values import Dict, Function, Known, Record, Scope, Seq, Static, Unbound, Value
 from transkern.ir.expr import Span
 
+_MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
 _LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "cupy", "builtins", "transkern"}  # their objects are no structures
 
 
@@ -99,8 +101,8 @@ class TextScope(Scope):
             found = self.lookup(name)
             if isinstance(found, Static):
                 space[name] = found.value
-            elif isinstance(found, Known) and found.path in ("numpy", "math"):
-                space[name] = np if found.path == "numpy" else math
+            elif isinstance(found, Known) and found.path in _MODULES:
+                space[name] = _MODULES[found.path]
             else:
                 return None
         allowed = (
@@ -111,7 +113,7 @@ class TextScope(Scope):
             return None
         for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
             match call.func:  # only NumPy's and math's own constructors, on literals: nothing of the user's is run
-                case ast.Attribute(value=ast.Name(id=base)) if base in space and space[base] in (np, math):
+                case ast.Attribute(value=ast.Name(id=base)) if base in space and space[base] in _MODULES.values():
                     continue
                 case _:
                     return None
@@ -252,7 +254,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         name = getattr(value, "__name__", "")
         if module.split(".")[0] == "numpy":
             return Known(f"numpy.{name}")
-        if module in ("builtins", "math", "operator"):
+        if module in ("builtins", "math", "cmath", "operator"):
             return Known(f"{module}.{name}")
         if isinstance(value, functools.partial):
             return None
@@ -273,12 +275,12 @@ def is_plain_object(value: Any) -> bool:
 def known_object(path: str) -> Value:
     """`numpy.float32`, `numpy.pi`, `math.pi` as constants; functions and modules stay names."""
     head, _, name = path.rpartition(".")
-    module = {"numpy": np, "math": math}.get(head)
+    module = _MODULES.get(head)
     if module is not None and hasattr(module, name):
         value = getattr(module, name)
         if (
             value is None
-            or isinstance(value, (bool, int, float, np.dtype))
+            or isinstance(value, (bool, int, float, complex, np.dtype))
             or (isinstance(value, type) and issubclass(value, np.generic))
         ):
             return Static(value)

@@ -205,6 +205,21 @@ def _ends(f: Any, g: Any, h: Any, even: Any, d: Any, weights: Any, p: Any, q: An
 # --- polynomials
 
 
+def poly(seq_of_zeros: Any) -> Any:
+    roots = np.atleast_1d(seq_of_zeros)
+    if roots.ndim != 1:
+        refuse("np.poly of a matrix", "np.poly(np.linalg.eigvalsh(a)) where it is symmetric")
+    if roots.dtype.kind == "c":
+        refuse("np.poly of complex roots: whether the result is complex depends on the values", "write the products")
+    if roots.shape[0] == 0:
+        return 1.0
+    out = np.zeros(roots.shape[0] + 1, roots.dtype)
+    out[0] = 1
+    for k in range(roots.shape[0]):
+        out[1 : k + 2] = out[1 : k + 2] - roots[k] * out[: k + 1]
+    return out
+
+
 def polyval(p: Any, x: Any) -> Any:
     p = np.asarray(p)
     value = np.zeros_like(np.asanyarray(x))
