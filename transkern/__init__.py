@@ -32,7 +32,7 @@ def compile(function: Callable[..., Any], /, **options: Any) -> Compiled: ...
 @overload
 def compile(
     function: None = None, /, *, target: str = "auto", types: str | None = None, fallback: str | None = None,
-    allow_float32: bool = False, verify: bool = False,
+    allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
 ) -> Callable[[Callable[..., Any]], Compiled]: ...  # fmt: skip
 def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Compile a plain NumPy function; `function` may be left out to use this as a decorator with options.
@@ -41,6 +41,8 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
     argument types that `emit` and `explain` use before the first call. With ``fallback="numpy"`` a function that cannot
     be compiled runs in NumPy, and says so once. `allow_float32` lets a target without float64 compute in float32. With
     `verify`, the first call with new types also runs NumPy, on copies, and raises VerificationError where they differ.
+    Without `boundscheck` subscripts are not checked, and those outside an array are undefined; `fastmath` lets loops
+    add up in any order, and products be fused with sums.
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.
     """

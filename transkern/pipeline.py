@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
@@ -29,8 +30,10 @@ from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
 from transkern.fuse.split_complex import split_complex
+from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
+from transkern.options import Options
 
 Pass = Callable[[Program], Program]
 
@@ -90,6 +93,13 @@ def run(
         if after is not None:
             after(one.__name__, program)
     return program
+
+
+def with_options(program: Program, options: Options) -> Program:
+    """`program`, as the front end makes it, for what its caller asks for."""
+    if not options.boundscheck:
+        program = drop_bounds_checks(program)
+    return replace(program, fastmath=options.fastmath)
 
 
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:

@@ -36,6 +36,7 @@ class Verdict:
     observed: frozenset[str]
     last: frozenset[str]
     meeting: Meeting | None = field(default=None)
+    fastmath: bool = False
 
     @property
     def independent(self) -> bool:
@@ -64,7 +65,9 @@ class Verdict:
         """The scalars that run over the loop, where each may be combined in any order without a trace."""
         if not self.independent or not self.scalars.running or self.last:
             return None
-        return self.scalars.running if all(exact(r) for r in self.scalars.running) else None
+        if all(exact(r) or (self.fastmath and r.op in ("sum", "prod")) for r in self.scalars.running):
+            return self.scalars.running
+        return None
 
 
 def exact(running: Running) -> bool:
@@ -88,8 +91,9 @@ def judge(
     last = frozenset(name for name in seen if certain(loop.body, name))
     inner = list(walk(loop.body))
     verdict = Verdict(
-        loop, carried, scalars, leaves(loop.body), any(isinstance(s, n.Guard) for s in inner), seen - last, last
-    )
+        loop, carried, scalars, leaves(loop.body), any(isinstance(s, n.Guard) for s in inner), seen - last, last,
+        fastmath=program.fastmath,
+    )  # fmt: skip
     verdict.meeting = next(carried.meetings(), None)
     return verdict
 

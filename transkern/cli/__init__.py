@@ -53,15 +53,18 @@ def main() -> None:
 @click.option("--output", "-o", metavar="DIR", type=_FOLDER, help="Write files there that need no transkern.")
 @click.option("--print-after", metavar="PASS", help="Show the program after a pass instead ('help' lists them).")
 @click.option("--allow-float32", is_flag=True, help="Compute float64 in float32 where the target has no float64.")
+@click.option("--no-boundscheck", is_flag=True, help="Leave out the checks of subscripts.")
+@click.option("--fastmath", is_flag=True, help="Add up loops in any order; round products and sums once.")
 def emit(
     file: Path, function: str | None, target: str, types: str | None, output: Path | None, print_after: str | None,
-    allow_float32: bool,
+    allow_float32: bool, no_boundscheck: bool, fastmath: bool,
 ) -> None:  # fmt: skip
     """Show the code of a function of FILE, or write it with -o; what is written runs without transkern.
 
     FILE is read, not run.
     """
     from transkern.cli import show
+    from transkern.options import Options
     from transkern.runtime import emitting
 
     if print_after == "help":
@@ -70,7 +73,7 @@ def emit(
     if print_after is not None:
         click.echo(emitting.print_after(file, function, types, print_after, target).rstrip("\n"))
         return
-    texts = emitting.emit_files(file, function, target, types, allow_float32)
+    texts = emitting.emit_files(file, function, target, types, Options(allow_float32, not no_boundscheck, fastmath))
     if output is None:
         # The code alone, so that it can be piped into a file or a compiler; what starts it is written by -o.
         (name, text), *others = texts.items()

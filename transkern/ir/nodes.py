@@ -415,7 +415,8 @@ class Program:
     sizes and parameters that it never exceeds. `source` are the lines of the user's file that `span`s refer to.
     `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation. With `changes`
     (as in `runtime.structures`) every result is a tuple of the function's own and what to put into its arguments.
-    `captured` are the arrays that the function found outside, for its last parameters.
+    `captured` are the arrays that the function found outside, for its last parameters. With `fastmath` sums of floats
+    may be added up in any order, and products fused with sums.
     """
 
     name: str
@@ -429,3 +430,4 @@ class Program:
     assumptions: tuple[Expr, ...] = ()
     changes: tuple[tuple[str, str, Any], ...] = ()
     captured: tuple[Any, ...] = ()
+    fastmath: bool = False

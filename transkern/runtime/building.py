@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant
+from transkern.options import DEFAULT, Options
 from transkern.runtime import cache
 from transkern.runtime.compiled import Specialisation
 from transkern.targets.cpu import build as cc
 
 
 def build(
-    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
 ) -> Specialisation:
     """`function` for arguments of `arg_types` on `target`."""
     if target == "cpu":
-        return _build_cpu(function, arg_types)
-    program = program_for(function, arg_types, target)
+        return _build_cpu(function, arg_types, options)
+    program = program_for(function, arg_types, target, options)
     if target == "cuda":
         from transkern.targets.cuda.load import load
 
@@ -30,7 +31,7 @@ def build(
     else:
         from transkern.targets.pallas.load import load as load_pallas
 
-        call = load_pallas(program, narrow=allow_float32)
+        call = load_pallas(program, narrow=options.allow_float32)
     return _specialisation(program, arg_types, target, call)
 
 
@@ -41,13 +42,16 @@ def with_captured(call: Callable[..., Any], captured: Sequence[Any]) -> Callable
     return lambda *args: call(*args, *captured)
 
 
-def program_for(function: Callable[..., Any], arg_types: tuple[Any, ...], target: str) -> Any:
+def program_for(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
+) -> Any:
     """The program after the target's passes."""
     from transkern import pipeline
     from transkern.frontend.source import live_function
     from transkern.frontend.specialise import specialise
 
-    return pipeline.run(specialise(live_function(function), arg_types), pipeline.passes_for(target))
+    made = pipeline.with_options(specialise(live_function(function), arg_types), options)
+    return pipeline.run(made, pipeline.passes_for(target))
 
 
 def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call: Callable[..., Any]) -> Specialisation:
@@ -69,12 +73,13 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
     )
 
 
-def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Specialisation:
+def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options: Options) -> Specialisation:
     key = ""
     if isinstance(function, types.FunctionType):
         described = "|".join(map(cache.type_fingerprint, arg_types))
         key = cache.digest(
-            cache.function_fingerprint(function), described, "cpu", cc.toolchain(), cache.compiler_version()
+            cache.function_fingerprint(function), described, f"cpu {options}", cc.toolchain(),
+            cache.compiler_version(),
         )
         entry = cache.read(key)
         if entry is not None:
@@ -95,7 +100,7 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
     from transkern.targets.cpu.module import emit
 
     try:
-        program = program_for(function, arg_types, "cpu")
+        program = program_for(function, arg_types, "cpu", options)
     except NeedsConstant as need:
         if key:
             cache.write(key, {"demand": need.demand, "problem": str(need.problem)})
@@ -106,7 +111,7 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
         path = folder / f"{key}.so"
     else:
         path = Path(tempfile.mkdtemp(prefix="transkern-")) / f"{program.name}.so"
-    cc.compile_text(text, program.name, path)
+    cc.compile_text(text, program.name, path, *cc.FASTMATH[: options.fastmath])
     module = cc.load(path, program.name)
     made = _specialisation(program, arg_types, "cpu", getattr(module, program.name))
     made.why = module.why
@@ -127,10 +132,10 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> Spec
 
 
 def texts(
-    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, allow_float32: bool = False
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
 ) -> dict[str, str]:
     """The files of a specialisation: names and texts."""
-    return program_texts(program_for(function, arg_types, target), target, allow_float32)
+    return program_texts(program_for(function, arg_types, target, options), target, options.allow_float32)
 
 
 def program_texts(program: Any, target: str, allow_float32: bool = False) -> dict[str, str]:

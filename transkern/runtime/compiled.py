@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
+from transkern.options import Options
 from transkern.runtime import structures
 
 TARGETS = ("cpu", "cuda", "pallas")
@@ -54,7 +56,7 @@ class Compiled:
 
     def __init__(
         self, function: Callable[..., Any], target: str = "auto", types: str | None = None, fallback: str | None = None,
-        allow_float32: bool = False, verify: bool = False,
+        allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
@@ -63,7 +65,7 @@ class Compiled:
         functools.update_wrapper(self, function)
         self.function = inspect.unwrap(function)
         self.target, self.types, self.fallback = target, types, fallback
-        self.allow_float32 = allow_float32
+        self.options = Options(allow_float32, boundscheck, fastmath)
         self.verify = verify
         self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
@@ -156,7 +158,7 @@ class Compiled:
         module = sys.modules.get(self.function.__module__)
         if getattr(module, self.function.__qualname__, None) is self:
             return self.function.__qualname__  # a decorated function: pickled by name, as functions are
-        return (_rebuild, (self.function, self.target, self.types, self.fallback, self.allow_float32, self.verify))
+        return (_rebuild, (self.function, self.target, self.types, self.fallback, self.verify, self.options))
 
     def __repr__(self) -> str:
         return f"<transkern function {getattr(self, '__name__', '?')} for target {self.target}>"
@@ -323,7 +325,7 @@ class Compiled:
         from transkern.runtime.cache import watched
 
         try:
-            made = build(self.function, key_types, target, self.allow_float32)
+            made = build(self.function, key_types, target, self.options)
         except CompileError as error:
             if self.fallback != "numpy":
                 raise
@@ -390,7 +392,7 @@ class Compiled:
             or (self._last.target if self._last else None)
             or (self.target if self.target != "auto" else default_target())
         )
-        made = texts(self.function, self._types(types), chosen, self.allow_float32)
+        made = texts(self.function, self._types(types), chosen, self.options)
         return "\n".join(made.values())
 
     def explain(self, types: str | None = None) -> str:
@@ -456,7 +458,7 @@ def _nothing(*args: Any) -> Any:
 
 
 def _rebuild(
-    function: types.FunctionType, target: str, types: str | None, fallback: str | None, allow_float32: bool,
-    verify: bool,
+    function: types.FunctionType, target: str, types: str | None, fallback: str | None, verify: bool,
+    options: Options,
 ) -> Compiled:  # fmt: skip
-    return Compiled(function, target, types, fallback, allow_float32, verify)
+    return Compiled(function, target, types, fallback, verify=verify, **dataclasses.asdict(options))

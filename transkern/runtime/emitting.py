@@ -17,6 +17,7 @@ from transkern.frontend.specialise import parameter_names, specialise
 from transkern.frontend.types import ArgType, parse_signature, types_from_annotations
 from transkern.frontend.values import Function
 from transkern.ir.printer import program
+from transkern.options import DEFAULT, Options
 from transkern.runtime.building import explained, program_texts
 from transkern.runtime.compiled import types_help
 
@@ -76,10 +77,11 @@ def _program(
 
 
 def emit_files(
-    path: Path, function: str | None, target: str, types: str | None, allow_float32: bool = False
+    path: Path, function: str | None, target: str, types: str | None, options: Options = DEFAULT
 ) -> dict[str, str]:
     """The files of a function on a target: names and texts."""
-    return program_texts(_program(path, function, types, target), target, allow_float32)
+    program = pipeline.with_options(_specialised(path, function, types), options)
+    return program_texts(pipeline.run(program, pipeline.passes_for(target)), target, options.allow_float32)
 
 
 def pass_names(target: str = "cpu") -> list[str]:

@@ -73,12 +73,16 @@ def toolchain() -> str:
     return f"{path}|{info.st_mtime_ns}|{info.st_size}|{' '.join(flags())}|{platform.machine()}|{features}"
 
 
-def compile_text(text: str, name: str, out: Path) -> None:
+FASTMATH = ("-ffp-contract=fast",)
+"""Flags behind the others for code with `fastmath`: products and sums rounded once."""
+
+
+def compile_text(text: str, name: str, out: Path, *more: str) -> None:
     """Compile a module's text into the shared object `out` (written whole or not at all); raises BuildError."""
     with tempfile.TemporaryDirectory(prefix="transkern-") as folder:
         source, made = Path(folder) / f"{name}.c", Path(folder) / f"{name}.so"
         source.write_text(text, encoding="utf-8")
-        command = [compiler(), *flags(), str(source), "-o", str(made), "-lm"]
+        command = [compiler(), *flags(), *more, str(source), "-o", str(made), "-lm"]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         if run.returncode:
             kept = Path(tempfile.gettempdir()) / f"transkern-{name}.c"

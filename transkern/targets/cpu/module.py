@@ -21,7 +21,7 @@ from transkern.ir.library import spell
 from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
 from transkern.targets.cpu import glue
-from transkern.targets.cpu.build import FLAGS
+from transkern.targets.cpu.build import FASTMATH, FLAGS
 from transkern.targets.cpu.kernels import TYPES, Function, KernelPrinter
 
 _MISS = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;"
@@ -83,10 +83,11 @@ class _Module:
     def header(self) -> str:
         p = self.program
         types = ", ".join(param_text(x) for x in p.params)
+        flags = " ".join([*(f for f in FLAGS if f != "-w"), *FASTMATH[: p.fastmath]])
         return (
             f"// {p.name}({types})\n"
             f"// compiled from {p.file} by transkern\n"
-            f"// build:  cc {' '.join(f for f in FLAGS if f != '-w')} {p.name}.c -o {p.name}.so -lm\n"
+            f"// build:  cc {flags} {p.name}.c -o {p.name}.so -lm\n"
             f"// use:    import {p.name}; {p.name}.{p.name}(…)\n"
             "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
             "#include <sys/mman.h>\n#include <sys/types.h>\n"

@@ -32,8 +32,8 @@ def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
     unit = printer.unit
     helpers = [text.rstrip() for text in unit.c.used.values()]
     parts = [
-        f"// `{program.name}` in CUDA C++, made by transkern. Compile with --std=c++17 --fmad=false; launched by"
-        f" {program.name}.py.\n",
+        f"// `{program.name}` in CUDA C++, made by transkern. Compile with --std=c++17"
+        f" --fmad={str(program.fastmath).lower()}; launched by {program.name}.py.\n",
         compose(unit.pieces),
         *(["// NumPy's arithmetic, where it is not C's\n" + "\n".join(helpers) + "\n"] if helpers else []),
         *(["\n".join(unit.functors.values()) + "\n"] if unit.functors else []),

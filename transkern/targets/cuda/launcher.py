@@ -75,7 +75,8 @@ class Launcher:
             "",
         ]
         if self.kernels:
-            head += [f'_CODE = Path(__file__).with_name("{p.name}.cu").read_text(encoding="utf-8")', *pieces.MODULE]
+            head += [f'_CODE = Path(__file__).with_name("{p.name}.cu").read_text(encoding="utf-8")']
+            head += [pieces.FAST_OPTIONS if p.fastmath else pieces.OPTIONS, *pieces.MODULE]
         if checks:
             head.append("_ERRORS = {  # what a check in a kernel raises, by its number")
             head += [f"    {code}: ({error_text(g.error)}, {g.message!r})," for code, g in sorted(checks.items())]

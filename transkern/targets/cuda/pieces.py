@@ -7,8 +7,10 @@ from collections.abc import Iterable
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
 GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
+OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy'
+FAST_OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=true")  # asked for with `fastmath`'
+
 MODULE = (
-    '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy',
     "",
     "",
     "@functools.cache",

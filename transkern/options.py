@@ -1,0 +1,20 @@
+"""What a caller may ask for beside the target: the same for the decorator, the command line and the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`allow_float32`: a target without float64 computes in float32. `boundscheck`: subscripts of arrays are checked,
+    and raise IndexError as in NumPy; without it an access outside an array is undefined behaviour. `fastmath`: sums and
+    products of a loop may be added up in any order, and ``a * b + c`` rounded once; NaN and infinities stay.
+    """
+
+    allow_float32: bool = False
+    boundscheck: bool = True
+    fastmath: bool = False
+
+
+DEFAULT = Options()
