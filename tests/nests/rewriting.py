@@ -118,8 +118,8 @@ class _Order:
 
 
 class _Reordered(ast.NodeTransformer):
-    def __init__(self, line: int) -> None:
-        self.line = line
+    def __init__(self, line: int, running: bool) -> None:
+        self.line, self.running = line, running
 
     def visit_For(self, node: ast.For) -> Any:
         self.generic_visit(node)
@@ -129,6 +129,8 @@ class _Reordered(ast.NodeTransformer):
         for s in node.body:  # what every iteration assigns
             if isinstance(s, ast.Assign):
                 names |= {name for target in s.targets for name in _names(target)}
+        if self.running:
+            names -= _combined(node)
         leaves = any(isinstance(x, ast.Continue) for s in node.body for x in ast.walk(s))
         node.iter = _call("iterations", node.iter)
         if leaves:
@@ -147,7 +149,33 @@ class _Reordered(ast.NodeTransformer):
         return [node, last, ast.If(ast.Name("__last", ast.Load()), body, [])]
 
 
-def reordered(nest: Nest, line: int, seed: int) -> Callable[..., Any]:
-    """The function with the iterations of the loop at `line` in random order; private variables are variables still."""
-    tree = _Reordered(line).visit(ast.parse(nest.source))
+def _combined(loop: ast.For) -> set[str]:
+    """What iterations combine values into: variables that are set from what they were, or under a test of it."""
+    found: set[str] = set()
+
+    def visit(statements: list[ast.stmt], tested: set[str]) -> None:
+        for s in statements:
+            match s:
+                case ast.Assign(targets, value):
+                    read = {x.id for x in ast.walk(value) if isinstance(x, ast.Name)} | tested
+                    found.update({name for t in targets for name in _names(t)} & read)
+                case ast.If(test, then, orelse):
+                    inner = tested | {x.id for x in ast.walk(test) if isinstance(x, ast.Name)}
+                    visit(then, inner)
+                    visit(orelse, inner)
+                case ast.For(body=body):
+                    visit(body, tested)
+                case _:
+                    pass
+
+    visit(loop.body, set())
+    return found
+
+
+def reordered(nest: Nest, line: int, seed: int, running: bool = False) -> Callable[..., Any]:
+    """The function with the iterations of the loop at `line` in random order; private variables are variables still.
+
+    With `running`, what iterations combine values into stays what all of them made of it.
+    """
+    tree = _Reordered(line, running).visit(ast.parse(nest.source))
     return made(nest, tree, __watch=_Order(seed))

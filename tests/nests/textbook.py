@@ -223,6 +223,46 @@ def linearised(a):
     return out
 
 
+@nest("float64[n,m,3]")
+def linearised_in_three(a):
+    n, m, p = a.shape
+    out = np.zeros(n * m * p)
+    for i in range(n):  # parallel
+        for j in range(m):  # parallel
+            for k in range(p):  # parallel
+                out[(i * m + j) * p + k] = a[i, j, k] + 1
+    return out
+
+
+@nest("float64[n,m]")
+def linearised_with_overlap(a):
+    n, m = a.shape
+    out = np.zeros(n * m + 1)
+    for i in range(n):  # sequential with parallel body | sequential
+        for j in range(m):  # independent: parallel | sequential
+            out[i * (m - 1) + j + 1] = a[i, j] + 1
+    return out
+
+
+@nest("float64[n,n]")
+def triangle_packed(a):
+    n = a.shape[0]
+    out = np.zeros(n * (n + 1) // 2)
+    for i in range(n):  # parallel
+        for j in range(i + 1):  # parallel
+            out[i * (i + 1) // 2 + j] = a[i, j]
+    return out
+
+
+@nest("float64[n,m]", [{"n": 1, "m": 2}, {"n": 2, "m": 3}, {"n": 3, "m": 1}, {"n": 4, "m": 5}])
+def unpacked(a):
+    n, m = a.shape
+    out = np.zeros((n, m))
+    for t in range(n * m):  # parallel
+        out[t // m, t % m] = a[t // m, t % m] + 1
+    return out
+
+
 @nest("float64[n,4]")
 def packed(a):
     n = len(a)

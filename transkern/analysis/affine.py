@@ -23,6 +23,12 @@ __all__ = ["UNPROVEN", "Question", "Unproven"]
 SEARCH = 200_000
 """Operations that isl may spend on an example."""
 
+TERMS = 8
+"""How many products a product of sums may become."""
+
+FACTORS = 4
+"""Of how many names a product may be."""
+
 FACT_CASES = 2
 """How many alternatives one known fact may bring into a question."""
 
@@ -45,13 +51,14 @@ class Question:
     opaque: dict[tuple[str, Expr], Form] = field(default_factory=dict)
     defined: dict[tuple[str, Expr], Form] = field(default_factory=dict)
     invariants: dict[Expr, bool] = field(default_factory=dict)  # what is known already, also to copies
+    products: bool = False  # of names, in the constraints
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
 
     def copy(self) -> Question:
         return Question(
             self.buffers, self.changing, self.written, self.lets, dict(self.parameters), self.unknowns,
             list(self.constraints), list(self.gathered), dict(self.opaque), dict(self.defined),
-            self.invariants, self.loose,
+            self.invariants, self.products, self.loose,
         )  # fmt: skip
 
     def unknown(self) -> Form:
@@ -90,18 +97,34 @@ class Question:
                 return self.defined[key]
             case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
                 return self.linear(_as_index(x), names, instance)
+            case Apply("multiply", (x, y), "index"):
+                made = integers.product(self.linear(x, names, instance), self.linear(y, names, instance))
+                if len(made) > TERMS or any(name.count("*") >= FACTORS for name in made):
+                    return self.symbol(e, names, instance)
+                self.products = self.products or any("*" in name for name in made)
+                return made
             case _:
                 return self.symbol(e, names, instance)
 
     def chosen(self, e: Apply, names: Mapping[str, Form], instance: str) -> Form:
         """A quotient, a remainder, or one of two values: a number of its own, and what makes it that."""
         match e:
-            case Apply("floor_divide" | "remainder" as op, (x, Const(k)), _) if int(k) > 0:  # type: ignore[arg-type]
-                inner, divisor = self.linear(x, names, instance), int(k)  # type: ignore[arg-type]
+            case Apply("remainder", (x, y), _) if b.constant(y) is None or int(y.value) > 0:  # type: ignore[union-attr,arg-type]
+                quotient = self.atom(Apply("floor_divide", (x, y), "index"), names, instance)
+                parts = integers.product(self.linear(y, names, instance), quotient)
+                return integers.combined(self.linear(x, names, instance), parts, -1)
+            case Apply("floor_divide", (x, Const(k)), _) if int(k) > 0:  # type: ignore[arg-type]
                 quotient = self.unknown()
-                rest = integers.combined(inner, quotient, -divisor)
-                self.between(rest, {}, {"": divisor})
-                return quotient if op == "floor_divide" else rest
+                inner = self.linear(x, names, instance)
+                self.between(integers.combined(inner, quotient, -int(k)), {}, {"": int(k)})  # type: ignore[arg-type]
+                return quotient
+            case Apply("floor_divide", (x, y), _) if b.constant(y) is None:
+                inner, by, quotient = self.linear(x, names, instance), self.linear(y, names, instance), self.unknown()
+                rest = integers.combined(inner, integers.product(by, quotient), -1)
+                inside = (integers.at_least(rest, {}), integers.less(rest, by), integers.less({}, by))
+                self.require(Either((inside, (integers.at_least({}, by),))))
+                self.products = True
+                return quotient
             case Apply("minimum" | "maximum" as op, (x, y), _):
                 one, two = self.linear(x, names, instance), self.linear(y, names, instance)
                 made = self.unknown()
@@ -265,9 +288,15 @@ class Question:
     def sample(self, *extra: Condition) -> dict[str, int] | Unproven | None:
         """Values for all names that satisfy the constraints; None where there are none."""
         conditions = [*self.constraints, *extra]
-        whole = integers.solution(conditions)
+        whole = integers.solution(conditions, integers.EFFORT, self.products)
         if not isinstance(whole, dict):
             return whole
+        if self.products:  # their numbers are known where all sizes are
+            for size in (2, 3, 5):
+                sizes = [integers.equal({p: 1}, {"": size}) for p in self.parameters.values()]
+                small = integers.solution([*conditions, *sizes], SEARCH, True)
+                if isinstance(small, dict) and self.true(small):
+                    return small
         for limit in (4, 8, 16, 64):  # small sizes are easier to follow
             if all(0 <= whole.get(p, 0) <= limit for p in self.parameters.values()):
                 return whole
@@ -275,14 +304,18 @@ class Question:
                 c for p in self.parameters.values()
                 for c in (integers.at_least({p: 1}, {}), integers.at_least({"": limit}, {p: 1}))
             ]  # fmt: skip
-            small = integers.solution([*conditions, *bounds], SEARCH)
+            small = integers.solution([*conditions, *bounds], SEARCH, self.products)
             if isinstance(small, dict):
                 return small
         return whole
 
+    def true(self, values: Mapping[str, int]) -> bool:
+        """Whether an example is one: what is computed has the value that it has."""
+        return not self.loose and (not self.products or integers.products_agree(self.constraints, values))
+
     def possible(self, *extra: Condition) -> bool:
         """Whether the constraints can hold together; true where that is not found out within the effort."""
-        return integers.solution([*self.constraints, *extra]) is not None
+        return integers.solution([*self.constraints, *extra], integers.EFFORT, self.products) is not None
 
 
 _COMPARISONS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from transkern.analysis import integers
 from transkern.analysis.accesses import Access, Body, Level, accesses_of
@@ -109,9 +110,12 @@ class Carried:
             self._answers[key] = None if apart else Meeting(first, second)
         return self._answers[key]
 
-    def example(self, first: Access, second: Access) -> Meeting | None:
-        """The meeting of two accesses with an example, where one is found; None where they are found to be apart."""
+    def example(self, first: Access, second: Access, next_: bool = False) -> Meeting | None:
+        """The meeting of two accesses with an example, where one is found; None where they are found to be apart. With
+        `next_` the two iterations follow each other."""
         question, one, two, where = self.across(first, second)
+        if next_:
+            question.require(integers.equal(two, integers.shifted(one, self.level.step)))
         values = question.sample()
         if isinstance(values, dict):
             inside = self.in_bounds(question.copy(), (one, two)).sample()
@@ -123,9 +127,13 @@ class Carried:
         ran, later = integers.value(one, values), integers.value(two, values)
         named = {e.name: values.get(p, 0) for e, p in question.parameters.items() if isinstance(e, Var)}
         element = tuple(integers.value(w, values) for w in where) if where else None
+        info = self.buffers.get(first.buffer)
+        if element and info is not None and len(info.dims) > len(element):  # a place in the memory of an array
+            dims = [integers.value(question.linear(d, {}, "0"), values) for d in info.dims]
+            element = tuple(element[0] // prod(dims[k + 1 :]) % dims[k] for k in range(len(dims)) if dims[k] > 0)
         return Meeting(
-            first, second, None if question.loose else named, ran, later, element,
-            self._distance(question, integers.combined(two, one, -1), later - ran),
+            first, second, named if question.true(values) else None, ran, later, element,
+            None if next_ else self._distance(question, integers.combined(two, one, -1), later - ran),
         )  # fmt: skip
 
     def distance(self, first: Access, second: Access) -> int | None:

@@ -10,7 +10,7 @@ satisfy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import gcd
+from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -98,6 +98,71 @@ def unequal(one: Form, two: Form) -> Constraint:
 
 NEVER = Constraint({"": -1}, ">=")
 
+# --- products: a name like ``a*b`` is the product of two names
+
+PRODUCTS = 64
+"""Inequalities between products that one question may get."""
+
+
+def product(one: Form, two: Form) -> Form:
+    """``one * two``."""
+    made: Form = {}
+    for x, c in one.items():
+        for y, d in two.items():
+            factors = sorted(f for name in (x, y) if name for f in name.split("*"))
+            made = combined(made, {"*".join(factors): c * d})
+    return made
+
+
+class _Products:
+    """What follows for products that occur: ``x >= y`` and ``z >= 0`` make ``x*z >= y*z`` [Sherali, Adams: A
+    Reformulation-Linearization Technique].
+
+    With it ``i * m + j`` is seen to lie in row ``i`` where ``0 <= j < m``.
+    """
+
+    def __init__(self, conditions: Sequence[Condition]) -> None:
+        self.beside: dict[str, set[str]] = {}  # by factor: what it is multiplied with
+        for name in _named(conditions):
+            factors = name.split("*")
+            for k in range(len(factors) if len(factors) > 1 else 0):
+                self.beside.setdefault(factors[k], set()).add("*".join(factors[:k] + factors[k + 1 :]))
+        self.positive = {
+            name for c in conditions if isinstance(c, Constraint) and c.op == ">=" and c.form.get("", 0) <= 0
+            for name, factor in c.form.items() if name and factor > 0 and len(c.form) - ("" in c.form) == 1
+        }  # fmt: skip
+
+    def of(self, plain: Iterable[Constraint]) -> list[Constraint]:
+        """What follows of these."""
+        more: dict[tuple[frozenset[tuple[str, int]], str], Constraint] = {}
+        for form, op in plain:
+            if any("*" in name for name in form):
+                continue
+            for other in sorted({r for name in form for r in self.beside.get(name, ())}):
+                if op == "=" or self.positive.issuperset(other.split("*")):
+                    made = Constraint(product(form, {other: 1}), op)
+                    more[frozenset(made.form.items()), op] = made
+        return list(more.values())[:PRODUCTS]
+
+
+def products_agree(conditions: Iterable[Condition], values: Mapping[str, int]) -> bool:
+    """Whether the number of each product in the conditions is the product of the numbers."""
+    return all(
+        prod(values.get(f, 0) for f in name.split("*")) == values.get(name, 0)
+        for name in _named(conditions) if "*" in name
+    )  # fmt: skip
+
+
+def _named(conditions: Iterable[Condition]) -> set[str]:
+    found: set[str] = set()
+    for c in conditions:
+        if isinstance(c, Either):
+            for case in c.cases:
+                found |= _named(case)
+        else:
+            found.update(c.form)
+    return found
+
 
 def branches(conditions: Iterable[Condition]) -> int:
     """How many alternatives the conditions add by ``or``."""
@@ -109,8 +174,14 @@ def branches(conditions: Iterable[Condition]) -> int:
 # --- answers
 
 
-def solution(conditions: Sequence[Condition], effort: int = EFFORT) -> dict[str, int] | Unproven | None:
-    """Numbers for which all conditions hold (0 for names that are left out); None where there are none."""
+def solution(
+    conditions: Sequence[Condition], effort: int = EFFORT, products: bool = False
+) -> dict[str, int] | Unproven | None:
+    """Numbers for which all conditions hold (0 for names that are left out); None where there are none.
+
+    With `products` some of the names are products: what that means is used to find out that there are none, but the
+    numbers need not agree with it.
+    """
     plain: list[Constraint] = []
     open_: list[Condition] = []
     for c in conditions:
@@ -118,10 +189,10 @@ def solution(conditions: Sequence[Condition], effort: int = EFFORT) -> dict[str,
             plain.append(c)
         else:
             open_.append(c)
-    system = _System().with_constraints(plain)
+    search = _Search(effort, _Products(conditions) if products else None)
+    system = search.narrowed(_System(), plain)
     if system is None:
         return None
-    search = _Search(effort)
     try:
         return search.solve(system, open_)
     finally:
@@ -129,8 +200,12 @@ def solution(conditions: Sequence[Condition], effort: int = EFFORT) -> dict[str,
 
 
 class _Search:
-    def __init__(self, effort: int) -> None:
-        self.effort, self.nodes, self.asked = effort, NODES, False
+    def __init__(self, effort: int, products: _Products | None) -> None:
+        self.effort, self.nodes, self.asked, self.products = effort, NODES, False, products
+
+    def narrowed(self, system: _System, plain: Sequence[Constraint]) -> _System | None:
+        """The system with further constraints; None where they plainly cannot hold."""
+        return system.with_constraints([*plain, *self.products.of(plain)] if self.products else plain)
 
     def solve(self, system: _System, open_: Sequence[Condition]) -> dict[str, int] | Unproven | None:
         self.nodes -= 1
@@ -153,7 +228,7 @@ class _Search:
         answer: Unproven | None = None
         for case in _cases(violated):
             plain = [c for c in case if isinstance(c, Constraint) and c.op != "!="]
-            narrowed = system.with_constraints(plain)
+            narrowed = self.narrowed(system, plain)
             if narrowed is None:
                 continue
             found = self.solve(narrowed, [*rest, *(c for c in case if isinstance(c, Either) or c.op == "!=")])

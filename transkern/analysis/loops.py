@@ -181,7 +181,7 @@ class _Reporting(Walk):
         carried = verdict.carried
         if scalars:
             carried = Carried(self.program.buffers, verdict.loop, carried.around, scalars)
-        m = _shown(carried)
+        m = self.handed_on(carried) or _shown(carried)
         if m is None:
             return None
         if m.first.buffer in scalars:
@@ -193,6 +193,38 @@ class _Reporting(Walk):
             None if m.values is None or verdict.leaves else self.sizes(m.values), m.ran, m.later,
             m.element,
         )  # fmt: skip
+
+    def handed_on(self, carried: Carried) -> Meeting | None:
+        """An example of an array that an iteration writes under one name, and the next one reads under another."""
+        names = self.renamed(carried.loop)
+        if not names:
+            return None
+        users = [a for a in carried.body.accesses if not self.renames(a.span.line)]
+        for second in users:
+            for first in users:
+                if first.write and not second.write and names.get(second.buffer) == first.buffer:
+                    meeting = carried.example(first, second, next_=True)
+                    if meeting is not None and meeting.values is not None:
+                        return meeting
+        return None
+
+    def renamed(self, loop: n.Loop) -> dict[str, str]:
+        """Arrays that are others' memory in the next iteration, as in ``u, v = v, u``: what they were called before."""
+        held: dict[str, str] = {}
+        for s in loop.body:
+            copied = _copied(s) if self.renames(s.span.line) else None
+            if copied is not None:
+                held[copied[0]] = held.get(copied[1], copied[1])
+        return held
+
+    def renames(self, line: int) -> bool:
+        """Whether all that a line does is to give names to what has names."""
+
+        def named(x: ast.expr) -> bool:
+            return all(map(named, x.elts)) if isinstance(x, ast.Tuple) else isinstance(x, ast.Name)
+
+        found = self.assigned.get(line, [])
+        return bool(found) and all(named(x) for a in found for x in (*a.targets, a.value))
 
     def of_variable(self, verdict: Verdict, m: Meeting) -> Conflict:
         """The example of a variable, at the lines where the user sets and uses it: the program sets it once, at the end
@@ -225,6 +257,9 @@ class _Reporting(Walk):
         if access.index is None:
             return f"{verb} {name}"
         lets = {**carried.around.lets, **carried.body.lets}
+        info = self.program.buffers.get(access.buffer)
+        if info is not None and len(access.index) < len(info.dims):
+            name += ".flat"  # a view of another shape
         return f"{verb} {name}[{', '.join(self.shown(i, lets) for i in access.index)}]"
 
     def array(self, buffer: str) -> str:
@@ -323,6 +358,17 @@ def _is_set(tree: ast.Module, loop: int, name: str) -> bool:
     for at in (x for x in ast.walk(tree) if isinstance(x, ast.For) and x.lineno == loop):
         return certain(at.body, positions(at), names(at, True))
     return True
+
+
+def _copied(s: n.Stmt) -> tuple[str, str] | None:
+    """The two arrays of a loop that copies one into the other, element by element."""
+    while isinstance(s, n.Loop) and len(s.body) == 1:
+        s = s.body[0]
+    match s:
+        case n.Store(buffer, index, Load(source, place, _)) if index == place:
+            return buffer, source
+        case _:
+            return None
 
 
 def _shown(carried: Carried) -> Meeting | None:
