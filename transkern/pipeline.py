@@ -29,7 +29,7 @@ from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_a
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
-from transkern.fuse.split_complex import split_complex
+from transkern.fuse.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
@@ -75,7 +75,10 @@ PASSES: tuple[Pass, ...] = (
 )  # fmt: skip
 """For the CPU, where moving elements together is cheap."""
 
-DEVICE_PASSES: tuple[Pass, ...] = (*COMMON_PASSES, place_kernels, spill_scalars, guard_assumptions)
+DEVICE_PASSES: tuple[Pass, ...] = (
+    *(split_complex_for_devices if p is split_complex else p for p in COMMON_PASSES), place_kernels, spill_scalars,
+    guard_assumptions,
+)  # fmt: skip
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
 

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tests.language.registry import case
+from tests.language.registry import CASES, case  # noqa: F401  (the tests of the targets look here)
 
 rng = np.random.default_rng(4)
 

@@ -56,7 +56,6 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir.expr import Apply
 
-
 _DEPENDING = {
     "numpy.roots": (
         "whether the result is complex, and its size, depend on the values",

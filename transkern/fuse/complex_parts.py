@@ -165,12 +165,14 @@ def whole_power(x: Pair, exponent: int, hold: Hold, python: bool) -> Pair:
     if not python:
         nothing = hold(_both(_is("equal", x[0], zero), _is("equal", x[1], zero)))
         limit = zero if exponent > 0 else _number(math.nan, x[0])
-        made = _products(x, exponent, hold, python)
+        made = products(x, exponent, hold, python)
         return b.where(nothing, limit, made[0]), b.where(nothing, limit, made[1])
-    return _products(x, exponent, hold, python)
+    return products(x, exponent, hold, python)
 
 
-def _products(x: Pair, exponent: int, hold: Hold, python: bool) -> Pair:
+def products(x: Pair, exponent: int, hold: Hold, python: bool) -> Pair:
+    """A whole power (not 0) as products."""
+
     def kept(pair: Pair) -> Pair:
         return hold(pair[0]), hold(pair[1])
 
@@ -206,17 +208,18 @@ def python_power(x: Pair, y: Pair, hold: Hold) -> Pair:
     return b.where(nothing, zero, real), b.where(nothing, zero, imag)
 
 
+def scaled(name: str, x: Pair, hold: Hold, function: Callable[[str, Pair], Pair]) -> Pair:
+    """``exp2``, ``log2`` and ``log10``, as NumPy makes them of ``exp`` and ``log``."""
+    if name == "exp2":
+        factor = _number(math.log(2.0), x[0])
+        return function("exp", (hold(_mul(x[0], factor)), hold(_mul(x[1], factor))))
+    factor = _number(math.log2(math.e) if name == "log2" else math.log10(math.e), x[0])
+    real, imag = function("log", x)
+    return _mul(real, factor), _mul(imag, factor)
+
+
 def function(name: str, x: Pair, hold: Hold) -> Pair:
     """An elementary function; those that NumPy takes from the C library are ops of their own."""
     if name in COMPLEX_FUNCTIONS:
         return _do(f"complex_{name}_real", *x), _do(f"complex_{name}_imag", *x)
-    match name:
-        case "exp2":
-            scale = _number(math.log(2.0), x[0])
-            return function("exp", (hold(_mul(x[0], scale)), hold(_mul(x[1], scale))), hold)
-        case "log2" | "log10":
-            scale = _number(math.log2(math.e) if name == "log2" else math.log10(math.e), x[0])
-            real, imag = function("log", x, hold)
-            return _mul(real, scale), _mul(imag, scale)
-        case _:
-            raise AssertionError(f"no complex {name}")
+    return scaled(name, x, hold, lambda of, y: function(of, y, hold))

@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from transkern.errors import CompileError
+from transkern.fuse import complex_functions as f
 from transkern.fuse import complex_parts as c
 from transkern.fuse.complex_parts import Pair
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import IMAG, PART, REAL, float_of, has_part, is_complex, parts_of_scalar
-from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import NOWHERE, Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, exprs, own_exprs, variables_read, walk, walk_expr
 
@@ -33,6 +35,13 @@ def split_complex(program: n.Program) -> n.Program:
     if not any(is_complex(d) for d in _dtypes(program)):
         return program
     return _Splitting(program).program()
+
+
+def split_complex_for_devices(program: n.Program) -> n.Program:
+    """The same where there is no C library: its complex functions are written out, too."""
+    if not any(is_complex(d) for d in _dtypes(program)):
+        return program
+    return _Splitting(program, library=False).program()
 
 
 def _dtypes(program: n.Program) -> Iterable[str]:
@@ -55,8 +64,9 @@ def _results(r: n.Result) -> Iterable[n.Result]:
 
 
 class _Splitting:
-    def __init__(self, program: n.Program) -> None:
-        self.old, self.names = program, Names.of(program)
+    def __init__(self, program: n.Program, library: bool = True) -> None:
+        self.old, self.names, self.library = program, Names.of(program), library
+        self.span = NOWHERE
         self.buffers: dict[str, n.Buffer] = {}
         self.variables: dict[str, str] = {}
         self.scalars: dict[str, tuple[str, str]] = {}
@@ -117,7 +127,7 @@ class _Splitting:
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         saved, self.out = self.out, []
         for s in statements:
-            start = len(self.out)
+            start, self.span = len(self.out), s.span
             self.statement(s)
             self.out[start:] = [x if x.span.line else replace(x, span=s.span) for x in self.out[start:]]
         made, self.out = self.out, saved
@@ -421,7 +431,19 @@ class _Splitting:
             case "power" | "python_power":
                 return self.power(op == "python_power", x, y)
             case _:
-                return c.function(op, x, self.hold)
+                return self.function(op, x)
+
+    def function(self, name: str, x: Pair) -> Pair:
+        if self.library:
+            return c.function(name, x, self.hold)
+        if name in f.WRITTEN_OUT:
+            return f.written_out(name, x, self.hold)
+        if name in ("exp2", "log2", "log10"):
+            return c.scaled(name, x, self.hold, self.function)
+        raise CompileError(
+            f"cannot compile for this target: `np.{name}` of complex numbers", 'use target="cpu" for this function',
+            self.span, self.old.source,
+        )  # fmt: skip
 
     def power(self, python: bool, x: Pair, y: Pair) -> Pair:
         match y:
@@ -429,5 +451,7 @@ class _Splitting:
                 return c.whole_power(x, int(real), self.hold, python)
         if python:
             return c.python_power(x, y, self.hold)
+        if not self.library:
+            return f.power(x, y, self.hold)
         kind = x[0].dtype
         return Apply("complex_power_real", (*x, *y), kind), Apply("complex_power_imag", (*x, *y), kind)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
-from transkern.ir.complexes import has_complex
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Span, Var
 from transkern.ir.traverse import exprs, walk
 from transkern.targets.cuda.kernels import KernelPrinter
@@ -46,13 +46,11 @@ def _refuse(program: n.Program) -> None:
     """What no CUDA text is made of."""
     containers = {"dict", "record", "raise", "one of", "rows", "rows of tuple", "rows of list"}
     check_told(program, "CUDA", containers, prints=True)
-    if has_complex(program):
-        raise _refusal(program, "complex", "a value here", 0)
     for name, buffer in program.buffers.items():
         if buffer.dtype not in TYPES:
             raise _refusal(program, buffer.dtype, f"`{name}`", buffer.line)
     for e in exprs(program.body):
-        if isinstance(e, (Apply, Const, Load, Var)) and e.dtype not in TYPES:
+        if isinstance(e, (Apply, Const, Load, Var)) and e.dtype not in TYPES and not is_complex(e.dtype):
             line = next((s.span.line for s in walk(program.body) if s.span.line and _has(s, e)), 0)
             raise _refusal(program, e.dtype, "a value here", line)
 
@@ -62,11 +60,10 @@ def _has(s: n.Stmt, e: Expr) -> bool:
 
 
 def _refusal(program: n.Program, dtype: str, what: str, line: int) -> CompileError:
-    other = "float32" if dtype == "float16" else "two real arrays, or the cpu target"
     text = program.source[line - 1] if 0 < line <= len(program.source) else ""
     column = len(text) - len(text.lstrip())
     span = Span(line, column, line, len(text.rstrip()), program.file)
     return CompileError(
-        f"cannot compile for CUDA: {what} is {dtype}, which the kernels do not compute with", f"use {other}", span,
+        f"cannot compile for CUDA: {what} is {dtype}, which the kernels do not compute with", "use float32", span,
         program.source,
     )  # fmt: skip

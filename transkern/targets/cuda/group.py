@@ -388,7 +388,7 @@ class GroupBody(Body):
         stores = {Access(out, True, ANY) for out in s.outputs}
         self.touch(inside | stores | self.reads(s.start, s.stop))
         in_place = any(isinstance(e, Load) and e.buffer in s.outputs for v in s.values for e in exprs((n.Let("", v),)))
-        stop, kept, base, keep = f"{i}_stop", f"{count}_kept", f"{i}_base", f"{i}_keep"
+        stop, kept, base, keep = f"{count}_stop", f"{count}_kept", f"{count}_base", f"{count}_keep"
         self.line(f"const long long {stop} = {c.expr(s.stop)};")
         aligned = "0" if s.start == b.ZERO else f"({c.expr(s.start)}) & -(long long){g}.size()"
         self.line(f"long long {kept} = {count if s.append else 0}, {base} = {aligned};")
@@ -457,9 +457,10 @@ class GroupBody(Body):
         self.touch(inside | self.reads(s.stop))
         running, value, op = f"{ident(s.buffer)}_running", f"{ident(s.buffer)}_value", how.functor
         self.line(f"{how.type} {running} = {op}::start();")
-        self.line(f"long long {i}_base = 0;")
+        base = f"{ident(s.buffer)}_base"
+        self.line(f"long long {base} = 0;")
         self.open("do")
-        self.line(f"const long long {i} = {i}_base + {g}.rank();")
+        self.line(f"const long long {i} = {base} + {g}.rank();")
         self.line(f"{how.type} {value} = {op}::start(), {value}_total;")
         self.open(f"if ({i} < {c.operand(s.stop)})")
         inner = self.thread_body()
@@ -473,6 +474,6 @@ class GroupBody(Body):
         stored = f"{c.element(s.buffer, s.index)} = {how.read.format(value + '_upto')};"
         self.line(f"if ({i} < {c.operand(s.stop)}) {stored}")
         self.line(f"{running} = {op}()({running}, {value}_total);")
-        self.line(f"{i}_base += {g}.size();")
-        self.close(f"}} while ({i}_base < {c.operand(s.stop)});")
+        self.line(f"{base} += {g}.size();")
+        self.close(f"}} while ({base} < {c.operand(s.stop)});")
         self.met(a for a in inside if a.stores)

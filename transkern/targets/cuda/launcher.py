@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.library import has, spell
@@ -113,7 +114,7 @@ class Launcher:
                 case n.ScalarParam(name, dtype, python):
                     kind = python or host.dtype(dtype)
                     checks.append(f'{self.use("_check_number")}("{name}", {name}, {kind})')
-                    self.defined.add(name)
+                    self.defined |= set(parts_of_scalar(name)) if is_complex(dtype) else {name}
                 case n.ConstantParam(value=value) if callable(value):
                     pass  # a function is part of the code: there is no literal to compare with
                 case n.ConstantParam(name, value):
@@ -142,9 +143,13 @@ class Launcher:
             self.line(f"{given} = {name}")
         for p in self.arrays:
             order = ', order="C"' if p.layout == "C" else ""
-            self.line(f"{host.name(p.name)} = cp.asarray({p.name}{order})")
+            made = f"cp.asarray({p.name}{order})"
+            self.line(f"{host.name(p.name)} = " + (f"{self.use('_parts')}({made})" if is_complex(p.dtype) else made))
         for p in self.program.params:
-            if p.name != host.name(p.name) and not isinstance(p, n.ArrayParam):
+            if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
+                for name, part in zip(parts_of_scalar(p.name), ("real", "imag"), strict=True):
+                    self.line(f"{host.name(name)} = {p.name}.{part}")
+            elif p.name != host.name(p.name) and not isinstance(p, n.ArrayParam):
                 self.line(f"{host.name(p.name)} = {p.name}")
 
     # --- statements
@@ -283,7 +288,7 @@ class Launcher:
             cut = ""
             if any(self.bounded(d) != self.known(d) for d in dims):
                 cut = f"[{', '.join(':' + self.value(d) for d in dims)}]"
-            ins.append(host.name(name) + cut)
+            ins.append(self.whole(name, cut))
         attributes = s.attributes
         if s.name == "print":
             self.line(print_text([f"{x}.get()" for x in ins], dict(attributes)))
@@ -299,12 +304,23 @@ class Launcher:
             text = f"{text} if {ins[0]}.size else cp.empty({ins[0]}.shape, {dtype})"  # CuPy divides by the size
         if len(s.outs) > 1:
             self.line(f"{', '.join(map(host.name, s.outs))} = map(cp.ascontiguousarray, {text})")
+            for out in s.outs:
+                if self.program.buffers[out].element:
+                    self.line(f"{host.name(out)} = {self.use('_parts')}({host.name(out)})")
             return
         (out,) = s.outs
+        if self.program.buffers[out].element:
+            text = f"{self.use('_parts')}(cp.ascontiguousarray({text}))"
         if self.program.buffers[out].role == "argument":
             self.line(f"{host.name(out)}[...] = {text}")
         else:
             self.line(f"{host.name(out)} = cp.ascontiguousarray({text})")
+
+    def whole(self, buffer: str, cut: str = "") -> str:
+        """A buffer as the caller and libraries see it."""
+        element = self.program.buffers[buffer].element
+        text = host.name(buffer) + cut
+        return f"{self.use('_whole')}({text}, {host.dtype(element)})" if element else text
 
     # --- launches
 
@@ -395,32 +411,38 @@ class Launcher:
         """What was written into arguments that are not on the device, or not as the kernels need them."""
         for p in self.arrays:
             if p.written:
-                self.line(f"{self.use('_give_back')}({self.given[p.name]}, {host.name(p.name)})")
+                self.line(f"{self.use('_give_back')}({self.given[p.name]}, {self.whole(p.name)})")
 
     def result(self, r: n.Result) -> str:
         match r:
             case n.ArrayResult(buffer, dims, _, empty):
                 info = self.program.buffers[buffer]
-                whole = all(self.bounded(x) == self.known(y) for x, y in zip(info.dims, dims, strict=True))
+                own = info.dims[:-1] if info.element else info.dims
+                whole = all(self.bounded(x) == self.known(y) for x, y in zip(own, dims, strict=True))
                 cut = "" if whole else f"[{', '.join(':' + self.value(d) for d in dims)}]"
                 copied = ".copy()" if info.role == "argument" else ""
                 more = f", {host.dtype(empty)}" if empty else ""
-                return f"{self.use('_result')}({host.name(buffer)}{cut}{copied}, on_host{more})"
-            case n.ViewResult(buffer, dims, offset, steps, _):
+                return f"{self.use('_result')}({self.whole(buffer, cut)}{copied}, on_host{more})"
+            case n.ViewResult(buffer, dims, offset, steps, _, part):
                 at = _tuple(self.value(o) for o in offset)
                 along = _tuple(_tuple(self.value(step[k]) for step in steps) for k in range(len(dims)))
                 shape = _tuple(self.value(d) for d in dims)
-                linear = len(offset) < len(self.program.buffers[buffer].dims)
+                info = self.program.buffers[buffer]
+                linear = len(offset) < len(info.dims) - bool(info.element)
                 base = f"{self.given[buffer]}.reshape(-1)" if linear else self.given[buffer]
+                base += f".{part}" if part else ""
                 return f"{self.use('_view')}({base}, {at}, {shape}, {along})"
+            case n.ScalarResult(Apply("complex", (real, imag), dtype), python):
+                made = f"complex({self.value(real)}, {self.value(imag)})"
+                return made if python else f"{host.dtype(dtype)}({made})"
             case n.ScalarResult(value, python):
                 kind = {"index": "int", "float64": "float", "bool": "bool"}.get(value.dtype) if python else None
                 return f"{kind or host.dtype(value.dtype)}({self.value(value)})"
             case n.ListResult(buffer, count, dtype, _, dims) if dims:
-                return f"[row.copy() for row in {host.name(buffer)}[:{self.value(count)}].get()]"
+                return f"[row.copy() for row in {self.whole(buffer, f'[:{self.value(count)}]')}.get()]"
             case n.ListResult(buffer, count, dtype, python):
-                text = f"{host.name(buffer)}[:{self.value(count)}].get()"
-                if storage(dtype) != storage(self.program.buffers[buffer].dtype):
+                text = f"{self.whole(buffer, f'[:{self.value(count)}]')}.get()"
+                if not is_complex(dtype) and storage(dtype) != storage(self.program.buffers[buffer].dtype):
                     text += f".astype({host.dtype(dtype)})"
                 return f"{text}.tolist()" if python else f"list({text})"
             case n.TupleResult(items, kind) as container:

@@ -58,6 +58,18 @@ def _check_written(name, x, *others):
         if isinstance(other, type(x)) and (np if isinstance(x, np.ndarray) else cp).may_share_memory(x, other):
             raise ValueError(f"{name} is written and shares memory with another argument: pass a copy of one")
 """,
+    "_parts": '''
+def _parts(x):
+    """Complex numbers as floats, with the parts along a last axis."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1).view(x.real.dtype).reshape(*x.shape, 2)
+    return cp.stack((x.real, x.imag), axis=-1)
+''',
+    "_whole": '''
+def _whole(x, dtype):
+    """Floats with the parts along a last axis as complex numbers."""
+    return cp.ascontiguousarray(x).view(dtype).reshape(x.shape[:-1])
+''',
     "_device_of": '''
 def _device_of(*arrays):
     """The device of the arguments, as a context."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.complexes import has_complex
+from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import prelude, spelling
@@ -27,8 +26,6 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
     """
-    if has_complex(program):
-        raise CompileError("cannot compile for JAX: complex numbers", "use two real arrays, or the cpu target")
     check_told(program, "JAX", {"dict"}, prints=False)
     if narrow:
         program = narrow_program(program)
@@ -66,6 +63,10 @@ def _jitted(host: Host) -> list[ast.stmt]:
     head: list[ast.stmt] = []
     for p in arrays:
         head += _sizes(module, p, module.identifier(p.name), used, known)
+    for p in arrays:
+        if is_complex(p.dtype):
+            of = name(module.identifier(p.name))
+            head.append(assign(module.identifier(p.name), quote("jnp.stack([jnp.real(_0), jnp.imag(_0)], -1)", of)))
     host.whole_body()
     if not host.out or not isinstance(host.out[-1], ast.Return):
         host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
@@ -103,6 +104,9 @@ def _wrapper(host: Host) -> ast.stmt:
     results = [v for r in host.returns for v in _numbers(r) if host.is_outside(v)]
     needed |= {v for e in results for v in variables_read(e)}
     for p in program.params:
+        if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
+            for part, read in zip(parts_of_scalar(p.name), ("real", "imag"), strict=True):
+                out.append(assign(module.identifier(part), quote(f"_0.{read}", name(p.name))))
         if isinstance(p, n.ArrayParam):
             out.append(assign(p.name, _checked(module, p)))
             sizes += _sizes(module, p, p.name, needed | _equal_sizes(program), known)

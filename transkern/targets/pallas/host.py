@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.build import constant
-from transkern.ir.expr import NOWHERE, Expr, Load, Reduce, Var
-from transkern.ir.library import has, spell
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import NOWHERE, Apply, Expr, Load, Reduce, Var
+from transkern.ir.library import LIBRARY, Step, has, spell
 from transkern.ir.traverse import (
     bodies,
     buffers_used,
@@ -26,6 +27,8 @@ from transkern.targets.pallas.quote import assign, comment, name, quote, sequenc
 from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.values import Inexpressible, Module, Value
 from transkern.targets.pallas.vector import subscript
+
+NOTHING = Step("")
 
 
 def slots_of(statements: Iterable[n.Stmt], depth: int = 0) -> tuple[int, dict[str, int]]:
@@ -170,10 +173,16 @@ class Host(Statements):
     def library(self, s: n.Library) -> None:
         for buffer in s.ins:
             self.ensure(buffer)
-        ins = [name(self.array(i).name) for i in s.ins]
+        ins = [self.seen(i) for i in s.ins]
         if not has(s.name, "jnp"):
             raise self.module.error(f"`{s.name}` has no JAX form", s.span)
-        node = quote(spell(s.name, "jnp", tuple(f"_{k}" for k in range(len(ins))), s.attributes), *ins)
+        attributes = s.attributes
+        if "{out}" in LIBRARY.get(s.name, NOTHING).jax:  # for its shape alone
+            self.ensure(s.outs[0])
+            attributes = (*attributes, ("out", f"_{len(ins)}"))
+            ins.append(name(self.array(s.outs[0]).name))
+        given = tuple(f"_{k}" for k in range(len(s.ins)))
+        node = quote(spell(s.name, "jnp", given, attributes), *ins)
         made = [node]
         if len(s.outs) > 1:
             held = self.module.fresh("made")
@@ -184,7 +193,16 @@ class Host(Statements):
             if s.name == "searchsorted" or (s.name == "argsort" and dtype != "int32"):
                 value = quote(f"_0.astype(jnp.{dtype})", value)
             self.out.append(assign(self.array(buffer).name, value))
+            if self.program.buffers[buffer].element:
+                own = name(self.array(buffer).name)
+                parts = quote("jnp.stack([jnp.real(_0), jnp.imag(_0)], -1)", own)
+                self.out.append(assign(self.array(buffer).name, parts))
             self.defined.add(buffer)
+
+    def seen(self, buffer: str) -> ast.expr:
+        """A buffer as the caller and libraries see it."""
+        whole = name(self.array(buffer).name)
+        return quote("lax.complex(_0[..., 0], _0[..., 1])", whole) if self.program.buffers[buffer].element else whole
 
     # --- results
 
@@ -200,7 +218,7 @@ class Host(Statements):
         values: list[ast.expr] = [sequence(leaves)]
         if written:
             keys.append(ast.Constant("written"))
-            values.append(sequence([name(self.array(w).name) for w in written]))
+            values.append(sequence([self.seen(w) for w in written]))
         if "error." in self.env:
             keys.append(ast.Constant("error"))
             details = sorted(k for k in self.env if k.startswith("detail") and k.endswith("."))
@@ -212,8 +230,9 @@ class Host(Statements):
         match result:
             case n.ArrayResult(buffer, dims, _):
                 self.ensure(buffer)
-                node: ast.expr = name(self.array(buffer).name)
-                have = self.program.buffers[buffer].dims
+                node: ast.expr = self.seen(buffer)
+                info = self.program.buffers[buffer]
+                have = info.dims[:-1] if info.element else info.dims
                 if have != dims and all(self.is_static(d) for d in dims) and len(have) == len(dims):
                     node = subscript(node, [ast.Slice(None, self.size(d)) for d in dims])
                 out.append(node)
@@ -223,8 +242,11 @@ class Host(Statements):
                 if not buffer:
                     return
                 self.ensure(buffer)
-                out.append(name(self.array(buffer).name))
+                out.append(self.seen(buffer))
                 out.append(quote("jnp.int32(_0)", self.expr(count).node))
+            case n.ScalarResult(Apply("complex", parts, _), _):
+                made_parts = [self.expr(p) for p in parts]
+                out.append(quote("lax.complex(_0, _1)", *(self.typed(m, m.dtype) for m in made_parts)))
             case n.ScalarResult(value, _):
                 if not self.is_outside(value):
                     made = self.expr(value)
@@ -239,6 +261,8 @@ class Host(Statements):
 
     def is_outside(self, value: Expr) -> bool:
         """Whether the function around the jitted one computes a number by itself: from shapes and scalar arguments."""
+        if is_complex(value.dtype):
+            return False
         return not any(isinstance(e, (Load, Reduce)) for e in walk_expr(value)) and (
             variables_read(value) <= self.known_outside
         )
@@ -256,8 +280,13 @@ class Host(Statements):
                 node = quote("_0 + _1 * _2", node, self.expr(step).node, walk_)
             items.append(node)
         whole = sequence([self.size(d) for d in r.dims])
-        base: ast.expr = name(self.array(r.buffer).name)
-        if len(items) < len(self.program.buffers[r.buffer].dims):
+        base: ast.expr = name(self.array(r.buffer).name) if not r.part else quote(
+            f"_0[..., {int(r.part == 'imag')}]", name(self.array(r.buffer).name)
+        )
+        info = self.program.buffers[r.buffer]
+        if info.element and not r.part:
+            base = self.seen(r.buffer)
+        if len(items) < len(info.dims) - bool(info.element):
             base = quote("_0.reshape(-1)", base)
         return quote("jnp.broadcast_to(_0, _1)", subscript(base, items), whole)
 

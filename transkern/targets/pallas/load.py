@@ -124,10 +124,11 @@ def _view(program: n.Program, r: n.ViewResult, made: Any, bound: dict[str, Any])
         dims = [_evaluate(d, known) for d in r.dims]
     except KeyError:
         return np.asarray(made).astype(r.dtype)
-    strides = [sum(row[k] * base.strides[d] for d, row in enumerate(steps)) for k in range(len(dims))]
     if len(offset) < base.ndim:  # a position in C-contiguous memory
         base = base.reshape(-1)
-        strides = [row * base.itemsize for row in steps[0]]
+    if r.part:
+        base = getattr(base, r.part)
+    strides = [sum(row[k] * base.strides[d] for d, row in enumerate(steps)) for k in range(len(dims))]
     if 0 in dims:
         return base[(slice(0, 0),) * base.ndim].reshape(dims)
     start = base[tuple(slice(o, None) for o in offset)]

@@ -138,7 +138,7 @@ def narrow_program(program: n.Program) -> n.Program:
             case Reduce():
                 return e
 
-    buffers = {k: replace(v, dtype=half(v.dtype)) for k, v in program.buffers.items()}
+    buffers = {k: replace(v, dtype=half(v.dtype), element=half(v.element)) for k, v in program.buffers.items()}
     params = tuple(replace(p, dtype=half(p.dtype)) if isinstance(p, n.ArrayParam) else p for p in program.params)
     variables = {k: half(v) for k, v in program.variables.items()}
     body = _accumulators(map_block(program.body, change))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Expr, Load, Span, Var
 from transkern.ir.traverse import exprs, walk
 from transkern.targets.pallas.quote import name
@@ -72,6 +73,9 @@ class Module:
         )
         for p in program.params:
             module.taken.add(p.name)
+            if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
+                module.identifiers |= {part: part for part in parts_of_scalar(p.name)}
+                module.taken |= set(parts_of_scalar(p.name))
             if not (isinstance(p, n.ArrayParam) and p.name in _OWN):
                 module.identifiers[p.name] = p.name
         module.taken |= _OWN
@@ -164,4 +168,8 @@ def _summands(program: n.Program) -> frozenset[str]:
 
 def scalar_params(program: n.Program) -> set[str]:
     """The scalar arguments that keep their value throughout."""
-    return {p.name for p in program.params if isinstance(p, n.ScalarParam)} - set(program.variables)
+    found: set[str] = set()
+    for p in program.params:
+        if isinstance(p, n.ScalarParam):
+            found |= set(parts_of_scalar(p.name)) if is_complex(p.dtype) else {p.name}
+    return found - set(program.variables)
