@@ -76,7 +76,7 @@ STATIC: dict[str, str] = {
     "floor_divide": "_0 // _1", "remainder": "_0 % _1", "maximum": "max(_0, _1)", "minimum": "min(_0, _1)",
     "negative": "-_0", "positive": "_0", "absolute": "abs(_0)", "where": "_1 if _0 else _2", "logical_not": "not _0",
     "logical_and": "_0 and _1", "and_then": "_0 and _1", "logical_or": "_0 or _1", "or_else": "_0 or _1",
-    "power": "_0 ** _1", "square": "_0 * _0",
+    "power": "_0 ** _1", "square": "_0 * _0", "left_shift": "_0 << _1", "right_shift": "_0 >> _1", "invert": "~_0",
 }  # fmt: skip
 """Over Python's integers: sizes, known when the function is traced."""
 
