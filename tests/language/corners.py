@@ -3,6 +3,8 @@
 # ruff: noqa: E501, E701, E702, E731, F841, B007, C416, SIM113
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tests.language.registry import CASES, case
@@ -278,3 +280,8 @@ def chosen_extremes(x, y): return np.where(x>y, x, y-3).max(), np.max(np.where(x
 def signed_beside_unsigned(u, s, k, j): return u > s, u >= s, u < s, u <= s, u == s, u != s, s > u, s >= u, s < u, s <= u, s == u, u > k, k < u, u == j, u < j, u > -1, u >= 0, u[3] > k, u[1] == s[1], np.greater(s, u)
 @case(np.array([0, 3, 200], dtype="u1"), np.array([-2, 3, 100], dtype="i1"), -1, 300)
 def narrow_beside_python(u, s, k, j): return u > s, u > k, u < j, s < j, s > k, u == 200, s != -2, u < -1, u > 255
+@case(S, 0.3)
+def error_functions(x, t):
+    out = np.empty_like(x)
+    for i in range(len(x)): out[i] = math.erf(x[i]) * 2 + math.erfc(x[i])
+    return out, math.erf(t), math.erfc(-t), 0.5 * (1 + math.erf(t / math.sqrt(2)))

@@ -17,7 +17,8 @@ from transkern.ir.ops import OPS
 
 # C's and NumPy's name of each
 FUNCTIONS = {
-    "sqrt": "sqrt", "exp": "exp", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1", "sin": "sin",
+    "sqrt": "sqrt", "exp": "exp", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1",
+    "erf": "erf", "erfc": "erfc", "sin": "sin",
     "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
     "fabs": "absolute", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "pow": "power", "isnan": "isnan",

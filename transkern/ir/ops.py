@@ -6,6 +6,7 @@ Python floats with Python's own rules. `cost` is in units of one addition, for t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -64,6 +65,8 @@ OPS: dict[str, Op] = {
         Op("log2", np.log2, 1, _TRANSCENDENTAL),
         Op("log10", np.log10, 1, _TRANSCENDENTAL),
         Op("log1p", np.log1p, 1, _TRANSCENDENTAL),
+        Op("erf", np.vectorize(math.erf, otypes=["float64"]), 1, _TRANSCENDENTAL),
+        Op("erfc", np.vectorize(math.erfc, otypes=["float64"]), 1, _TRANSCENDENTAL),
         Op("sin", np.sin, 1, _TRANSCENDENTAL),
         Op("cos", np.cos, 1, _TRANSCENDENTAL),
         Op("tan", np.tan, 1, _TRANSCENDENTAL),

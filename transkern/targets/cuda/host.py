@@ -81,6 +81,8 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
             return _print(x, look)
         case Apply("sign", (x,), "index"):
             return f"({at(x, _COMPARE + 1)} > 0) - ({at(x, _COMPARE + 1)} < 0)", _ADD
+        case Apply("erf" | "erfc" as op, (x,), _):
+            return f"math.{op}({_print(x, look)[0]})", _ATOM
         case Apply(op, args, _):
             return f"np.{op}({', '.join(_print(x, look)[0] for x in args)})", _ATOM
         case Reduce():

@@ -34,6 +34,8 @@ FLOAT: dict[str, str] = {
     "absolute": "jnp.abs(_0)",
     "square": "_0 * _0",
     "reciprocal": "1 / _0",
+    "erf": "lax.erf(_0)",
+    "erfc": "lax.erfc(_0)",
     "multiply_add": "_0 * _1 + _2",
     "sign": "jnp.where(_0 > 0, 1, jnp.where(_0 < 0, -1, jnp.where(_0 == 0, 0, _0)))",
     "where": "jnp.where(_0, _1, _2)",
@@ -91,8 +93,8 @@ HOST: dict[str, str] = {
 """Over scalar arguments before the call, with NumPy (``xp`` is jax.numpy while JAX traces)."""
 
 NOT_IN_MOSAIC = {
-    "cbrt", "expm1", "arcsin", "arccos", "arctan", "sinh", "cosh", "arcsinh", "arccosh", "arctanh", "floor_divide",
-    "nextafter", "ldexp", "gcd", "lcm", "bitwise_count",
+    "erf", "erfc", "cbrt", "expm1", "arcsin", "arccos", "arctan", "sinh", "cosh", "arcsinh", "arccosh", "arctanh",
+    "floor_divide", "nextafter", "ldexp", "gcd", "lcm", "bitwise_count",
 }  # fmt: skip
 """Ops that do not lower in a TPU kernel (or only with a local TPU); XLA has them all."""
 
