@@ -285,3 +285,29 @@ def error_functions(x, t):
     out = np.empty_like(x)
     for i in range(len(x)): out[i] = math.erf(x[i]) * 2 + math.erfc(x[i])
     return out, math.erf(t), math.erfc(-t), 0.5 * (1 + math.erf(t / math.sqrt(2)))
+@case(X, 3)
+def made_anew_and_kept(x, rounds):
+    c = x.copy()
+    for _ in range(rounds):
+        new = np.zeros(len(x))
+        for j in range(len(x)): new[j] = c[j] * 2 + c[-j]
+        if new[0] > 5: break
+        c = new
+    return c
+@case(M, 3, 4)
+def sizes_equal_by_assumption(m, k, rounds):
+    c = m[:k].copy()
+    for _ in range(rounds):
+        near = np.argmin(((m - c[:, np.newaxis])**2).sum(axis=2), axis=0)
+        new = np.zeros((k, m.shape[1]))
+        for j in range(k): new[j] = m[near == j].mean(axis=0)
+        if np.allclose(new, c): break
+        c = new
+    return c
+@case(M, 3, 4)
+def centres_by_comprehension(m, k, rounds):
+    c = m[:k].copy()
+    for _ in range(rounds):
+        near = np.argmin(((m - c[:, np.newaxis])**2).sum(axis=2), axis=0)
+        c = np.array([m[near == j].mean(axis=0) for j in range(k)])
+    return c

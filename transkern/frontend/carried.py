@@ -261,7 +261,8 @@ class LoopState:
             return
         same = [
             k for k, v in owner.env.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
-        ]
+            and (k not in self.all_assigned or self.is_live(k))  # else the next iteration begins with another array
+        ]  # fmt: skip
         stored = self.stored & {name, *same}
         if same and stored:
             owner.ctx.fail(
@@ -445,6 +446,8 @@ def _dynamic(
     bound = bound_of(ctx, before)
     inner = bound_of(ctx, after)
     if bound is None or inner is None or not b.at_least(bound, inner):
+        if ctx.assume_equal(before, after):
+            return ("array", dtype, (before, *rest), facts)
         ctx.must_be_known(
             Unbound(""), f"`{name}` may grow in the loop",
             "allocate it at its final size before the loop, or append to a list",

@@ -317,6 +317,19 @@ class Context:
         if condition != b.TRUE and condition not in self.assumptions:
             self.assumptions.append(condition)
 
+    def assume_equal(self, one: Expr, two: Expr) -> bool:
+        """Hold two sizes for equal, where a call can tell: ``x[:k]`` before a loop and k elements made in it.
+
+        What has been counted is taken for its bound: if it is less, the assumption says nothing about it.
+        """
+        difference = b.difference(one, two)
+        if difference == 0:
+            return True
+        if difference is not None or not variables_read(one) | variables_read(two) <= self.entry:
+            return False
+        self.assume(b.compare("equal", one, two))
+        return True
+
     def guard(self, condition: Expr, error: str, message: str, args: tuple[Expr, ...] = ()) -> None:
         """Raise `error` at run time unless `condition`; ends the block where it is known to fail."""
         if condition == b.TRUE or implied(condition, self.facts):

@@ -62,9 +62,10 @@ def _renamed(s: _Looping, program: n.Program, outer: frozenset[str]) -> _Looping
             used |= sizes
     used |= {a.name for x in walk((s,)) if isinstance(x, n.Compact) for a in x.inner}
     # A variable of that name may be handed to the loop's kernel, whatever the loop itself reads.
-    taken = {printed(u) for u in used - {s.axis} - inner} | outer | program.variables.keys()
+    scalars = program.variables.keys() | {p.name for p in program.params if isinstance(p, n.ScalarParam)}
+    taken = {printed(u) for u in used - {s.axis} - inner} | outer | scalars
     wished = s.axis[0] if not s.axis.startswith(("rr", "oo", "r", "o")) else "j"
-    if wished in program.variables:
+    if wished in scalars:
         return s
     for letter in (wished, *_LETTERS):
         if letter not in taken and (letter not in inner or letter == s.axis):
