@@ -311,3 +311,20 @@ def centres_by_comprehension(m, k, rounds):
         near = np.argmin(((m - c[:, np.newaxis])**2).sum(axis=2), axis=0)
         c = np.array([m[near == j].mean(axis=0) for j in range(k)])
     return c
+@case(100)
+def sieve(n):
+    p = np.ones(n + 1, dtype=bool)
+    p[:2] = False
+    for i in range(2, int(n ** 0.5) + 1):
+        if p[i]: p[i * i :: i] = False
+    return np.flatnonzero(p)
+@case(X.copy(), Y.copy())
+def slices_with_steps_of_loops(x, y):
+    s = 0.0
+    for k in range(1, 5):
+        x[k::k] += 1
+        y[:k:k] = k
+        s += x[::k].max() + x[1:-1:k].min()
+        z = x[k:len(x):k] * 2
+        y[:len(z)] = z
+    return s

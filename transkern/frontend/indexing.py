@@ -55,14 +55,17 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
     """``slice.indices`` on expressions; the length's form is canonical, so that equal slices have equal sizes."""
     step_value = _bound(ctx, item.step) if item.step is not None else b.ONE
     step = b.constant(step_value)
-    if step is None:
+    if step is None and not _is_positive(ctx, step_value):
         assert item.step is not None
-        ctx.must_be_known(item.step, "a slice with a run-time step", "use a constant step, or index with np.arange")
+        ctx.must_be_known(
+            item.step, "a slice with a run-time step that may be negative or zero",
+            "use a constant step, one that is seen to be positive (`if step > 0:`), or index with np.arange",
+        )  # fmt: skip
     if step == 0:
         ctx.guard(b.FALSE, "ValueError", "slice step cannot be zero")
     start = None if item.start is None else _bound(ctx, item.start)
     stop = None if item.stop is None else _bound(ctx, item.stop)
-    if step > 0:
+    if step is None or step > 0:
         first = _clip_bound(ctx, start, extent, b.ZERO)
         if stop is None:
             length = b.maximum(b.sub(extent, _from_end(ctx, start, extent, b.ZERO)), b.ZERO)
@@ -72,8 +75,8 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
             # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
             length = b.maximum(b.sub(b.minimum(last, extent), begin), b.ZERO)
         if step != 1:
-            length = b.floordiv(b.add(length, b.index(step - 1)), b.index(step))
-        return _Span(first, length, b.index(step))
+            length = b.floordiv(b.add(length, b.sub(step_value, b.ONE)), step_value)
+        return _Span(first, length, step_value)
     top = b.sub(extent, b.ONE)
     begin = top if start is None else b.minimum(_from_end(ctx, start, extent, top, floor=-1), top)
     end = b.index(-1) if stop is None else b.minimum(_from_end(ctx, stop, extent, b.index(-1), floor=-1), top)
@@ -81,6 +84,13 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
     if step != -1:
         length = b.floordiv(b.add(length, b.index(-step - 1)), b.index(-step))
     return _Span(begin, length, b.index(step))
+
+
+def _is_positive(ctx: Context, step: Expr) -> bool:
+    low_high = ctx.range_of(step)
+    if low_high is not None and b.at_least(low_high[0], b.ONE):
+        return True
+    return ctx.not_negative(b.sub(step, b.ONE))
 
 
 def _bound(ctx: Context, value: Value | None) -> Expr:
