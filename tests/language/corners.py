@@ -328,3 +328,51 @@ def slices_with_steps_of_loops(x, y):
         z = x[k:len(x):k] * 2
         y[:len(z)] = z
     return s
+@case(X, Y)
+def path_traced_back(s, t):
+    n, m = len(s), len(t)
+    d = np.full((n+1, m+1), np.inf)
+    d[0, 0] = 0
+    for i in range(1, n+1):
+        for j in range(1, m+1):
+            d[i, j] = abs(s[i-1] - t[j-1]) + min(d[i-1, j], d[i, j-1], d[i-1, j-1])
+    path = []
+    i, j = n, m
+    while i > 0 and j > 0:
+        path.append((i-1, j-1))
+        k = np.argmin([d[i-1, j-1], d[i-1, j], d[i, j-1]])
+        if k == 0:
+            i -= 1; j -= 1
+        elif k == 1: i -= 1
+        else: j -= 1
+    return d[n, m], path[::-1]
+@case(np.array([3, 1, 2, 3, 1]), np.array([1, 2, 3, 1]))
+def common_subsequence(a, b):
+    n, m = len(a), len(b)
+    t = np.zeros((n+1, m+1), dtype=int)
+    for i in range(n):
+        for j in range(m):
+            t[i+1, j+1] = t[i, j] + 1 if a[i] == b[j] else max(t[i, j+1], t[i+1, j])
+    found = []
+    while n > 0 and m >= 1:
+        if a[n-1] == b[m-1]:
+            found.append(a[n-1])
+            n, m = n - 1, m - 1
+            continue
+        if t[n-1, m] >= t[n, m-1]: n = n - 1
+        else: m -= 1
+    return np.array(found[::-1])
+@case(np.array([5, 3, 8, 1, 9, 2]), 4)
+def lists_turned(x, limit):
+    pairs, found, rows = [], [], []
+    for i in range(len(x)):
+        if x[i] > limit:
+            pairs.append((i, float(x[i]) * 0.5))
+            found.append(x[i])
+            rows.append(x[:2] * i)
+    some = pairs[1:]
+    pairs.reverse()
+    found.reverse()
+    more = pairs.copy()
+    more.append((7, 0.25))
+    return pairs, found, some, more, found[::2], rows[::-1], pairs[::-1]

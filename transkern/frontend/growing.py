@@ -182,21 +182,64 @@ def numbers(ctx: Context, value: Value) -> Array:
 def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
     """A new list of an array's elements (its rows)."""
     owner = new(ctx, "items")
-    extent = bound_of(ctx, array.dims[0])
     array = ctx.compact(array, "kept") if array.mask is not None else array
-    owner.depth = len(ctx.trips)
-    _list_type(ctx, owner, array.dtype, array.dims[1:], python, extent)
-    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
-    ctx.emit(n.Write(owner.buffer, array.axes, tuple(a.var for a in array.axes), array.body))
+    _hold(ctx, owner, array, python)
     ctx.emit(n.Assign(owner.count, array.dims[0]))
     return owner
 
 
+def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
+    """The elements of an array in the memory of a new list, or of one of its columns."""
+    owner.depth = len(ctx.trips)
+    ctx.bounds[owner.count] = b.ZERO
+    _list_type(ctx, owner, array.dtype, array.dims[1:], python, bound_of(ctx, array.dims[0]))
+    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
+    ctx.emit(n.Write(owner.buffer, array.axes, tuple(a.var for a in array.axes), array.body))
+
+
+def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) -> GrowingList:
+    """A new list of `part` of the elements, which `part` takes of each column."""
+    if not owner.columns:
+        array, python = _numbers(ctx, owner)
+        return list_of(ctx, part(array), python)
+    made = new(ctx, "items")
+    made.row = owner.row
+    length: Expr = b.ZERO
+    for column in owner.columns:
+        array, python = _numbers(ctx, column)
+        array = part(array)
+        buffer = ctx.fresh(made.buffer)
+        ctx.emit(n.Alloc(buffer))
+        made.columns.append(GrowingList(buffer, made.count))
+        _hold(ctx, made.columns[-1], array, python)
+        length = array.dims[0]
+    ctx.columns[made.buffer] = [c.buffer for c in made.columns]
+    ctx.emit(n.Assign(made.count, length))
+    return made
+
+
+def reverse(ctx: Context, owner: GrowingList) -> None:
+    """``list.reverse``."""
+    _own(ctx, owner)
+    if not owner.dtype and not owner.columns:
+        return
+    last = b.sub(b.size(owner.count), b.ONE)
+
+    def turn(column: GrowingList) -> None:
+        axes = ctx.axes((b.size(column.count), *column.dims))
+        rest = tuple(a.var for a in axes[1:])
+        held = ctx.load(column.buffer, (b.sub(last, axes[0].var), *rest))
+        turned = ctx.define(Array(axes, held), "reversed")
+        ctx.emit(n.Write(column.buffer, turned.axes, tuple(a.var for a in turned.axes), turned.body))
+
+    each(owner, turn)
+
+
 def copied(ctx: Context, owner: GrowingList) -> GrowingList:
     """``list.copy``."""
-    if not owner.dtype:
+    if not owner.dtype and not owner.columns:
         return new(ctx, "items")
-    return list_of(ctx, *_numbers(ctx, owner))
+    return changed(ctx, owner, lambda array: array)
 
 
 def from_items(ctx: Context, value: Value) -> GrowingList:

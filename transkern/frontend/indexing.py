@@ -256,12 +256,12 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
     from transkern.frontend import growing
 
-    if owner.columns:
-        ctx.fail("a slice of a list of tuples", "use an array")
-    array = growing.numbers(ctx, owner)
-    part = array_item(ctx, array, [item])
-    assert isinstance(part, Array)
-    return growing.list_of(ctx, part, owner.python)
+    def part(array: Array) -> Array:
+        chosen = array_item(ctx, array, [item])
+        assert isinstance(chosen, Array)
+        return chosen
+
+    return growing.changed(ctx, owner, part)
 
 
 def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:

@@ -116,6 +116,8 @@ def _growing_method(ctx: Context, owner: GrowingList, name: str, args: Sequence[
             return growing.pop(ctx, owner, args[0] if args else None)
         case "insert":
             growing.insert(ctx, owner, args[0], args[1])
+        case "reverse":
+            growing.reverse(ctx, owner)
         case "copy":
             return growing.copied(ctx, owner)
         case _:

@@ -984,7 +984,7 @@ class Translator(Expressions):
             with ctx.block() as head:
                 ctx.span = span_of(test, self.scope.file)
                 condition = condition_of(self.test(test))
-            ctx.trips.append(trip_bound(ctx, condition, state))
+            ctx.trips.append(trip_bound(ctx, condition, state, body))
             try:
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
                     if not self.block(body):

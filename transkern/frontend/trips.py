@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from transkern.frontend.context import Context
+from transkern.frontend.falling import falls_at_most
 from transkern.frontend.values import Array, Scalar, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -15,9 +18,9 @@ if TYPE_CHECKING:
     from transkern.frontend.carried import LoopState
 
 
-def trip_bound(ctx: Context, condition: Expr, state: LoopState) -> Expr | None:
+def trip_bound(ctx: Context, condition: Expr, state: LoopState, body: Sequence[ast.stmt]) -> Expr | None:
     """How often a `while` runs at most, where its condition is ``size > 0`` of an array that every iteration shortens
-    (checked when the loop is lowered) or ``count < limit`` of a list that grows."""
+    (checked when the loop is lowered), ``count < limit`` of a list that grows, or of integers that fall."""
     state.shrinking, state.counting = "", ""
 
     def conjuncts(e: Expr) -> list[Expr]:
@@ -40,7 +43,7 @@ def trip_bound(ctx: Context, condition: Expr, state: LoopState) -> Expr | None:
                     return b.maximum(b.add(bound, b.ONE) if part.op == "less_equal" else bound, b.ZERO)
             case _:
                 pass
-    return None
+    return falls_at_most(ctx, conjuncts(condition), state, body)
 
 
 def _counters(state: LoopState) -> set[str]:
