@@ -31,6 +31,7 @@ from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.unchecked import drop_bounds_checks
+from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.ir.nodes import Program
 from transkern.options import Options
@@ -55,6 +56,7 @@ COMMON_PASSES: tuple[Pass, ...] = (
     *BEFORE_LOOPS,
     promote_elements,  # before loops become parallel: an element held in a variable is the iteration's own
     split_loops,
+    version_loops,  # after splitting, which needs no test
     parallelise,
     fuse_loops,
     lanes_outside,

@@ -263,6 +263,43 @@ def unpacked(a):
     return out
 
 
+DISTANCES = [
+    {"n": n, "m": 3, "k": k}
+    for n, k in ((0, 0), (5, -1), (9, -3), (9, 0), (9, 2), (9, 4), (9, 5), (9, 9), (4, 30))
+]
+
+
+@nest("float64[n], int", DISTANCES)
+def shifted_by_any(a, k):
+    for i in range(len(a) - k):  # sequential
+        a[i] = a[i + k] * 2 + 1
+
+
+@nest("float64[n], int", DISTANCES)
+def shifted_up_by_any(a, k):
+    for i in range(k, len(a)):  # sequential | scan
+        a[i] = a[i - k] + 1
+
+
+@nest("float64[n], int", DISTANCES)
+def shifted_backwards_by_any(a, k):
+    for i in range(len(a) - 1, k - 1, -1):  # sequential | scan
+        a[i] = a[i - k] + 1
+
+
+@nest("float64[n,m], int", DISTANCES)
+def rows_shifted_by_any(a, k):
+    for i in range(a.shape[0] - k):  # sequential with parallel body | sequential
+        for j in range(a.shape[1]):  # parallel
+            a[i, j] = a[i + k, j] - 1
+
+
+@nest("float64[n], float64[m], int", [{**sizes, "m": m} for sizes in DISTANCES for m in (1, 4, 5)])
+def stepped_by_any(a, b, k):
+    for i in range(0, len(b), 2):  # sequential
+        a[i] = a[i + k] + b[i]
+
+
 @nest("float64[n,4]")
 def packed(a):
     n = len(a)

@@ -36,7 +36,8 @@ class Meeting:
 
     `values` is an example: the variables of loops and sizes by name; `ran` and `later` are the analysed loop's variable
     in the two iterations, `element` is where they meet. Without an example it is only not proven that they never meet.
-    `distance` is how many iterations lie between them where that is always the same number.
+    `distance` is how many iterations lie between them where that is always the same number. `runs`: in the example, the
+    iterations and the first one raise no error, as far as is known.
     """
 
     first: Access
@@ -46,6 +47,7 @@ class Meeting:
     later: int = 0
     element: tuple[int, ...] | None = None
     distance: int | None = None
+    runs: bool = False
 
     @property
     def kind(self) -> str:
@@ -117,8 +119,10 @@ class Carried:
         if next_:
             question.require(integers.equal(two, integers.shifted(one, self.level.step)))
         values = question.sample()
+        runs = False
         if isinstance(values, dict):
             inside = self.in_bounds(question.copy(), (one, two)).sample()
+            runs = isinstance(inside, dict)
             values = inside if isinstance(inside, dict) else values
         if values is None:
             return None
@@ -133,7 +137,7 @@ class Carried:
             element = tuple(element[0] // prod(dims[k + 1 :]) % dims[k] for k in range(len(dims)) if dims[k] > 0)
         return Meeting(
             first, second, named if question.true(values) else None, ran, later, element,
-            None if next_ else self._distance(question, integers.combined(two, one, -1), later - ran),
+            None if next_ else self._distance(question, integers.combined(two, one, -1), later - ran), runs,
         )  # fmt: skip
 
     def distance(self, first: Access, second: Access) -> int | None:
@@ -147,7 +151,8 @@ class Carried:
         return None if question.possible(integers.unequal(gap, {"": found})) else abs(found) // abs(self.level.step)
 
     def in_bounds(self, question: Question, iterations: tuple[Form, Form]) -> Question:
-        """With the subscripts that the analysed loop alone decides inside their arrays, in these iterations."""
+        """With the subscripts that the analysed loop alone decides inside their arrays, and what the loop checks as it
+        should be, in these iterations and the first."""
         known: set[tuple[Expr, Expr]] = set()
         for access in self.body.accesses:
             info = self.buffers.get(access.buffer)
@@ -156,10 +161,15 @@ class Carried:
             if access.conditions or not all(self.plain(i) for i in access.index):
                 continue
             known.update(zip(access.index, info.dims, strict=True))
-        for i, d in sorted(known, key=repr):
-            for instance, v in zip("12", iterations, strict=True):
-                at = question.linear(i, {self.loop.axis: v}, instance)
-                question.between(at, {}, question.linear(d, {}, "0"))
+        checks = [s.condition for s in self.loop.body if isinstance(s, n.Guard)]
+        places = {"1": iterations[0], "2": iterations[1], "first": question.linear(self.loop.start, {}, "0")}
+        for instance, v in places.items():
+            names = {self.loop.axis: v}
+            for i, d in sorted(known, key=repr):
+                question.between(question.linear(i, names, instance), {}, question.linear(d, {}, "0"))
+            for check in checks:
+                if not buffers_read(check) & self.body.written:
+                    question.require(*question.condition(check, names, instance))
         question.nonnegative_sizes()
         return question
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from transkern.analysis.accesses import Access
 from transkern.analysis.bands import constant_distances
+from transkern.analysis.deciding import deciding_facts
 from transkern.analysis.dependence import Carried, Meeting, kind_of
 from transkern.analysis.lanes import lanes_apart
 from transkern.analysis.scalars import beside_extreme, combination, extreme, idempotent
@@ -144,6 +145,11 @@ class _Reporting(Walk):
         point = splitting_point(verdict) if b.constant(loop.step) == 1 else None
         if point is not None:
             notes.append(f"parallel but for the iteration {variable} = {self.shown(point, {})}, which is taken out")
+        facts = deciding_facts(verdict)
+        if facts and self.judged(loop, facts).parallel:
+            tests = [self.shown(f, {}) for f in facts]
+            told = " and ".join(f"({t})" if " or " in t and len(tests) > 1 else t for t in tests)
+            notes.append(f"parallel where {told}: tested before it runs")
         kind = "sequential with parallel body" if point is not None else self.kind(verdict, inside)
         return LoopReport(loop.span.line, variable, kind, conflict, tuple(notes))
 
@@ -373,16 +379,21 @@ def _copied(s: n.Stmt) -> tuple[str, str] | None:
 
 def _shown(carried: Carried) -> Meeting | None:
     """The meeting to show: one with an example, and one of a value that is handed on rather than another."""
-    without: Meeting | None = None
+    found: list[Meeting] = []
     for kind in ("flow", "anti", "output"):
         for first, second in carried.pairs():
             if kind_of(first, second) != kind or carried.meet(first, second) is None:
                 continue
             meeting = carried.example(first, second)
-            if meeting is not None and meeting.values is not None:
-                return meeting
-            without = without or meeting
-    return without
+            if meeting is not None:
+                found.append(meeting)
+                if meeting.values is not None and (meeting.runs or len(found) > _EXAMPLES):
+                    return meeting
+    return min(found, key=lambda m: (m.values is None, not m.runs), default=None)
+
+
+_EXAMPLES = 8
+"""Examples that are looked at for one in which nothing else goes wrong."""
 
 
 # --- classes

@@ -39,13 +39,13 @@ def _candidates(verdict: Verdict, meeting: Meeting) -> list[Expr]:
         terms, _ = b.affine(x)
         if terms.get(axis) != 1 or not verdict.carried.fixed(y):
             continue
-        point = _before(b.sub(y, b.sub(x, axis)), verdict.carried.body.lets)
+        point = before_loop(b.sub(y, b.sub(x, axis)), verdict.carried.body.lets)
         if point is not None and verdict.carried.fixed(point) and point not in found:
             found.append(point)
     return found
 
 
-def _before(e: Expr, lets: Mapping[str, Expr]) -> Expr | None:
+def before_loop(e: Expr, lets: Mapping[str, Expr]) -> Expr | None:
     """`e` without the names that the loop's body binds; None where it cannot be worked out if no iteration runs."""
     while variables_read(e) & lets.keys():
         e = b.map_expr(e, lambda x: lets.get(x.name) if isinstance(x, Var) else None)

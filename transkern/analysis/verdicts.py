@@ -146,11 +146,12 @@ class Walk:
         """How often the program reads each scalar."""
         return reads_of(self.program.body)
 
-    def judged(self, loop: n.Loop) -> Verdict:
-        """The verdict on a loop that stands here."""
+    def judged(self, loop: n.Loop, facts: Sequence[Expr] = ()) -> Verdict:
+        """The verdict on a loop that stands here, where `facts` hold too."""
         inner = reads_of(loop.body)
         elsewhere = frozenset(name for name, count in self.reads.items() if count > inner[name])
-        return judge(self.program, loop, self.surroundings(), elsewhere)
+        around = self.surroundings()
+        return judge(self.program, loop, replace(around, facts=(*around.facts, *facts)), elsewhere)
 
     def surroundings(self) -> Surroundings:
         return Surroundings(tuple(self.levels), tuple(self.facts), dict(self.lets))

@@ -1,0 +1,136 @@
+"""Loops in two versions: a test before the loop decides whether its iterations are independent."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.tools import on_target, require
+from transkern.analysis import loops_of
+from transkern.ir import nodes as n
+from transkern.ir.expr import Var
+from transkern.ir.traverse import walk
+from transkern.pipeline import program_of
+
+require("cc")
+
+
+def shifted(a, k):
+    for i in range(len(a) - k):
+        a[i] = a[i + k] * 2.0 + 1.0
+
+
+def into(a, n, k, x):
+    for i in range(n):
+        a[i + k] = a[i] + x[i]
+
+
+def halves(a, m):
+    for i in range(m):
+        a[i + 2 * m] = a[i] + a[i + m]
+
+
+def both_sides(a, k, m):
+    for i in range(m):
+        a[i] = a[i + k] + a[i + 2 * k]
+
+
+def known(a):
+    for i in range(len(a) - 1):
+        a[i] = a[i + 1] + 1.0
+
+
+def carried(a, k):
+    s = 0.0
+    for i in range(len(a) - k):
+        s = s * 0.5 + a[i + k]
+        a[i] = s
+    return s
+
+
+def inside(a, k):
+    for t in range(3):
+        for i in range(len(a) - k):
+            a[i] = a[i + k] + t
+
+
+TYPES = {
+    "shifted": "float64[n], int", "into": "float64[n], int, int, float64[m]", "halves": "float64[n], int",
+    "both_sides": "float64[n], int, int", "known": "float64[n]", "carried": "float64[n], int",
+    "inside": "float64[n], int",
+}  # fmt: skip
+
+
+def text(function: Callable[..., Any]) -> tuple[str, str]:
+    name = function.__name__
+    return inspect.getsource(function), f"{name}({TYPES[name]})"
+
+
+def versions(function: Callable[..., Any]) -> list[n.If]:
+    """The branches of which one has a parallel loop and the other the same loop in order."""
+    source, types = text(function)
+    found = []
+    for s in walk(program_of(source, function.__name__, types).body):
+        if isinstance(s, n.If) and s.orelse and not isinstance(s.condition, Var):  # not the outcome of checks
+            kinds = [{x.kind for x in walk(part) if isinstance(x, n.Loop)} for part in (s.then, s.orelse)]
+            if "parallel" in kinds[0] and kinds[1] == {"sequential"}:
+                found.append(s)
+    return found
+
+
+def test_an_unknown_distance_makes_two_versions() -> None:
+    for function in (shifted, into, both_sides, inside):
+        assert len(versions(function)) == 1, function.__name__
+    for function in (known, carried, halves):  # decided before: in order, in order, parallel
+        assert not versions(function), function.__name__
+
+
+def test_explain_says_what_is_tested() -> None:
+    (report,) = loops_of(*text(shifted))
+    assert report.kind == "sequential"
+    assert report.notes[-1] == "parallel where k >= 0 and ((k == 0) or (k >= (n - k))): tested before it runs"
+
+
+def outcome(function: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+    mine = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    try:
+        result = function(*mine)
+    except IndexError as error:
+        result = str(error)
+    return result, *(a.tolist() for a in mine if isinstance(a, np.ndarray))
+
+
+DISTANCES = (-12, -11, -6, -3, -1, 0, 1, 4, 5, 6, 10, 11, 12, 40)
+
+
+@pytest.mark.parametrize("function", [shifted, carried, inside], ids=lambda f: f.__name__)
+def test_results_are_pythons(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    a = np.arange(11.0) ** 2
+    for k in DISTANCES:
+        assert outcome(compiled, a, k) == outcome(function, a, k), k
+
+
+def test_results_of_two_numbers_are_pythons() -> None:
+    a, x = np.arange(11.0) ** 2, np.arange(4.0)
+    for size in (-1, 0, 1, 3, 4, 6):
+        for k in DISTANCES:
+            made = transkern.compile(into, target="cpu")
+            assert outcome(made, a, size, k, x) == outcome(into, a, size, k, x), (size, k)
+            both = transkern.compile(both_sides, target="cpu")
+            assert outcome(both, a, k, size) == outcome(both_sides, a, k, size), (size, k)
+
+
+@pytest.mark.parametrize("target", ["cuda", "pallas"])
+def test_devices_have_both_versions(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    compiled = transkern.compile(shifted, target=target)
+    a = np.arange(11.0) ** 2
+    for k in (0, 3, 6):
+        assert outcome(compiled, a, k) == outcome(shifted, a, k), k
