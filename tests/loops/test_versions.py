@@ -16,7 +16,7 @@ from transkern.analysis import loops_of
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
 from transkern.ir.traverse import walk
-from transkern.pipeline import program_of
+from transkern.pipeline import PASSES, program_of
 
 require("cc")
 
@@ -76,7 +76,7 @@ def versions(function: Callable[..., Any]) -> list[n.If]:
     """The branches of which one has a parallel loop and the other the same loop in order."""
     source, types = text(function)
     found = []
-    for s in walk(program_of(source, function.__name__, types).body):
+    for s in walk(program_of(source, function.__name__, types, PASSES).body):
         if isinstance(s, n.If) and s.orelse and not isinstance(s.condition, Var):  # not the outcome of checks
             kinds = [{x.kind for x in walk(part) if isinstance(x, n.Loop)} for part in (s.then, s.orelse)]
             if "parallel" in kinds[0] and kinds[1] == {"sequential"}:
