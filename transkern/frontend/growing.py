@@ -116,9 +116,12 @@ def _list_type(
     bound = ctx.bounds.get(owner.count)
     known = owner.buffer in ctx.buffers
     if trips is None:
-        ctx.deferred = ctx.deferred or ctx.error(
+        problem = ctx.error(
             "a list whose length cannot be bounded", "loop over a range, or over an array that every iteration shortens"
         )
+        if not ctx.trips:
+            raise problem
+        ctx.deferred = ctx.deferred or problem
         trips = b.ONE
     if not known:
         owner.dtype, owner.dims, owner.python = dtype, dims, python

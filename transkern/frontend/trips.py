@@ -92,6 +92,8 @@ def condition_of(value: Value) -> Expr:
 
 def bound_of(ctx: Context, dim: Expr) -> Expr | None:
     """An upper bound of a size over what is known before any loop."""
+    if not buffers_read(dim) and variables_read(dim) <= ctx.entry:
+        return dim
     match dim:
         case Const():
             return dim
@@ -113,11 +115,13 @@ def bound_of(ctx: Context, dim: Expr) -> Expr | None:
         case Apply("where", (_, x, y), "index"):
             p, q = bound_of(ctx, x), bound_of(ctx, y)
             return None if p is None or q is None else b.maximum(p, q)
-        case Apply("add" | "multiply", (x, y), "index"):
+        case Apply("add", (x, y), "index"):
             p, q = bound_of(ctx, x), bound_of(ctx, y)
-            if p is None or q is None:
-                return None
-            return b.add(p, q) if dim.op == "add" else b.mul(p, q)
+            return None if p is None or q is None else b.add(p, q)
+        case Apply("multiply", (x, y), "index"):
+            p, q = bound_of(ctx, x), bound_of(ctx, y)
+            positive = b.is_nonnegative(x) and b.is_nonnegative(y)
+            return None if p is None or q is None or not positive else b.mul(p, q)
         case Apply("subtract", (x, y), "index"):
             p = bound_of(ctx, x)
             if p is None:

@@ -181,6 +181,8 @@ def is_nonnegative(expr: Expr) -> bool:
             return is_nonnegative(a) and is_nonnegative(b)
         case Apply("remainder", (_, b), "index"):
             return is_nonnegative(b)
+        case Apply("where", (Apply("less", (x, Const(0)), _), a, b), "index") if x == b:  # a subscript, wrapped
+            return is_nonnegative(a)
         case Apply("where", (_, a, b), "index"):
             return is_nonnegative(a) and is_nonnegative(b)
         case _:
