@@ -124,6 +124,12 @@ def test_arrays_that_share_memory_are_refused_where_one_is_written() -> None:
         call(x[:6], x[2:])
 
 
+def test_prints_on_the_host(capsys: pytest.CaptureFixture[str]) -> None:
+    call = simulated("def f(x, k):\n    print('sum', x.sum(), k, sep=': ')\n    return k\n", "f(float32[n], int)")
+    assert call(np.ones(8, np.float32), 3) == 3
+    assert capsys.readouterr().out == "sum: 8.0: 3\n"
+
+
 def test_results_are_numpys_kinds() -> None:
     call = simulated(SOURCE, "parts(float32[n])")
     x = np.arange(5, dtype=np.float32)

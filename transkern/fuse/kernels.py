@@ -204,7 +204,7 @@ def _set_first(kernel: n.Kernel, name: str) -> bool:
     """Whether the kernel gives the scalar a value before it reads it."""
     for s in kernel.body:
         if isinstance(s, (n.Assign, n.Accumulator, n.Let)) and s.name == name:
-            return True
+            return not any(name in variables_read(e) for e in own_exprs(s))
         if isinstance(s, n.Compact) and s.count == name and not s.append:
             return True
         if name in scalars_used(s) or name in scalars_set(s):
