@@ -116,6 +116,12 @@ def added(x, y, t):
             x[i, j] += y[t]
 
 
+def added_twice(m, v):
+    for i in range(m.shape[0]):
+        for j in range(1, m.shape[1]):
+            m[i, j] += v[j - 1] * v[2 * i]
+
+
 def repeated(a, b, n):
     for i in range(1, n):
         for j in range(n - 1):

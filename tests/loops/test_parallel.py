@@ -11,7 +11,10 @@ import pytest
 import transkern
 from tests.loops import functions
 from transkern.analysis import loops_of
-from transkern.pipeline import PASSES, program_of
+from transkern.fuse.parallel import parallelise
+from transkern.ir import nodes
+from transkern.ir.traverse import variables_read, walk
+from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
 
 SOURCE = Path(functions.__file__).read_text(encoding="utf-8")
 
@@ -75,11 +78,8 @@ def test_a_check_that_fails_leaves_behind_what_python_leaves() -> None:
 
 
 def test_bounds_checks_go_where_ranges_prove_them() -> None:
-    from transkern.ir import nodes as n
-    from transkern.ir.traverse import walk
-
     program = program_of(SOURCE, "cholesky", "cholesky(float64[n,n])", PASSES)
-    assert not [s for s in walk(program.body) if isinstance(s, n.Guard)]
+    assert not [s for s in walk(program.body) if isinstance(s, nodes.Guard)]
 
 
 def test_checks_that_iterations_share_go_before_the_loop() -> None:
@@ -90,6 +90,34 @@ def test_checks_that_iterations_share_go_before_the_loop() -> None:
         np.testing.assert_array_equal(mine, theirs)
     with pytest.raises(IndexError, match="index 2 is out of bounds for axis 0 with size 2"):
         transkern.compile(functions.added, target="cpu")(np.ones((3, 4)), np.arange(2.0), 2)
+
+
+def test_what_bounds_alone_decide_is_no_loop_over_checks() -> None:
+    source = """
+def added(m, v, index):
+    for i in range(m.shape[0]):
+        for j in range(1, m.shape[1]):
+            m[i, j] += v[j - 1] * v[2 * i]{}
+"""
+    for more, loops in (("", 0), (" + v[index[j]]", 1)):
+        types = "added(float64[n,m], float64[k], int64[m])"
+        body = program_of(source.format(more), "added", types, (*BEFORE_LOOPS, parallelise)).body
+        inner = [s.body for s in walk(body) if isinstance(s, nodes.Loop)]
+        assert sum(any(isinstance(s, nodes.Accumulate) for s in one) for one in inner) == loops
+        (decided,) = [s for s in walk(body) if isinstance(s, nodes.If)]
+        assert {"m_size.", "k."} <= variables_read(decided.condition)
+    call = transkern.compile(functions.added_twice, target="cpu")
+    for rows, columns, length in ((3, 4, 5), (3, 4, 4), (0, 4, 1), (3, 0, 5), (3, 1, 0), (3, 4, 2)):
+        mine, theirs, v = np.ones((rows, columns)), np.ones((rows, columns)), np.arange(float(length))
+        errors = []
+        for function, m in ((call, mine), (functions.added_twice, theirs)):
+            try:
+                function(m, v)
+                errors.append("")
+            except IndexError as error:
+                errors.append(str(error))
+        assert errors[0] == errors[1]
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_ranges_that_run_backwards_touch_nothing() -> None:

@@ -21,6 +21,8 @@ from transkern.fuse.copies import with_names, with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.facts import conjuncts
+from transkern.ir.highest import highest
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk, with_bodies
 
@@ -88,14 +90,17 @@ class _Parallelising(Walk):
         checks = _checks(loop.body, ok, verdict)
         if checks is None:
             return [self.inside(loop)]
+        known, checks = _settled(checks, (loop,), frozenset(scalars_set(loop)))
         fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
         assert isinstance(fine, n.Loop)
         fine = self.own(fine, verdict)
         in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
+        if not checks:
+            return [n.If(known, (fine,), (in_order,), span=loop.span)]
         return [
             n.Accumulator(ok, "all", "bool", span=loop.span),
             with_own_names(replace(loop, kind="parallel", body=checks), self.names, self.variables, self.buffers),
-            n.If(Var(ok, "bool"), (fine,), (in_order,), span=loop.span),
+            n.If(b.both(known, Var(ok, "bool")), (fine,), (in_order,), span=loop.span),
         ]
 
     def own(self, loop: n.Loop, verdict: Verdict) -> n.Loop:
@@ -151,6 +156,51 @@ def _checks(block: Iterable[n.Stmt], ok: str, verdict: Verdict) -> tuple[n.Stmt,
         if len(kept) == len(out):
             return tuple(out)
         out, needed = kept, {v for s in kept for v in scalars_used(s)}
+
+
+def _settled(
+    block: tuple[n.Stmt, ...], around: tuple[n.Loop, ...], inside: frozenset[str]
+) -> tuple[Expr, tuple[n.Stmt, ...]]:
+    """What the checks come to that the loops' bounds alone decide, and the other checks.
+
+    ``for j in 0 .. n: all= j < m`` is ``n - 1 < m``: in no iteration is more. Where no iteration runs that asks too
+    much, and then the loop in order does nothing. `inside` are the names that have a value in the loops only.
+    """
+    known: Expr = b.TRUE
+    rest: list[n.Stmt] = []
+    for s in block:
+        match s:
+            case n.Accumulate(value=condition):
+                left: Expr = b.TRUE
+                for c in conjuncts(condition):
+                    found = _at_worst(c, around)
+                    if found is None or variables_read(found) & inside or buffers_read(found):
+                        left = b.both(left, c)
+                    else:
+                        known = b.both(known, found)
+                if left != b.TRUE:
+                    rest.append(replace(s, value=left))
+            case n.Loop(body=body):
+                inner, body = _settled(body, (*around, s), inside)
+                known = b.both(known, inner)
+                if any(isinstance(x, n.Accumulate) for x in walk(body)):
+                    rest.append(replace(s, body=body))
+            case _:
+                rest.append(s)
+    return known, tuple(rest) if any(isinstance(x, n.Accumulate) for x in walk(rest)) else ()
+
+
+def _at_worst(condition: Expr, around: tuple[n.Loop, ...]) -> Expr | None:
+    """A comparison of positions for the iteration of the loops in which it holds least."""
+    match condition:
+        case Apply("less" | "less_equal" as op, (x, y), _) if x.dtype == y.dtype == "index":
+            pass
+        case Apply("greater" | "greater_equal" as op, (y, x), _) if x.dtype == y.dtype == "index":
+            op = "less" if op == "greater" else "less_equal"
+        case _:
+            return None
+    most = highest(b.sub(x, y), around)
+    return None if most is None else b.compare(op, most, b.ZERO)
 
 
 def _unguarded(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
