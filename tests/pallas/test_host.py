@@ -58,6 +58,27 @@ def shifted(m):
     return m
 
 
+def window(x, low, high):
+    return x[max(low - 1, 0) : high + 1]
+
+
+def controlled(x, gain):
+    total = float(x[0])
+    out = [total * gain]
+    for v in x[1:]:
+        total += float(v)
+        out.append(total * gain)
+    return np.clip(out, -1.5, 1.5)
+
+
+def positive(x):
+    k = 0
+    while k < len(x) and x[k] > 0:
+        x[k] = -x[k]
+        k += 1
+    return k
+
+
 def sized_by_data(x):
     return np.zeros(int(x[0]))
 
@@ -76,6 +97,11 @@ def sized_by_data(x):
         (sized_in_branch, (4, True)),
         (sized_in_branch, (4, False)),
         (shifted, (np.arange(30.0).reshape(5, 6),)),
+        (window, (X, 2, 4)),
+        (window, (X, 0, 99)),
+        (controlled, (X, 0.5)),
+        (positive, (X + 3,)),
+        (positive, (X[:0],)),
     ],
 )
 def test_as_numpy(function, args):
@@ -108,3 +134,34 @@ def test_integers_of_more_than_32_bits_are_refused() -> None:
 
     with pytest.raises(transkern.CompileError, match="32 bits, and 4294967296 has more"):
         transkern.compile(congruent, target="pallas")(np.zeros(3), 7)
+
+
+def added(m, v):
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            m[i, j] += v[j]
+
+
+def of_indices(x, index, k):
+    total = x[k] * 0
+    for i in index:
+        total += x[i]
+    return total
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (added, (np.ones((3, 4)), np.arange(3.0))),
+        (added, (np.ones((3, 4)), np.arange(0.0))),
+        (of_indices, (X, np.array([1, 9]), 1 << 40)),
+        (of_indices, (X[:0], np.array([1, 9]), 0)),
+        (of_indices, (X, np.array([1, 9]), 0)),
+    ],
+)
+def test_what_no_array_of_these_sizes_can_do_raises_as_in_numpy(function, args) -> None:
+    with pytest.raises(IndexError) as wanted:
+        function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in args))
+    with pytest.raises(IndexError) as found:
+        transkern.compile(function, target="pallas")(*args)
+    assert str(found.value) == str(wanted.value)

@@ -103,6 +103,8 @@ def _wrapper(host: Host) -> ast.stmt:
     needed = {v for e in (*module.hoisted, *(a for g in module.guards for a in g.args)) for v in variables_read(e)}
     results = [v for r in host.returns for v in _numbers(r) if host.is_outside(v)]
     needed |= {v for e in results for v in variables_read(e)}
+    early = [e for g in host.early for e in (g.condition, *g.args)]
+    needed |= {v for e in early for v in variables_read(e)}
     for p in program.params:
         if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
             for part, read in zip(parts_of_scalar(p.name), ("real", "imag"), strict=True):
@@ -112,8 +114,9 @@ def _wrapper(host: Host) -> ast.stmt:
             sizes += _sizes(module, p, p.name, needed | _equal_sizes(program), known)
             sizes += _size_checks(module, p)
     out += sizes
-    if any(_uses_module(e) for e in (*module.hoisted, *results)):
+    if any(_uses_module(e) for e in (*module.hoisted, *results, *early)):
         out.append(assign("xp", call(module.helper("_module"), [name(s) for s in scalars])))
+    out += [_raise_first(host, g) for g in host.early]
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
     static = [quote("int(_0)", name(s)) for s in module.static]
@@ -246,6 +249,17 @@ def _host_expr(module: Module, e: Expr) -> ast.expr:
             return quote(table[op], *(_host_expr(module, a) for a in args))
         case _:
             raise AssertionError(e)
+
+
+def _raise_first(host: Host, g: n.Guard) -> ast.stmt:
+    """Before the call: a check of shapes and scalar arguments; of scalars that JAX traces it tells nothing."""
+    condition = _host_expr(host.module, g.condition)
+    if variables_read(g.condition) & host.scalars:
+        condition = call(host.module.helper("_may_hold"), [condition])
+    message: ast.expr = ast.Constant(g.message)
+    if g.args:
+        message = call(quote("_0.format", message), [_host_expr(host.module, a) for a in g.args])
+    return ast.If(quote("not _0", condition), [ast.Raise(call(quote(g.error), [message]), None)], [])
 
 
 def _raise_errors(host: Host) -> list[ast.stmt]:

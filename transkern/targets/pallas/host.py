@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import constant
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import NOWHERE, Apply, Expr, Load, Reduce, Var
+from transkern.ir.expr import NOWHERE, Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.facts import conjuncts
 from transkern.ir.library import LIBRARY, Step, has, spell
 from transkern.ir.traverse import (
     bodies,
@@ -64,6 +66,8 @@ class Host(Statements):
         self.cut: dict[int, list[Expr]] = {}  # the dims of a result, by its id, that are known only after the call
         dims = [d for p in self.program.params if isinstance(p, n.ArrayParam) for d in p.dims]
         self.known_outside = {v for d in dims for v in variables_read(d)} | self.scalars | set(self.module.static)
+        self.early = self.early_guards()
+        self.nonempty = {d for g in self.early if g.error == "IndexError" for d in _sizes_above_zero(g.condition)}
 
     def statement(self, s: n.Stmt) -> None:
         try:
@@ -79,6 +83,26 @@ class Host(Statements):
         except Inexpressible as error:
             problem = f"neither a Pallas kernel nor XLA can express {error.reason}"
             raise self.module.error(problem, error.span or NOWHERE) from None
+
+    def early_guards(self) -> list[n.Guard]:
+        """The checks of shapes and scalar arguments that come before all that depends on data: those that the function
+        around the jitted one makes, before JAX sees subscripts that no array of these shapes has."""
+        found: list[n.Guard] = []
+        for s in self.program.body:
+            match s:
+                case n.Guard(condition, _, _, args) if all(map(self.is_outside, (condition, *args))):
+                    found.append(s)
+                case n.Let() | n.Assign() | n.Alloc() | n.Store() | n.Accumulator():
+                    pass
+                case _ if any(isinstance(x, (n.Guard, n.Return, n.Library)) for x in walk((s,))):
+                    break
+                case _:
+                    pass
+        return found
+
+    def guard(self, s: n.Guard) -> None:
+        if not any(s is known for known in self.early):
+            super().guard(s)
 
     def one(self, s: n.Stmt) -> None:
         match s:
@@ -289,6 +313,23 @@ class Host(Statements):
         if len(items) < len(info.dims) - bool(info.element):
             base = quote("_0.reshape(-1)", base)
         return quote("jnp.broadcast_to(_0, _1)", subscript(base, items), whole)
+
+
+def _sizes_above_zero(condition: Expr) -> list[Expr]:
+    """The sizes that have a place where a subscript is within their bounds."""
+    parts = conjuncts(condition)
+    found: list[Expr] = []
+    for c in parts:
+        match c:
+            case Apply("less", (at, size), _) if (
+                b.is_nonnegative(at) or b.compare("greater_equal", at, b.neg(size)) in parts
+            ):
+                found.append(size)
+            case Apply("greater_equal", (size, Const(value)), "bool") if value == 1:
+                found.append(size)
+            case _:
+                pass
+    return found
 
 
 def _in_order(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:

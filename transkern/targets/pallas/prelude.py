@@ -83,6 +83,11 @@ def _module(*scalars):
     """NumPy for plain numbers, jax.numpy while JAX traces them."""
     return jnp if any(isinstance(s, jax.Array) for s in scalars) else np
 ''',
+    "_may_hold": '''
+def _may_hold(condition):
+    """Whether a condition holds, or is open because JAX traces what it depends on."""
+    return isinstance(condition, jax.core.Tracer) or bool(condition)
+''',
     "_limit": '''
 def _limit(value):
     """A number that is only compared with positions, cut to 32 bits."""
@@ -97,6 +102,17 @@ def _integer(value):
 def _cut(array, count):
     """The first `count` elements; while JAX traces, where shapes must be static, the padded array and the count."""
     return (array, count) if isinstance(count, jax.core.Tracer) else array[:int(count)]
+''',
+    "_nonempty": '''
+def _nonempty(array, *axes):
+    """`array`, with places along `axes`: JAX does not trace a read where there are none, even one that never runs."""
+    shape = tuple(max(d, 1) if k in axes else d for k, d in enumerate(array.shape))
+    return array if shape == array.shape else jnp.zeros(shape, array.dtype)
+''',
+    "_with": '''
+def _with(array, at, value):
+    """`array` with `value` at the place `at`; JAX does not trace that for an empty array, even if it never runs."""
+    return array.at[at].set(value, mode='drop') if array.size else array
 ''',
     "_fill": '''
 def _fill(value, shape):

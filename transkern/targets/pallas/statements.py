@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable
 from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.pallas import ragged, spelling
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
@@ -148,7 +150,11 @@ class Statements(Reductions):
             count = quote(trips, *bounds, constant(abs(size) - 1), quote("jnp.int32(_0)", constant(abs(size))))
             first = [assign(counter, quote("_0 + _1 * _2", bounds[0], name(index), constant(size)))]
             bounds = [quote("jnp.int32(0)"), count]
+        known = self.nonempty
+        if start.static and b.is_nonnegative(s.start):  # the text runs where there is an iteration
+            self.nonempty = known | {s.stop}
         body = self.inner(s.body, carried, first, {s.axis: Value(name(counter), "index")})
+        self.nonempty = known
         body_function = function(inner_name, [index, "state"], body)
         loop = [
             body_function,
@@ -341,7 +347,8 @@ class Statements(Reductions):
 
     def static_branch(self, s: n.If, condition: Value) -> None:
         carried = self.carried((*s.then, *s.orelse))
-        self.prepare([c for c in carried if c in self.env or c in self.program.buffers])
+        known = {*self.env, *self.program.buffers}
+        self.prepare([c for c in carried if c in known or c == "error." or c.startswith("detail")])
         saved, env, defined = self.out, dict(self.env), set(self.defined)
         parts = []
         for block in (s.then, s.orelse):
@@ -371,6 +378,12 @@ class Statements(Reductions):
         self.mask = outer
 
     def conditional(self, s: n.If, condition: Value) -> None:
+        """A branch on data; what sizes decide of its condition, they decide when JAX traces: a side that no array of
+        these sizes can take is not traced at all."""
+        parts = conjuncts(s.condition)
+        sizes = [c for c in parts if self.is_static(c)]
+        if sizes:
+            condition = self.expr(functools.reduce(b.both, (c for c in parts if c not in sizes)))
         carried = self.carried((*s.then, *s.orelse))
         self.prepare(carried)
         functions = []
@@ -378,7 +391,11 @@ class Statements(Reductions):
             of = self.module.fresh(label)
             functions.append(name(of))
             self.out.append(function(of, ["state"], self.inner(block, carried, [], {})))
-        self.out.append(self.unpack(carried, call("lax.cond", [condition.node, *functions, self.state(carried)])))
+        made = self.unpack(carried, call("lax.cond", [condition.node, *functions, self.state(carried)]))
+        if sizes:
+            known = self.expr(functools.reduce(b.both, sizes))
+            made = ast.If(known.node, [made], [self.unpack(carried, call(functions[1], [self.state(carried)]))])
+        self.out.append(made)
         self.settle(carried)
 
     # --- scans, compactions, guards, memory: what XLA does; kernels override or refuse

@@ -54,6 +54,10 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
             static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
             dims.append(found)
         buffers[of] = replace(buffer, dims=tuple(dims))
+    for d in _view_dims(program):
+        found = settled(d)
+        if found is not None:
+            static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
     if not static:
         return program, {}
     names: dict[str, Expr] = {}
@@ -110,6 +114,20 @@ def _is_seen_whole(program: n.Program, buffer: str) -> bool:
     return any(len(index) != rank for index in loads + stores) or any(
         isinstance(s, n.Library) and buffer in (*s.ins, *s.outs) for s in walk(program.body)
     )
+
+
+def _view_dims(program: n.Program) -> list[Expr]:
+    """The dims of the results that are views of arguments."""
+    todo, found = [s.result for s in walk(program.body) if isinstance(s, n.Return)], list[Expr]()
+    while todo:
+        match todo.pop():
+            case n.ViewResult(dims=dims):
+                found += dims
+            case n.TupleResult(items):
+                todo += items
+            case _:
+                pass
+    return found
 
 
 def _is_integer(p: n.ScalarParam) -> bool:

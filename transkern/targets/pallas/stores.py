@@ -9,7 +9,7 @@ from transkern.ir import nodes as n
 from transkern.targets.pallas.quote import assign, call, name, quote
 from transkern.targets.pallas.subscripts import Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.values import Inexpressible, Value, product_like
-from transkern.targets.pallas.vector import Array, Vector, pack
+from transkern.targets.pallas.vector import Array, Vector, as_index, pack
 
 
 class Stores(Vector):
@@ -90,6 +90,10 @@ class Stores(Vector):
                 node = call(self.module.helper("_put"), [name(array.name), ast.Constant(0), start, stop, part])
                 self.out.append(assign(array.name, node))
                 return
+            if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
+                made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])
+                self.out.append(assign(array.name, made))
+                return
             self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))
             return
         index = [self.expr(i) for i in s.index]
@@ -99,6 +103,10 @@ class Stores(Vector):
                 quote("jnp.where(_0, _1, _2)", mask.node, index[0].node, limit), "index", index[0].axes | mask.axes
             )
         items = [i.node for i in index]
+        if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
+            made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])
+            self.out.append(assign(array.name, made))
+            return
         self.out.append(
             assign(array.name, quote("_0.at[_1].set(_2, mode='drop')", name(array.name), pack(items), value.node))
         )

@@ -53,6 +53,7 @@ class Vector:
         self.scalars = scalar_params(self.program) - set(module.static)
         self.hoisting = True
         self.unsure = 0  # inside a `where`, whose other side may be what is valid
+        self.nonempty: set[Expr] = set()  # sizes that are not 0 where the text that is being written runs
 
     # --- what is known when JAX traces
 
@@ -242,10 +243,14 @@ class Vector:
             return Value(name(array.name), e.dtype)
         if array.slots is not None:
             return self.load_aligned(e, array)
-        dims, node = buffer.dims, name(array.name)
+        dims: tuple[Expr, ...] = buffer.dims
+        node: ast.expr = name(array.name)
         if len(e.index) != len(dims):  # a linear index
-            node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)  # type: ignore[assignment]
+            node, dims = quote("_0.reshape(-1)", node), (b.product(dims),)
         subscripts = sort(self, e.index, dims)
+        empty = self.maybe_empty(subscripts, dims) if not self.mosaic else []
+        if empty:
+            node = call(self.module.helper("_nonempty"), [node, *map(ast.Constant, empty)])
         slots = [s.slot for s in subscripts if isinstance(s, Span_)]
         if (
             any(isinstance(s, Gather) for s in subscripts)
@@ -254,6 +259,14 @@ class Vector:
         ):
             return self.gather(e, node, dims)
         return self.slices(e, node, subscripts)
+
+    def maybe_empty(self, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> list[int]:
+        """The dimensions that one place is looked up in, and that may have none: JAX does not trace that, even where
+        it never takes place."""
+        return [
+            k for k, (s, dim) in enumerate(zip(subscripts, dims, strict=True))
+            if not isinstance(s, Span_) and not (b.at_least(dim, b.ONE) or dim in self.nonempty)
+        ]  # fmt: skip
 
     def slices(self, e: Load, node: ast.expr, subscripts: list[Subscript]) -> Value:
         items: list[ast.expr] = []
@@ -350,6 +363,15 @@ def subscript(node: ast.expr, items: list[ast.expr]) -> ast.expr:
 
 def pack(items: list[ast.expr]) -> ast.expr:
     return items[0] if len(items) == 1 else ast.Tuple(items, ast.Load())
+
+
+def as_index(items: list[ast.expr]) -> ast.expr:
+    """What stands in square brackets, as a value of its own."""
+    made = [
+        call("slice", [x or ast.Constant(None) for x in (i.lower, i.upper, i.step)]) if isinstance(i, ast.Slice) else i
+        for i in items
+    ]
+    return pack(made)
 
 
 def constant_tuple(values: Iterable[int]) -> ast.expr:

@@ -33,17 +33,18 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if depth == 1:  # vectors lie along the lanes
         slots = dict.fromkeys(slots, 1)
     whole = Whole(host, kernel, 2, slots)
-    start = len(host.out)
+    start, before = len(host.out), dict(host.env)
     whole.run()
     made = host.out[start:]
     del host.out[start:]
-    env, defined = dict(host.env), set(host.defined)
+    after, defined = host.env, set(host.defined)
     for of in whole.results_made:
         host.defined.discard(of) if of not in whole.started else None
+    host.env = before  # the other form starts from what there was before this one
     host.inline(kernel)
     other = host.out[start:]
     del host.out[start:]
-    host.env, host.defined = env, defined
+    host.env, host.defined = after, defined
     arrays = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.vectors]
     elements = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.tables]
     work = [sequence([host.size(e) for e in nest]) for nest in _nests(kernel.body, ())]
