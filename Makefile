@@ -1,4 +1,5 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
+# make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
 
@@ -8,12 +9,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 
-.PHONY: test demo bench clean
+.PHONY: test corpus demo bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(JOBS) -q
+
+corpus: $(VENV)/.dev
+	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py

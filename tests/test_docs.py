@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.corpus import refusals
 from tests.tools import require
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.math_module import FUNCTIONS as _MATH
@@ -110,6 +111,12 @@ def test_refusals(row: tuple[str, ...], tmp_path: Path) -> None:
         transkern.compile(plain, target="cpu")(**arguments())
     assert row[2] in str(caught.value)
     assert f"{tmp_path}/example.py:7:" in str(caught.value) and "^" in str(caught.value)
+
+
+def test_what_the_targets_refuse_is_told_as_it_is() -> None:
+    """After a change of the corpus or of a target: python -m tests.corpus.refusals."""
+    require("jax", "astor")
+    assert f"-->\n{refusals.section()}<!-- end -->" in section("On the targets")
 
 
 def test_lists_of_functions_are_complete() -> None:

@@ -98,8 +98,8 @@ def arrays_in(value: Any) -> list[np.ndarray[Any, Any]]:
             return []
 
 
-def difference(found: Any, wanted: Any, ulps: float = 0, scale: float = 0.0) -> str:
-    """What differs first between two results, or nothing."""
+def difference(found: Any, wanted: Any, ulps: float = 0, scale: float = 0.0, flushed: bool = False) -> str:
+    """What differs first between two results, or nothing; `flushed`: a zero may stand for a subnormal number."""
     if type(found) is not type(wanted):
         return f"{type(found).__name__} instead of {type(wanted).__name__}"
     match wanted:
@@ -112,22 +112,22 @@ def difference(found: Any, wanted: Any, ulps: float = 0, scale: float = 0.0) -> 
                 return f"keys {list(found)} instead of {list(wanted)}"
             pairs = [(f"[{k!r}]", found[k], wanted[k]) for k in wanted]
         case np.ndarray() | np.generic():
-            return _array_difference(found, wanted, ulps, scale)
+            return _array_difference(found, wanted, ulps, scale, flushed)
         case float() | complex():
-            return _array_difference(np.asarray(found), np.asarray(wanted), ulps, scale)
+            return _array_difference(np.asarray(found), np.asarray(wanted), ulps, scale, flushed)
         case _ if dataclasses.is_dataclass(wanted) or type(wanted).__module__.startswith("tests."):
             pairs = [(f".{k}", getattr(found, k), w) for k, w in vars(wanted).items()]
         case _:
             return "" if found == wanted else f"{found!r} instead of {wanted!r}"
-    return next((name + d for name, f, w in pairs if (d := difference(f, w, ulps, scale))), "")
+    return next((name + d for name, f, w in pairs if (d := difference(f, w, ulps, scale, flushed))), "")
 
 
-def _array_difference(found: Any, wanted: Any, ulps: float, scale: float) -> str:
+def _array_difference(found: Any, wanted: Any, ulps: float, scale: float, flushed: bool) -> str:
     if (found.dtype, found.shape) != (wanted.dtype, wanted.shape):
         return f": {found.dtype}{list(found.shape)} instead of {wanted.dtype}{list(wanted.shape)}"
     if wanted.dtype.kind == "c":
         parts = ((found.real, wanted.real), (found.imag, wanted.imag))
-        return next((d for f, w in parts if (d := _array_difference(f, w, ulps, scale))), "")
+        return next((d for f, w in parts if (d := _array_difference(f, w, ulps, scale, flushed))), "")
     same = found == wanted
     if wanted.dtype.kind == "f":
         if not ulps:
@@ -137,6 +137,8 @@ def _array_difference(found: Any, wanted: Any, ulps: float, scale: float) -> str
                 unit = np.spacing(np.maximum(abs(wanted), wanted.dtype.type(scale)))
                 same |= abs(found - wanted) <= ulps * unit
         same |= (found != found) & (wanted != wanted)
+        if flushed:
+            same |= (abs(wanted) < np.finfo(wanted.dtype).tiny) & (found == 0)
     if np.all(same):
         return ""
     first = tuple(int(k) for k in np.argwhere(~np.asarray(same))[0])

@@ -84,7 +84,7 @@ class Recorder:
     texts: list[str] = field(default_factory=list)
     launches: list[tuple[Launch, dict[str, np.ndarray[Any, Any]]]] = field(default_factory=list)
 
-    def record(self, kernel: Any, grid: Any, block: Any, args: Any) -> None:
+    def record(self, kernel: Any, grid: Any, block: Any, args: Any, shared_mem: int = 0) -> None:
         arrays: dict[str, np.ndarray[Any, Any]] = {}
         given: list[Any] = []
         seen: dict[int, str] = {}
@@ -95,7 +95,7 @@ class Recorder:
                 given.append(name)
             else:
                 given.append(value)
-        launch = Launch(kernel.name, grid, block, given, cooperative=kernel.enable_cooperative_groups)
+        launch = Launch(kernel.name, grid, block, given, shared_mem, kernel.enable_cooperative_groups)
         self.launches.append((launch, arrays))
 
 
