@@ -161,3 +161,9 @@ def cmath_pole(z): return cmath.atan(z)
 def cmath_infinite_angle(z): return cmath.cosh(z)
 @case(complex(-math.inf, math.inf))
 def cmath_vanishing(z): return cmath.exp(z)
+@case(Z, W)
+def complex_neighbours_under_a_condition(x, y):  # GCC 12 mixes up the parts where it makes the loop free of branches
+    y += np.concatenate((x[1:], x[:1])) / (0.5 - 0.5j)
+    return y
+@case(Z, M, 2, tol=1e-15)
+def complex_names(z, m, k): return m.max(axis=1) / 2, z[z != k].sum()

@@ -31,6 +31,7 @@ from transkern.ir.traverse import (
     walk_expr,
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident, kind_of
+from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.streams import print_streamed, streams
 from transkern.targets.cpu.teams import print_shared, team
 
@@ -133,6 +134,8 @@ class KernelPrinter:
         if guarded:
             self.line("return 0;")
         head = f"static {result} {ident(kernel.name)}({_wrapped(params)})"
+        if packed_under_conditions(kernel.body, self.c.offset):
+            head = f"{BRANCHES_STAY}\n{head}"
         text = head + " {\n" + "\n".join(self.lines) + "\n}\n"
         return Function(
             ident(kernel.name),
