@@ -115,6 +115,12 @@ HELPERS: dict[str, str] = {
         "if (r != 0 && (b < 0) != (r < 0)) q -= 1; if (q == 0) return copysign{f}((T)0, a / b); "
         "T w = floor{f}(q); return q - w > (T)0.5 ? w + 1 : w; }"
     ),
+    "divided": (  # see `_by_constant`
+        "(T a, T b, T inverse) {\n#ifdef FP_FAST_FMA{F}\n"
+        "    const T q = a * inverse, rest = fma{f}(-q, b, a);  // what the quotient leaves, exactly\n"
+        "    return rest < 0 || rest > 0 ? fma{f}(rest, inverse, q) : q;  // zeros, infinities and NaN stay\n"
+        "#else\n    return a / b;\n#endif\n}"
+    ),
     "ipow": "(T a, T b) { U r = 1, x = (U)a; for (; b > 0; b >>= 1) { if (b & 1) r *= x; x *= x; } return (T)r; }",
     "gcd": "(T a, T b) { U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b; "
     "while (x != 0) { U r = y % x; y = x; x = r; } return (T)y; }",
@@ -348,18 +354,39 @@ for _part, _read in (("real", "__real__"), ("imag", "__imag__")):
     HELPERS[f"complex_power_{_part}"] = f"(T a, T b, T c, T d) {{ {_POWER} return {_part}; }}"
 
 
+_DIVISORS = 1 << 10
+
+
+def _by_constant(divisor: Expr) -> int:
+    """The constant by which a quotient may be had from the constant's inverse; 0 where it may not.
+
+    For an odd integer ``c < 2**10``: the product of ``x`` and the rounded inverse is within 1.5 units of the last place
+    of ``x / c``, so that ``rest = x - q * c`` is a small multiple of such a unit and exact in a fused multiply-add. Then
+    ``q + rest * inverse`` differs from ``x / c`` by less than 2**-20 units before it is rounded, and ``x / c`` is at
+    least ``0.5 / c`` units from where rounding changes: it never stands there itself, since an odd multiple of half a
+    unit times ``c`` has a bit more than ``x`` can have. This holds for subnormal quotients too.
+    """
+    match divisor:
+        case Const(int() | float() as value, "float64" | "float32") if value == value // 1 and abs(value) < _DIVISORS:
+            return int(value) if value % 2 and abs(value) != 1 else 0
+        case _:
+            return 0
+
+
 @dataclass(slots=True)
 class CPrinter:
     """Prints expressions over the buffers of a program.
 
     `types` spells dtypes; `prefix` is put before helper functions (``static inline``, ``__device__``); `wrap` prints
-    integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined.
+    integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined. With `inverses`,
+    divisions by constants are multiplications where that is exact.
     """
 
     buffers: Mapping[str, n.Buffer]
     types: Mapping[str, str]
     prefix: str = "static inline"
     wrap: bool = False
+    inverses: bool = False
     used: dict[str, str] = field(default_factory=dict)  # helper function's name -> its text
     vector: set[str] = field(default_factory=set)  # math functions used, with their suffix
 
@@ -373,6 +400,7 @@ class CPrinter:
         function = f"{name}_{dtype}"
         if function not in self.used:
             text = HELPERS[name].replace("{f}", "f" if dtype == "float32" else "")
+            text = text.replace("{F}", "F" if dtype == "float32" else "")
             unsigned = {"index": "uint64"}.get(dtype, "u" + dtype if kind_of(dtype) == "i" else dtype)
             wide = "uint32" if np.dtype(unsigned if kind_of(dtype) in "iux" else "uint32").itemsize <= 4 else "uint64"
             body = ""
@@ -524,6 +552,9 @@ class CPrinter:
                 return self._call("sign", dtype, args)
             case "sign", _:
                 return self._call("isign", dtype, args)
+            case "divide", "f" if self.inverses and (divisor := _by_constant(args[1])):
+                inverse = Const(float(np.dtype(dtype).type(1) / np.dtype(dtype).type(divisor)), dtype)
+                return self._call("divided", dtype, (*args, inverse))
             case "square", _:
                 return self._apply("multiply", (x, x), dtype)
             case "reciprocal", "f":

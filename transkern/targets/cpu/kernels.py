@@ -88,7 +88,7 @@ class KernelPrinter:
     team: bool = False  # whether a team of threads runs the statement together
 
     def __post_init__(self) -> None:
-        self.c = CPrinter(self.program.buffers, TYPES)
+        self.c = CPrinter(self.program.buffers, TYPES, inverses=True)
 
     # --- functions
 
