@@ -39,10 +39,10 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 
-_VECTOR = 64
+VECTOR = 64
 """Bytes of a vector."""
 
-_BYTES = 8 * _VECTOR
+_BYTES = 8 * VECTOR
 """Lanes of one block at most: enough to hide how long an addition takes."""
 
 _HELD = 16
@@ -97,7 +97,7 @@ class _Blocking:
         body = nest[-1].body
         if not _suits(body):
             return None
-        scores = [_contiguous(loop.axis, body, self.buffers) for loop in nest]
+        scores = [contiguous(loop.axis, body, self.buffers) for loop in nest]
         best = max(range(len(nest)), key=lambda k: (scores[k], k))
         if scores[best] <= 0:
             if any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(body)):
@@ -195,11 +195,11 @@ class _Blocking:
         """The loop over the blocks of lanes, the last of which may have fewer. (Not under a condition on each lane:
         GCC's masked loads leave anything in the others, and a processor may take hundreds of cycles to multiply it.)"""
         loop, extent = plan.lanes, _extent(plan.lanes)
-        width = _width(plan.body, self.buffers)
+        width = widest(plan.body, self.buffers)
         count = _CHAINS
         if plan.contiguous:
             vectors = _HELD // (len(values) * max(1, len(held)))
-            count = max(_VECTOR, min(_BYTES, _VECTOR << max(0, vectors.bit_length() - 1))) // width
+            count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
         size, block = b.index(count), Var(self.names.fresh(f"{loop.axis}_block"))
         known, behind = b.constant(extent), b.add(block, size)
         whole = self.together(plan, held, values, block, size, size)
@@ -397,7 +397,7 @@ def _scalars(run: Iterable[n.Stmt]) -> set[str]:
     return {e.name for e in exprs(run) if isinstance(e, Var)} | {name for s in run for name in scalars_set(s)}
 
 
-def _contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
+def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
     """How many accesses inside the loops of `body` are contiguous along `axis`, less those that are far apart."""
     score = 0
     for loop in (s for s in walk(body) if isinstance(s, n.Loop)):
@@ -424,7 +424,7 @@ def _accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[E
             yield x.index, buffers[x.buffer]
 
 
-def _width(body: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
+def widest(body: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
     """Bytes of the widest number that the body computes with."""
     widths = [
         np.dtype(e.dtype).itemsize for e in exprs(body)

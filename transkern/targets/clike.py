@@ -361,7 +361,7 @@ def _by_constant(divisor: Expr) -> int:
     """The constant by which a quotient may be had from the constant's inverse; 0 where it may not.
 
     For an odd integer ``c < 2**10``: the product of ``x`` and the rounded inverse is within 1.5 units of the last place
-    of ``x / c``, so that ``rest = x - q * c`` is a small multiple of such a unit and exact in a fused multiply-add. Then
+    of ``x / c``, so that ``rest = x - q * c`` is a small multiple of such a unit: exact in a fused multiply-add. Then
     ``q + rest * inverse`` differs from ``x / c`` by less than 2**-20 units before it is rounded, and ``x / c`` is at
     least ``0.5 / c`` units from where rounding changes: it never stands there itself, since an odd multiple of half a
     unit times ``c`` has a bit more than ``x`` can have. This holds for subnormal quotients too.
