@@ -22,6 +22,7 @@ from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
+from transkern.fuse.push import push_recurrences
 from transkern.fuse.quotients import simplify_repeated
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
@@ -72,8 +73,8 @@ COMMON_PASSES: tuple[Pass, ...] = (
 )
 
 PASSES: tuple[Pass, ...] = (
-    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts, block_lanes, simplify_repeated,
-    place_kernels,
+    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts,
+    push_recurrences, block_lanes, simplify_repeated, place_kernels,
 )  # fmt: skip
 """For the CPU, where moving elements together is cheap."""
 

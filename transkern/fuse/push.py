@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from transkern.analysis import integers
 from transkern.analysis.accesses import Access, accesses_of
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
@@ -114,11 +115,11 @@ class _Pushing(Walk):
 
     def legal(self, r: _Recurrence) -> bool:
         """Whether the first values may be had at the beginning of a block, and each step when its element is there."""
-        first = n.Let("", r.initial)
+        start = n.Let("", r.initial)
         inner = replace(r.inner, body=r.steps, kind="sequential")
-        parts = [accesses_of(x).accesses for x in ((first,), (inner,), r.before, r.after)]
+        parts = [accesses_of(x).accesses for x in ((start,), (inner,), r.before, r.after)]
         carried = Carried(
-            self.program.buffers, replace(r.loop, body=(first, inner, *r.before, *r.after)), self.surroundings()
+            self.program.buffers, replace(r.loop, body=(start, inner, *r.before, *r.after)), self.surroundings()
         )
         if not all(carried.fixed(e) for e in (r.loop.start, r.loop.stop, r.inner.start)):
             return False
@@ -132,11 +133,13 @@ class _Pushing(Walk):
             for read in (a for a in (*initial, *steps) if a.buffer == write.buffer):
                 q, names1, names2, _ = carried.question(write, read)
                 one, two = names1[r.loop.axis], names2[r.loop.axis]
-                between = [f"{one} < {two}"]
+                between = [integers.less(one, two)]
                 if read.levels:  # a step: also before what its own iteration does first
-                    first_too = "<=" if any(write is a for a in before) else "<"
-                    between = [f"{one} {first_too} {two}", f"{names2[r.inner.axis]} + {b.constant(r.lag)} < {one}"]
-                if q.possible(between):
+                    first = any(write is a for a in before)
+                    step = integers.combined(names2[r.inner.axis], {"": b.constant(r.lag) or 0})
+                    between = [integers.at_least(two, one) if first else integers.less(one, two)]
+                    between.append(integers.less(step, one))
+                if q.possible(*between):
                     return False
         return True
 

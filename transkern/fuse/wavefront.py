@@ -12,11 +12,13 @@ changes: the same operations, in an order that no iteration can tell from the ol
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from transkern.analysis.bands import constant_distances
+from transkern.analysis.bands import Distance, constant_distances
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.copies import with_own_names
+from transkern.fuse.slant import slant_of, slanted
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
@@ -56,14 +58,13 @@ class _Tiling(Walk):
         if not self.parallel and isinstance(s, n.Loop) and b.constant(s.step) == 1:
             inner = _only_loop(s)
             if inner is not None and _plain(inner):
-                found = self.skew(s, inner)
+                found = self.distances(s, inner)
                 if found is not None:
-                    return self.tiled(s, inner, *found)
+                    return self.ordered(s, inner, *found)
         return [self.inside(s)]
 
-    def skew(self, outer: n.Loop, inner: n.Loop) -> tuple[int, frozenset[str]] | None:
-        """How far the columns of each row are moved so that no dependence goes left, and the private variables; None
-        where tiles do not do."""
+    def distances(self, outer: n.Loop, inner: n.Loop) -> tuple[frozenset[Distance], frozenset[str]] | None:
+        """The distances that order the two loops, and the private variables; None where there are others."""
         changed = scalars_set(outer) | {outer.axis}
         written = buffers_written(outer)
         for e in (inner.start, inner.stop):
@@ -73,11 +74,39 @@ class _Tiling(Walk):
         if not verdict.by_memory_alone or verdict.raises or verdict.meeting is None:
             return None
         distances = constant_distances(verdict, inner)
-        if distances is None or (not any(rows and not columns for rows, columns in distances) and len(distances) < 2):
-            return None
-        return max(0, *(-(columns // rows) for rows, columns in distances if rows)), verdict.scalars.private
+        return None if distances is None else (distances, verdict.scalars.private)
 
-    def tiled(self, outer: n.Loop, inner: n.Loop, skew: int, private: frozenset[str]) -> list[n.Stmt]:
+    def ordered(
+        self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
+    ) -> list[n.Stmt]:
+        """The loops as waves of tiles where that pays, in slanted blocks of rows where one row alone would wait."""
+        slant = slant_of(distances) if self.waits(inner) else None
+        whole = replace(inner, body=(*(x for x in outer.body if x is not inner), *inner.body))
+
+        def rows(own: n.Loop, part: n.Loop) -> tuple[n.Stmt, ...]:
+            made = slanted(own, part, slant, self.names) if slant is not None else []
+            return tuple(made) or (replace(own, body=(part,)),)
+
+        if not any(down and not across for down, across in distances) and len(distances) < 2:
+            return list(rows(outer, whole)) if slant is not None else [self.inside(outer)]
+        skew = max(0, *(-(across // down) for down, across in distances if down))
+        plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
+        return self.tiled(outer, whole, skew, rows, plain)
+
+    def waits(self, inner: n.Loop) -> bool:
+        """Whether a row alone would wait for its elements: floating-point operations take several cycles each.
+
+        (Where branches depend on data, rows side by side are harder to predict.)
+        """
+        return all(
+            not isinstance(s, n.If) and (not isinstance(s, n.Store) or self.buffers[s.buffer].dtype.startswith("float"))
+            for s in walk(inner.body)
+        )
+
+    def tiled(
+        self, outer: n.Loop, inner: n.Loop, skew: int, rows_of: Callable[[n.Loop, n.Loop], tuple[n.Stmt, ...]],
+        plain: n.Loop,
+    ) -> list[n.Stmt]:  # fmt: skip
         """The waves. Columns are counted as ``j + skew * (i - first row)``."""
         rows, columns = b.index(_ROWS), b.index(_COLUMNS)
         height, width = b.sub(outer.stop, outer.start), b.sub(inner.stop, inner.start)
@@ -91,18 +120,18 @@ class _Tiling(Walk):
             inner,
             start=b.maximum(column, inner.start) if skew else column,
             stop=b.minimum(b.add(column, columns), inner.stop),
-            body=(*(x for x in outer.body if x is not inner), *inner.body),
         )
-        tile_rows = replace(outer, start=row, stop=b.minimum(b.add(row, rows), outer.stop), body=(part,))
+        tile_rows = rows_of(replace(outer, start=row, stop=b.minimum(b.add(row, rows), outer.stop)), part)
         first = b.maximum(b.add(b.sub(wave, across), b.ONE), b.ZERO)
         last = b.minimum(b.add(wave, b.ONE), down)
-        tiles = n.Loop(tile.name, first, last, b.ONE, "parallel", (tile_rows,), span=outer.span)
+        tiles = n.Loop(tile.name, first, last, b.ONE, "parallel", tile_rows, span=outer.span)
         waves = b.sub(b.add(down, across), b.ONE)
         loop = n.Loop(wave.name, b.ZERO, waves, b.ONE, "sequential", (tiles,), large=True, span=outer.span)
         rows_enough = b.compare("greater_equal", height, b.index(2 * _ROWS))
         enough = b.both(rows_enough, b.compare("greater_equal", b.mul(height, width), b.index(_POINTS)))
-        plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
-        return [n.If(enough, (loop,), (plain,), span=outer.span)]
+        (own,) = (s for s in plain.body if isinstance(s, n.Loop))
+        own = replace(own, body=(*(s for s in plain.body if s is not own), *own.body))
+        return [n.If(enough, (loop,), rows_of(plain, own), span=outer.span)]
 
 
 def _tiles(extent: Expr, size: Expr) -> Expr:

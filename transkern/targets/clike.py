@@ -379,7 +379,7 @@ class CPrinter:
 
     `types` spells dtypes; `prefix` is put before helper functions (``static inline``, ``__device__``); `wrap` prints
     integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined. With `inverses`,
-    divisions by constants are multiplications where that is exact.
+    divisions by constants are multiplications where that is exact (worth it in vectors, not in single numbers).
     """
 
     buffers: Mapping[str, n.Buffer]

@@ -44,6 +44,7 @@ TYPES = {
 _LANES = 64  # elements of the narrowest type in the widest vector
 _SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
+_SHORT = 16  # iterations of a loop that is written out
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
@@ -88,7 +89,7 @@ class KernelPrinter:
     team: bool = False  # whether a team of threads runs the statement together
 
     def __post_init__(self) -> None:
-        self.c = CPrinter(self.program.buffers, TYPES, inverses=True)
+        self.c = CPrinter(self.program.buffers, TYPES)
 
     # --- functions
 
@@ -297,8 +298,10 @@ class KernelPrinter:
                 condition = "" if shared == "1" else f" if({shared})"
                 self.line(f"#pragma omp parallel{condition}  // one team of threads for all passes")
                 self.team = True
-            self.line(self.header(s))
             loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
+            if not loops and 1 < (b.constant(b.sub(s.stop, s.start)) or 0) <= _SHORT:
+                self.line(f"#pragma GCC unroll {_SHORT}")
+            self.line(self.header(s))
             if loops and not any(x.kind == "parallel" for x in loops):
                 # GCC 12 may vectorise a loop around a loop although its stores go in order: not across this
                 self.line('    __asm__ volatile("");')
@@ -333,23 +336,26 @@ class KernelPrinter:
             return
         if s.spare is not None and innermost and not serial:
             s = _rounded(s)
-        pragma = self.pragma(s, outer, threads, innermost and not serial and self.vectorises(s))
+        vector = innermost and not serial and self.vectorises(s)
+        pragma = self.pragma(s, outer, threads, vector)
         if pragma:
             self.line(pragma)
         self.line(self.header(s))
         self.parallel += bool(threads)
-        self.iteration(s)
+        self.iteration(s, vector)
         self.parallel -= bool(threads)
         self.line("}")
 
-    def iteration(self, s: n.Loop) -> None:
+    def iteration(self, s: n.Loop, vector: bool) -> None:
         """The body of a parallel loop, with the variables that each iteration has for itself."""
+        self.c.inverses = vector
         mine = _own_variables(s) - self.private
         for name in sorted(mine):
             self.line(f"    {TYPES[self.program.variables[name]]} {ident(name)};")
         self.private |= mine
         self.nested(s.body)
         self.private -= mine
+        self.c.inverses = False
 
     def header(self, s: n.Loop) -> str:
         c, i = self.c, ident(s.axis)
@@ -558,7 +564,7 @@ class KernelPrinter:
         if self.vectorises(s):
             self.line(f"#pragma omp simd{clauses}")
         self.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
-        self.iteration(s)
+        self.iteration(s, self.vectorises(s))
         self.line("}")
         for name in names:
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")

@@ -107,7 +107,7 @@ def print_streamed(
     printer.parallel += bool(threads)
     printer.line("#pragma omp simd")
     printer.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
-    printer.iteration(s)
+    printer.iteration(s, True)
     printer.line("}")
     printer.parallel -= bool(threads)
     for x in stores:
@@ -125,7 +125,7 @@ def print_streamed(
         printer.line(pragma)
     printer.line(printer.header(s))
     printer.parallel += bool(threads)
-    printer.iteration(s)
+    printer.iteration(s, True)
     printer.parallel -= bool(threads)
     printer.line("}")
     printer.depth -= 1
