@@ -31,6 +31,8 @@ from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
+from transkern.fuse.split_complex import split_complex
+from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
@@ -74,7 +76,7 @@ COMMON_PASSES: tuple[Pass, ...] = (
 
 PASSES: tuple[Pass, ...] = (
     *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts,
-    push_recurrences, block_lanes, simplify_repeated, place_kernels,
+    turn_arrays, push_recurrences, block_lanes, simplify_repeated, place_kernels,
 )  # fmt: skip
 """For the CPU, where moving elements together is cheap."""
 

@@ -52,6 +52,13 @@ def push_recurrences(program: n.Program) -> n.Program:
     return replace(program, body=body, buffers=state.buffers)
 
 
+def pushed_loops(program: n.Program) -> set[int]:
+    """The loops (by their `id`) of which `push_recurrences` would make blocks of lanes."""
+    state = _Finding(program)
+    state.block(program.body)
+    return state.found
+
+
 @dataclass(frozen=True, slots=True)
 class _Recurrence:
     """`loop` over elements; what it does in order is `before` and `after`, in between come the `steps` of the loop
@@ -199,6 +206,16 @@ class _Pushing(Walk):
             replace(inner, stop=known, kind="sequential", body=(over(steps({inner.axis: Var(inner.axis)})),)),
             in_order,
         )
+
+
+class _Finding(_Pushing):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.found: set[int] = set()
+
+    def pushed(self, r: _Recurrence) -> list[n.Stmt]:
+        self.found.add(id(r.loop))
+        return [r.loop]
 
 
 def _refused(body: Sequence[n.Stmt]) -> bool:
