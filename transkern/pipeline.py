@@ -32,6 +32,7 @@ from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.split_complex import split_complex
+from transkern.fuse.timetiles import tile_time
 from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.versions import version_loops
@@ -75,7 +76,7 @@ COMMON_PASSES: tuple[Pass, ...] = (
 )
 
 PASSES: tuple[Pass, ...] = (
-    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_wavefronts,
+    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_time, tile_wavefronts,
     turn_arrays, push_recurrences, block_lanes, simplify_repeated, place_kernels,
 )  # fmt: skip
 """For the CPU, where moving elements together is cheap."""

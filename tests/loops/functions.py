@@ -126,3 +126,11 @@ def repeated(a, b, n):
     for i in range(1, n):
         for j in range(n - 1):
             b[i + 8] = a[j + 8] - 3
+
+
+def slid(a, b, steps):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3.0
+        for i in range(1, a.shape[0] - 1):
+            a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0

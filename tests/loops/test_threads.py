@@ -19,6 +19,7 @@ cases = {
     "levenshtein": (rng.integers(0, 4, 450), rng.integers(0, 4, 460)),
     "gauss_seidel": (rng.random((455, 450)), 2),
     "jacobi": (rng.random((330, 310)), np.zeros((330, 310)), 2),
+    "slid": (rng.random(9001), rng.random(9001), 50),
     "eliminated": (rng.random((90, 90)) + 90 * np.eye(90),),
     "floyd": (rng.random((120, 120)) - 0.001,),
 }

@@ -1,0 +1,150 @@
+"""Several passes at a time over a part of the arrays that the cache holds."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
+from transkern.pipeline import PASSES, program_of
+
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
+
+def back_and_forth(a, b, steps):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3.0
+        for i in range(2, a.shape[0] - 1):
+            a[i] = (b[i - 2] + b[i] + b[i + 1]) * 0.4
+
+
+def back_and_forth_slices(a, b, steps):
+    for _ in range(steps):
+        b[1:-1] = (a[:-2] + a[1:-1] + a[2:]) / 3.0
+        a[2:-1] = (b[:-3] + b[2:-1] + b[3:]) * 0.4
+
+
+def three_arrays(u, v, w, source):
+    n, m = w.shape
+    for t in range(source.shape[0]):
+        for j in range(m):
+            v[0, j] = source[t]
+        for i in range(1, n):
+            for j in range(m):
+                v[i, j] -= 0.5 * (w[i, j] - w[i - 1, j])
+        for i in range(n):
+            for j in range(1, m):
+                u[i, j] -= 0.5 * (w[i, j] - w[i, j - 1])
+        for i in range(n - 1):
+            for j in range(m - 1):
+                w[i, j] -= 0.7 * (u[i, j + 1] - u[i, j] + v[i + 1, j] - v[i, j])
+
+
+def three_arrays_slices(u, v, w, source):
+    for t in range(source.shape[0]):
+        v[0] = source[t]
+        v[1:] -= 0.5 * (w[1:] - w[:-1])
+        u[:, 1:] -= 0.5 * (w[:, 1:] - w[:, :-1])
+        w[:-1, :-1] -= 0.7 * (u[:-1, 1:] - u[:-1, :-1] + v[1:, :-1] - v[:-1, :-1])
+
+
+def far(a, b, steps):
+    for t in range(steps):
+        for i in range(a.shape[0] - 3):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i + 3, j] * 0.5 + t
+        for i in range(2, a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = b[i - 2, j] + 0.25
+
+
+def far_slices(a, b, steps):
+    for t in range(steps):
+        b[:-3] = a[3:] * 0.5 + t
+        a[2:] = b[:-2] + 0.25
+
+
+def turned(a, b, steps):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i - 1, j] + a[i + 1, j]
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                a[i, j] = b[a.shape[0] - 1 - i, j]
+
+
+def pivot(a, b, steps):
+    for k in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i - 1, j] + a[i + 1, j] * a[k, j]
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                a[i, j] = b[i, j]
+
+
+def no_neighbours(a, b, steps):
+    for _ in range(steps):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i, j] * 0.5
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = b[i, j] + 1
+
+
+PLANES = "(float64[n,m], float64[n,m], int)"
+TILED: dict[Any, tuple[str, bool]] = {
+    back_and_forth: ("(float64[n], float64[n], int)", True),
+    three_arrays: ("(float64[n,m], float64[n,m], float64[n,m], float64[s])", True),
+    far: (PLANES, True),
+    turned: (PLANES, False),
+    pivot: (PLANES, False),
+    no_neighbours: (PLANES, False),
+}
+
+
+@pytest.mark.parametrize("function", TILED)
+def test_passes_at_constant_distances_go_together(function: Any) -> None:
+    types, wanted = TILED[function]
+    program = program_of(inspect.getsource(function), function.__name__, function.__name__ + types, PASSES)
+    assert any(isinstance(s, n.Loop) and s.axis == "wave" for s in walk(program.body)) == wanted
+
+
+def same(function: Any, slices: Any, *given: Any) -> None:
+    mine, theirs = ([x.copy() if isinstance(x, np.ndarray) else x for x in given] for _ in range(2))
+    with np.errstate(all="ignore"):
+        transkern.compile(function, target="cpu")(*mine)
+        slices(*theirs)
+    for x, y in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 5, 14, 33, 400])
+@pytest.mark.parametrize("size", [4, 8191, 8200, 20_000])
+def test_elements_have_numpys_bits(size: int, steps: int) -> None:
+    rng = np.random.default_rng(steps)
+    a, b = rng.standard_normal(size), rng.standard_normal(size)
+    a[[1, -2]], b[size // 2] = (np.inf, -0.0), np.nan
+    same(back_and_forth, back_and_forth_slices, a, b, steps)
+
+
+SHAPES = [((4, 3), 9), ((300, 300), 1), ((300, 300), 2), ((311, 250), 9), ((1100, 61), 40)]
+
+
+@pytest.mark.parametrize("shape, steps", SHAPES)
+@pytest.mark.parametrize("function, slices", [(three_arrays, three_arrays_slices), (far, far_slices)])
+def test_rows_have_numpys_bits(function: Any, slices: Any, shape: tuple[int, int], steps: int) -> None:
+    rng = np.random.default_rng(steps)
+    planes = [rng.standard_normal(shape) for _ in range(3 if function is three_arrays else 2)]
+    planes[0][shape[0] // 2, 1] = np.inf
+    last = np.sin(np.arange(steps)) if function is three_arrays else steps
+    same(function, slices, *planes, last)
+    same(function, slices, *planes[:-1], planes[-1].T.copy().T, last)  # columns are contiguous in one of them
