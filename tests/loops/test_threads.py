@@ -39,3 +39,20 @@ def test_threads_do_not_show(threads: int) -> None:
     env = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(root)}
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=env, check=False)
     assert run.stdout.strip() == "equal", run.stderr
+
+
+TRIANGLES = {
+    "one that widens": "range(i + 1)",
+    "one that narrows": "range(i, m)",
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_rows_of_triangles_go_to_threads_in_turn(name: str, tmp_path: Path) -> None:
+    """Half of the rows may be three quarters of the work, and the last row of a triangle that narrows is empty."""
+    text = f"def f(a, b):\n m = a.shape[0]\n for i in range(m):\n  for j in {TRIANGLES[name]}:\n   b[i, j] = a[i, j] * 2\n"
+    (tmp_path / "triangle.py").write_text(text)
+    command = [sys.executable, "-m", "transkern", "emit", "triangle.py", "--types", "f(float64[m,m], float64[m,m])"]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    run = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, check=False)
+    assert "#pragma omp parallel for schedule(static, 1) if(" in run.stdout, run.stderr

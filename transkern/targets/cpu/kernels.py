@@ -44,6 +44,7 @@ TYPES = {
 _LANES = 64  # elements of the narrowest type in the widest vector
 _SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
+_UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
 _SHORT = 16  # iterations of a loop that is written out
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
@@ -386,16 +387,19 @@ class KernelPrinter:
         steps = _step(s)
         inner = list(_direct(s.body))
         most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
+        least: dict[str, Expr] = {s.axis: s.start}  # and at its beginning
         local = {name for x in s.body for name in scalars_set(x)}
         while True:
             for x in inner:
                 if isinstance(x, n.Let) and x.value.dtype == "index":
-                    most[x.name] = b.substitute(x.value, most)
+                    most[x.name], least[x.name] = (b.substitute(x.value, at) for at in (most, least))
             found: tuple[n.Loop | n.Scanning, Expr] | None = None
             for x in sorted(inner, key=_depth, reverse=True):
                 if isinstance(x, (n.Loop, n.Scanning)):
-                    start = b.ZERO if isinstance(x, n.Scanning) else b.substitute(x.start, most)
-                    extent = b.sub(b.substitute(x.stop, most), start)
+                    start = b.ZERO if isinstance(x, n.Scanning) else x.start
+                    first, extent = (b.sub(b.substitute(x.stop, at), b.substitute(start, at)) for at in (least, most))
+                    if (known := b.constant(extent)) is not None and known <= 0:
+                        extent = first  # a triangle that narrows
                     # Memory is not read for an estimate: what is a subscript inside may be none at the loops' ends.
                     if not variables_read(extent) & (local - set(most)) and not buffers_read(extent):
                         found = x, extent
@@ -406,6 +410,7 @@ class KernelPrinter:
             extents.append(extent)
             steps *= _step(loop)
             most[loop.axis] = b.substitute(loop.stop, most)
+            least[loop.axis] = b.ZERO if isinstance(loop, n.Scanning) else b.substitute(loop.start, least)
             inner = list(_direct(loop.body))
         return b.product(tuple(extents)), max(1, _cost(s.body)) / steps
 
@@ -419,19 +424,18 @@ class KernelPrinter:
             return ""
         clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
         words = "#pragma omp"
+        schedule = f" schedule(static, {_UNEVEN})" if threads and _uneven(s) else " schedule(static)"
         if threads == "team":
-            return words + (" for simd" if simd else " for") + clauses + " schedule(static)"
+            return words + (" for simd" if simd else " for") + clauses + schedule
         if threads:
             words += " parallel for"
         if simd:
             words += " simd"
         words += clauses
         if threads:
-            words += (
-                f" schedule(static) if({'' if not simd else 'parallel: '}{threads})"
-                if threads != "1"
-                else " schedule(static)"
-            )
+            words += schedule
+            if threads != "1":
+                words += f" if({'parallel: ' if simd else ''}{threads})"
         return words
 
     def _clause(self, x: n.Accumulate) -> str:
@@ -703,6 +707,16 @@ def _direct(statements: Iterable[n.Stmt]) -> Iterable[n.Stmt]:
         if isinstance(s, n.If):
             for body in bodies(s):
                 yield from _direct(body)
+
+
+def _uneven(loop: n.Loop) -> bool:
+    """Whether how long the loops inside are depends on the iteration: in a triangle, half of it may be most of it."""
+    moving = {loop.axis}
+    for s in walk(loop.body):
+        if isinstance(s, n.Let) and variables_read(s.value) & moving:
+            moving.add(s.name)
+    inner = (x for x in walk(loop.body) if isinstance(x, n.Loop) and not x.axis.startswith("lane"))
+    return any((variables_read(x.start) | variables_read(x.stop)) & moving for x in inner)
 
 
 def _cost(block: Iterable[n.Stmt]) -> float:
