@@ -31,7 +31,6 @@ from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
-from transkern.fuse.split_complex import split_complex
 from transkern.fuse.timetiles import tile_time
 from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks

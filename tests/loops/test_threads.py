@@ -50,7 +50,8 @@ TRIANGLES = {
 @pytest.mark.parametrize("name", TRIANGLES)
 def test_rows_of_triangles_go_to_threads_in_turn(name: str, tmp_path: Path) -> None:
     """Half of the rows may be three quarters of the work, and the last row of a triangle that narrows is empty."""
-    text = f"def f(a, b):\n m = a.shape[0]\n for i in range(m):\n  for j in {TRIANGLES[name]}:\n   b[i, j] = a[i, j] * 2\n"
+    loops = f" for i in range(m):\n  for j in {TRIANGLES[name]}:\n   b[i, j] = a[i, j] * 2\n"
+    text = f"def f(a, b):\n m = a.shape[0]\n{loops}"
     (tmp_path / "triangle.py").write_text(text)
     command = [sys.executable, "-m", "transkern", "emit", "triangle.py", "--types", "f(float64[m,m], float64[m,m])"]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

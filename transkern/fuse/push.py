@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from transkern.analysis import integers
-from transkern.analysis.accesses import Access, accesses_of
+from transkern.analysis.accesses import Access, Level, accesses_of
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
 from transkern.frontend.reductions import highest, lowest
@@ -32,7 +33,16 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_own, scalars_set, scalars_used, variables_read, walk, walk_expr, with_bodies
+from transkern.ir.traverse import (
+    exprs,
+    map_own,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)  # fmt: skip
 
 _VECTORS = 4
 """Vectors of a block where what the lanes touch is contiguous."""
@@ -165,47 +175,90 @@ class _Pushing(Walk):
             extent = b.maximum(extent, b.ZERO)
         block, whole = Var(self.names.fresh(f"{loop.axis}_block")), Var(self.names.fresh(f"{loop.axis}_whole"))
         stop = n.Let(whole.name, b.add(loop.start, b.mul(size, b.floordiv(extent, size))), span=loop.span)
-        blocks = replace(loop, axis=block.name, stop=whole, step=size, body=self.block_of(r, block, count, None))
-        tail = self.block_of(r, whole, count, loop.stop)
-        return [stop, blocks, n.If(b.compare("less", whole, loop.stop), tail, span=loop.span)]
+        plain, end = self.all_there(r), b.add(block, size)
+        body = self.block_of(r, block, block, end, count, "chosen" if plain else "masked")
+        blocks = replace(loop, axis=block.name, stop=whole, step=size, body=body)
+        rest = self.block_of(r, whole, whole, loop.stop, count, "few")
+        if plain:  # lanes of elements that are done already do no harm: nobody looks at their sums
+            last = self.block_of(r, b.sub(loop.stop, size), whole, loop.stop, count, "chosen")
+            rest = (n.If(b.compare("less", loop.start, whole), last, rest, span=loop.span),)
+        return [stop, blocks, n.If(b.compare("less", whole, loop.stop), rest, span=loop.span)]
 
-    def block_of(self, r: _Recurrence, start: Expr, count: int, limit: Expr | None) -> tuple[n.Stmt, ...]:
-        """The elements from `start`: `count` of them, or as far as they are under `limit`."""
+    def block_of(
+        self, r: _Recurrence, start: Expr, first: Expr, stop: Expr, count: int, lanes: str
+    ) -> tuple[n.Stmt, ...]:
+        """The elements from `first` to `stop` in `count` lanes from `start`.
+
+        Of the lanes behind an element's, only the results count: what is stored under a mask cannot be loaded at once,
+        and what is loaded under one may be anything elsewhere. So all lanes compute, where `lanes` are ``chosen``. They
+        are ``masked`` where not all may load what the others do, and ``few`` where some are behind `stop` too.
+        """
         loop, inner = r.loop, r.inner
         lane, size = Var(self.names.fresh("lane")), b.index(count)
         part = self.names.fresh(f"{r.name}_lanes")
         self.buffers[part] = n.Buffer(part, r.dtype, (size,), line=inner.span.line)
         position = b.add(start, lane)
+        there = [b.compare("less", position, stop)] if lanes == "few" else []
 
         def over(body: tuple[n.Stmt, ...], *conditions: Expr) -> n.Loop:
-            if limit is not None:
-                conditions = (*conditions, b.compare("less", position, limit))
-            for condition in conditions:
-                body = (n.If(condition, body, span=inner.span),)
+            if conditions:  # one condition: GCC makes no vectors of branches in branches
+                all_hold = reduce(lambda x, y: Apply("bitwise_and", (x, y), "bool"), conditions)
+                body = self.chosen(body, part, all_hold) if lanes == "chosen" else (n.If(all_hold, body),)
             return n.Loop(lane.name, b.ZERO, size, b.ONE, "parallel", body, span=inner.span)
 
         def steps(values: dict[str, Expr]) -> tuple[n.Stmt, ...]:
             return tuple(_of_lane(s, r.name, part, lane, {loop.axis: position, **values}) for s in r.steps)
 
-        first = b.substitute(r.initial, {loop.axis: position})
-        known = b.sub(start, r.lag)
+        initial = n.Store(part, (lane,), b.substitute(r.initial, {loop.axis: position}), span=inner.span)
         turn, step = b.sub(Var(loop.axis), start), b.sub(Var(loop.axis), r.lag)
-        later: n.Stmt = over(steps({inner.axis: step}), b.compare("less", turn, lane))
+        later: n.Stmt = over(steps({inner.axis: step}), b.compare("less", turn, lane), *there)
         if not b.at_least(b.sub(b.sub(loop.start, r.lag), inner.start), b.ZERO):
             later = n.If(b.compare("less_equal", inner.start, step), (later,), span=inner.span)
         sums: n.Stmt = n.Assign(r.name, Load(part, (turn,), r.dtype), span=inner.span)
         if inner.kind == "parallel":
             sums = n.Let(r.name, Load(part, (turn,), r.dtype), span=inner.span)
-        in_order = replace(
-            loop, start=start, stop=b.add(start, size) if limit is None else limit,
-            body=(*r.before, sums, *r.after, later),
-        )  # fmt: skip
+        in_order = replace(loop, start=first, stop=stop, body=(*r.before, sums, *r.after, later))
+        known = over(steps({inner.axis: Var(inner.axis)}), *there)
         return (
             n.Alloc(part, span=inner.span),
-            over((n.Store(part, (lane,), first, span=inner.span),)),
-            replace(inner, stop=known, kind="sequential", body=(over(steps({inner.axis: Var(inner.axis)})),)),
+            over((initial,), *there),
+            replace(inner, stop=b.sub(first, r.lag), kind="sequential", body=(known,)),
             in_order,
         )
+
+    def all_there(self, r: _Recurrence) -> bool:
+        """Whether every lane may load what its steps and its first value would, whatever comes of it."""
+        if not all(isinstance(s, (n.Let, n.Assign)) for s in r.steps):
+            return False
+        last = b.sub(r.loop.stop, r.lag)
+        self.levels += [Level(r.loop.axis, r.loop.start, r.loop.stop), Level(r.inner.axis, r.inner.start, last)]
+        loads = [e for e in (*exprs(r.steps), *walk_expr(r.initial)) if isinstance(e, Load)]
+        found = all(
+            len(e.index) == len(self.buffers[e.buffer].dims)
+            and all(
+                self.holds(b.compare("greater_equal", i, b.ZERO)) and self.holds(b.compare("less", i, dim))
+                for i, dim in zip(e.index, self.buffers[e.buffer].dims, strict=True)
+            )
+            for e in loads
+        )
+        del self.levels[-2:]
+        return found
+
+    def chosen(self, steps: tuple[n.Stmt, ...], part: str, holds: Expr) -> tuple[n.Stmt, ...]:
+        """The steps of all lanes, of which those count for which `holds`."""
+        out: list[n.Stmt] = []
+        for s in steps:
+            if isinstance(s, n.Store):
+                loaded: dict[Expr, Expr] = {}
+                for e in walk_expr(s.value):
+                    if isinstance(e, Load) and e.buffer != part and e not in loaded:
+                        name = self.names.fresh("loaded")
+                        loaded[e] = Var(name, e.dtype)
+                        out.append(n.Let(name, e, span=s.span))
+                value = b.map_expr(s.value, loaded.get)
+                s = replace(s, value=b.where(holds, value, Load(part, s.index, value.dtype)))
+            out.append(s)
+        return tuple(out)
 
 
 class _Finding(_Pushing):
