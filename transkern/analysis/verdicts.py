@@ -130,6 +130,14 @@ class _Known:
     answers: dict[Expr, bool] = field(default_factory=dict)
 
 
+_JUDGED: dict[
+    tuple[int, int], tuple[n.Loop, tuple[Surroundings, frozenset[str], dict[str, n.Buffer]], Verdict]
+] = {}
+"""The verdicts on loops, with all that they rest on: passes ask again for loops that those before left as they were."""
+
+_KEPT = 128
+
+
 class Walk:
     """Goes through a program with what holds at each place: loops around, facts from conditions, checks and lets."""
 
@@ -151,7 +159,13 @@ class Walk:
         inner = reads_of(loop.body)
         elsewhere = frozenset(name for name, count in self.reads.items() if count > inner[name])
         around = self.surroundings()
-        return judge(self.program, loop, replace(around, facts=(*around.facts, *facts)), elsewhere)
+        place = replace(around, facts=(*around.facts, *facts)), elsewhere, dict(self.program.buffers)
+        known = _JUDGED.get((id(loop), len(facts)))
+        if known is None or known[0] is not loop or known[1] != place:
+            if len(_JUDGED) >= _KEPT:
+                _JUDGED.clear()
+            known = _JUDGED[id(loop), len(facts)] = loop, place, judge(self.program, loop, *place[:2])
+        return known[2]
 
     def surroundings(self) -> Surroundings:
         return Surroundings(tuple(self.levels), tuple(self.facts), dict(self.lets))
@@ -165,6 +179,8 @@ class Walk:
             out.extend(made)
             self.learn(s)
         self.facts, self.lets = facts, lets
+        if isinstance(statements, tuple) and len(out) == len(statements) and all(map(operator.is_, out, statements)):
+            return statements  # the very same: what is known of it stays known
         return tuple(out)
 
     def learn(self, s: n.Stmt) -> None:
@@ -225,23 +241,23 @@ class Walk:
                 saved = self.facts, self.lets
                 self.forget(body)
                 self.levels.append(Level(axis, start, stop, b.constant(step) or 1))
-                made = replace(s, body=self.block(body))
+                made = self.block(body)
                 self.levels.pop()
                 self.facts, self.lets = saved
-                return made
+                return s if made is body else replace(s, body=made)
             case n.If(condition, then, orelse):
                 saved_facts = self.facts
                 self.facts = saved_facts + conjuncts(condition)
-                then = self.block(then)
+                holds = self.block(then)
                 self.facts = [*saved_facts, b.logical_not(condition)]
-                orelse = self.block(orelse)
+                fails = self.block(orelse)
                 self.facts = saved_facts
-                return replace(s, then=then, orelse=orelse)
+                return s if holds is then and fails is orelse else replace(s, then=holds, orelse=fails)
             case n.While(head, condition, body):
                 saved = self.facts, self.lets
                 self.forget([s])
-                made_while = replace(s, head=self.block(head), body=self.block(body))
+                first, again = self.block(head), self.block(body)
                 self.facts, self.lets = saved
-                return made_while
+                return s if first is head and again is body else replace(s, head=first, body=again)
             case _:
                 return s
