@@ -1,6 +1,7 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
+# make fuzz    generated programs on all targets against NumPy, for MINUTES=30
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
 
 PYTHON ?= python3
@@ -9,7 +10,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 
-.PHONY: test corpus demo bench clean
+MINUTES ?= 30
+
+.PHONY: test corpus demo fuzz bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -21,6 +24,9 @@ corpus: $(VENV)/.dev
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES)
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cuda import functions
 from tests.cuda.support import FUSED, check_call, example_program, program_from, small_grid, types_of
-from tests.fuzz.run import check as check_generated
+from tests.fuzz.simple_run import check as check_generated
 from tests.tools import example, require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function as launcher_function

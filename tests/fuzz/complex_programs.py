@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fuzz.programs import Program, _Writer
+from tests.fuzz.simple_programs import Program, _Writer
 
 
 @dataclass

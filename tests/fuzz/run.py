@@ -1,95 +1,242 @@
-"""Run generated programs against NumPy:  python -m tests.fuzz.run FIRST LAST [TARGET]"""
+"""Generated programs on all targets, in processes that may crash:  python -m tests.fuzz.run --minutes 30
+
+Each process takes seeds of one target in batches; a batch is compiled together and runs in a subprocess with a time
+limit, so that a crash or an endless loop is a finding and not the end. What fails is made smaller, the pass at fault is
+named where the interpreter of the IR shows it, and the program is printed, ready for `tests/regressions`.
+"""
 
 from __future__ import annotations
 
-import copy
-import importlib.util
+import argparse
+import itertools
+import json
+import os
+import queue
+import subprocess
 import sys
 import tempfile
-import warnings
-from collections.abc import Callable, Iterable
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-import transkern
-from tests.fuzz.programs import Program, generate
-
-
-def arguments(seed: int, n: int) -> tuple[Any, ...]:
-    """Vectors, a matrix, a float and an index: halves, so that sums are exact in any order."""
-    rng = np.random.default_rng(seed)
-    vectors = [rng.integers(-4, 5, n) * 0.5 for _ in range(2)]
-    return (*vectors, rng.integers(-4, 5, (n, 3)) * 0.5, 1.5, int(rng.integers(0, n)))
+TARGETS = ("cpu", "cuda", "pallas")
+SHARE = {"cpu": 0.5, "cuda": 0.25, "pallas": 0.25}  # of the time
+BATCH = {"cpu": 100, "cuda": 24, "pallas": 24}
+LIMIT = 120.0  # seconds without a sign of life
 
 
-def same(got: Any, wanted: Any) -> bool:
-    """Equal up to rounding; a Python float may stand for a NumPy one where a branch chose between both."""
-    if isinstance(wanted, tuple):
-        return len(got) == len(wanted) and all(same(g, w) for g, w in zip(got, wanted, strict=True))
-    if isinstance(wanted, np.ndarray):
-        if type(got) is not np.ndarray or (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
-            return False
-    return bool(np.allclose(got, wanted, rtol=1e-9, atol=1e-9, equal_nan=True))
+@dataclass
+class Tally:
+    """What has been found so far."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: {t: Counter() for t in TARGETS})
+    refusals: Counter[str] = field(default_factory=Counter)
+    failures: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, target: str, event: dict[str, Any]) -> None:
+        self.counts[target][event["verdict"]] += 1
+        if event["verdict"] == "refused":
+            self.refusals[_problem(event["message"])] += 1
+        elif event["verdict"] not in ("right", "fragile"):
+            self.failures.append({"target": target, **event})
 
 
-def grown(values: Iterable[Any]) -> bool:
-    """Whether a repeated product has left the range in which results can be compared."""
-    return any(not np.all(np.abs(np.asarray(v)) < 1e100) for v in values)
+def _problem(message: str) -> str:
+    """A refusal without its place."""
+    first = message.splitlines()[0]
+    return first.split(": ", 1)[1] if first.startswith("<") and ": " in first else first
 
 
-def check(
-    seeds: Iterable[int], target: str, folder: Path, make: Callable[[int], Program] = generate,
-    given: Callable[[int, int], tuple[Any, ...]] = arguments,
-) -> tuple[list[str], int]:  # fmt: skip
-    """The programs that went wrong, and how many were refused."""
-    failures: list[str] = []
-    refused = 0
-    for seed in seeds:
-        program = make(seed)
-        path = folder / f"program_{seed}.py"
-        path.write_text(program.source)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        compiled = transkern.compile(module.f, target=target)
-        for n in (5, 16):
-            for_numpy, for_us = given(seed, n), given(seed, n)
-            outcome = _run(module.f, for_numpy)
+def worker(target: str, seeds: list[int], full: bool) -> Iterator[dict[str, Any]]:
+    """Runs programs, and tells of each: first that it runs, then how it went."""
+    from tests.fuzz.batch import QUICK, Batch
+    from tests.fuzz.programs import generate
+    from transkern.targets.cpu import build as cc
+
+    def started(program: Any) -> None:
+        _tell({"at": program.seed})
+
+    with tempfile.TemporaryDirectory() as folder:
+        batch = Batch(target, Path(folder), tuple(cc.flags()) if full else QUICK, started)
+        for report in batch.run([generate(s) for s in seeds]):
+            yield {"seed": report.program.seed, "verdict": report.verdict, "message": report.message}
+
+
+def _tell(event: dict[str, Any]) -> None:
+    print(json.dumps(event), flush=True)
+
+
+def supervised(target: str, seeds: list[int], full: bool, tally: Tally, lock: threading.Lock) -> None:
+    """A batch in a subprocess; what crashes it or does not end is told, and the rest runs again without it."""
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "tests.fuzz.run",
+        "--worker",
+        target,
+        "--full" if full else "--quick",
+    ]
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "JAX_PLATFORMS": "cpu"}
+    if target == "cuda":
+        environment["TRANSKERN_CUDA_SIM"] = "1"
+    left = list(seeds)
+    while left:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        process.stdin.write(json.dumps(left))
+        process.stdin.close()
+        events: queue.Queue[str] = queue.Queue()
+        errors: list[str] = []
+        readers = [
+            threading.Thread(target=lambda p=process, q=events: [q.put(line) for line in p.stdout], daemon=True),
+            threading.Thread(target=lambda p=process, e=errors: e.extend(p.stderr), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        at, hung, last = None, False, time.monotonic()
+        while process.poll() is None or not events.empty() or readers[0].is_alive():
             try:
-                result = _run(compiled, for_us)
-            except transkern.CompileError:
-                refused += 1
-                break
-            if isinstance(outcome, Exception) or isinstance(result, Exception):
-                fits = type(outcome) is type(result) and str(outcome) == str(result)
-            else:
-                fits = grown(outcome) or (
-                    same(result, outcome) and all(same(g, w) for g, w in zip(for_us[:3], for_numpy[:3], strict=True))
-                )
-            if not fits:
-                failures.append(f"seed {seed}, n = {n}: {result!r} instead of {outcome!r}\n{program.source}")
-                break
-    return failures, refused
+                event = json.loads(events.get(timeout=0.2))
+            except queue.Empty:
+                if time.monotonic() - last > LIMIT and not hung:
+                    hung = True
+                    process.kill()
+                continue
+            last = time.monotonic()
+            if "at" in event:
+                at = event["at"]
+                continue
+            left.remove(event["seed"])
+            with lock:
+                tally.add(target, event)
+        if not left:
+            return
+        verdict = "hung" if hung else "crashed"
+        culprit = at if at in left else left[0]
+        left.remove(culprit)
+        with lock:
+            tally.add(target, {"seed": culprit, "verdict": verdict, "message": "".join(errors[-8:])})
 
 
-def _run(function: Any, args: tuple[Any, ...]) -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return copy.copy(function(*args))
-    except transkern.CompileError:
-        raise
-    except Exception as error:
-        return error
+def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
+    """Programs on two processes until the time is over (or `count` programs a target have run)."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    tally, lock = Tally(), threading.Lock()
+    shares = {t: SHARE[t] / sum(SHARE[x] for x in targets) for t in targets}
+    spent = dict.fromkeys(targets, 0.0)
+    numbers = {t: itertools.count() for t in targets}
+    deadline = time.monotonic() + minutes * 60
+
+    def choose() -> tuple[str, list[int], bool] | None:
+        """The target that is furthest behind its share, and its next seeds."""
+        with lock:
+            open_ = [t for t in targets if not count or sum(tally.counts[t].values()) + len(running[t]) < count]
+            if not open_:
+                return None
+            target = min(open_, key=lambda t: (spent[t] + 5 * len(running[t])) / shares[t])
+            k = next(numbers[target])
+            begin = first + k * BATCH[target]
+            size = min(BATCH[target], count - k * BATCH[target]) if count else BATCH[target]
+            seeds = list(range(begin, begin + size))
+            running[target] += seeds
+            return target, seeds, k % 6 == 5  # one batch in six as a user's is compiled
+
+    running: dict[str, list[int]] = {t: [] for t in targets}
+
+    def work() -> None:
+        while time.monotonic() < deadline and (chosen := choose()) is not None:
+            target, seeds, full = chosen
+            begin = time.monotonic()
+            supervised(target, seeds, full, tally, lock)
+            with lock:
+                spent[target] += time.monotonic() - begin
+                running[target] = [s for s in running[target] if s not in set(seeds)]
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns) as progress:
+        rows = {t: progress.add_task(t, total=None) for t in targets}
+        while any(thread.is_alive() for thread in threads):
+            time.sleep(0.5)
+            with lock:
+                for t in targets:
+                    progress.update(rows[t], description=f"{t:7} {_counts(tally.counts[t])}")
+    return tally
+
+
+def _counts(counts: Counter[str]) -> str:
+    total = sum(counts.values())
+    return f"{total:6} programs: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+
+
+def explained(failure: dict[str, Any]) -> str:
+    """A failing program made small, and the pass at fault."""
+    from tests.fuzz import stages
+    from tests.fuzz.batch import Report
+    from tests.fuzz.programs import Program, generate
+    from tests.fuzz.shrink import shrunk
+
+    program = generate(failure["seed"])
+    head = f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {failure['message'].strip()[-400:]}"
+    if failure["verdict"] in ("crashed", "hung"):
+        return f"{head}\n{program.text()}"
+    found = stages.first_wrong(program, failure["target"])
+    if found is None:  # the code that the target prints
+        from tests.fuzz.batch import Batch
+
+        with tempfile.TemporaryDirectory() as folder:
+            batch = Batch(failure["target"], Path(folder))
+            (report,) = batch.run([program])
+            small = shrunk(report, batch.run) if report.verdict in ("wrong", "broken") else report
+            return f"{head}\nat fault: the target's own code\n{small.program.text()}{small.message[-300:]}\n"
+    name, report = found
+    stage = stages.names(failure["target"]).index(name)
+
+    def run(programs: list[Program]) -> list[Report]:
+        return [stages.check(p, stage, failure["target"]) for p in programs]
+
+    small = shrunk(report, run)
+    return f"{head}\nat fault: {name}\n{small.program.text()}{small.message[-300:]}\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--count", type=int, default=0, help="programs a target; 0: as many as the time allows")
+    parser.add_argument("--target", action="append", choices=TARGETS, help="all, unless given")
+    parser.add_argument("--shrink", type=int, default=10, help="how many failures are made smaller")
+    parser.add_argument("--worker", choices=TARGETS, help=argparse.SUPPRESS)
+    parser.add_argument("--full", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.worker:
+        for event in worker(given.worker, json.loads(sys.stdin.read()), given.full):
+            _tell(event)
+        return
+    tally = fuzz(given.target or list(TARGETS), given.minutes, given.first, given.count)
+    for problem, n in tally.refusals.most_common(12):
+        print(f"refused {n:4} times: {problem}")
+    for k, failure in enumerate(tally.failures):
+        shown = (
+            f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {failure['message'].strip()[-200:]}"
+        )
+        print(f"\n{explained(failure) if k < given.shrink else shown}", flush=True)
+    for target in given.target or TARGETS:
+        print(f"{target:7} {_counts(tally.counts[target])}")
+    sys.exit(bool(tally.failures))
 
 
 if __name__ == "__main__":
-    first, last = int(sys.argv[1]), int(sys.argv[2])
-    with tempfile.TemporaryDirectory() as folder:
-        wrong, refusals = check(range(first, last), sys.argv[3] if len(sys.argv) > 3 else "cpu", Path(folder))
-    print("\n".join(wrong))
-    print(f"{last - first} programs: {len(wrong)} wrong, {refusals} refused")
-    sys.exit(bool(wrong))
+    main()

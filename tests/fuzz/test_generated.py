@@ -1,17 +1,88 @@
-"""Generated programs against NumPy on the CPU: a short run; `python -m tests.fuzz.run` is the long one."""
+"""Generated programs against NumPy: a short run; `make fuzz` is the long one."""
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from tests.fuzz import stages
+from tests.fuzz.arguments import SIZES, Parameter
+from tests.fuzz.batch import Batch, Report
 from tests.fuzz.complex_programs import complex_arguments, generate_complex
-from tests.fuzz.run import check
+from tests.fuzz.programs import Program, drawn, generate
+from tests.fuzz.shrink import shrunk
+from tests.fuzz.simple_run import check
+from tests.tools import on_target
+
+COUNTS = {"cpu": 40, "cuda": 8, "pallas": 3}
 
 
-@pytest.mark.parametrize("block", range(8))
-def test_generated_programs_give_numpys_answer(block: int, tmp_path: Path) -> None:
+def _shown(reports: list[Report]) -> str:
+    return "\n".join(f"seed {r.program.seed}: {r.verdict}: {r.message}\n{r.program.text()}" for r in reports)
+
+
+@pytest.mark.parametrize("target", COUNTS)
+def test_programs_give_numpys_answer(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    reports = Batch(target, tmp_path).run([generate(seed) for seed in range(COUNTS[target])])
+    assert not _shown([r for r in reports if r.verdict in ("wrong", "broken")])
+    assert sum(r.verdict == "refused" for r in reports) <= 1 + COUNTS[target] // 20
+    assert sum(r.verdict == "right" for r in reports) >= COUNTS[target] // 2
+
+
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False))
+def test_programs_after_all_passes(rng: random.Random) -> None:
+    report = stages.check(drawn(rng), len(stages.names()) - 1)
+    assert report.verdict not in ("wrong", "broken"), _shown([report])
+
+
+@pytest.mark.parametrize("seed", [3, 28])
+def test_each_pass_keeps_the_answer(seed: int) -> None:
+    assert stages.first_wrong(generate(seed)) is None
+
+
+def test_a_wrong_pass_is_named_and_the_program_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a pass that turns additions around, the failure is found, blamed on it, and cut down to an addition."""
+    from dataclasses import replace
+
+    from transkern import pipeline
+    from transkern.ir.expr import Apply, Expr
+    from transkern.ir.nodes import Program as Loops
+    from transkern.ir.traverse import map_block
+
+    def share_values(program: Loops) -> Loops:
+        def change(e: Expr) -> Expr | None:
+            return replace(e, op="subtract") if isinstance(e, Apply) and e.op == "add" and e.dtype != "index" else None
+
+        return replace(program, body=map_block(program.body, change))
+
+    passes = tuple(share_values if p.__name__ == "share_values" else p for p in pipeline.PASSES)
+    monkeypatch.setattr(pipeline, "PASSES", passes)
+    source = """import numpy as np
+
+def f(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        total = total + x[i] * y[i]
+    z = np.maximum(x, y)
+    z[1:] = z[:-1] * 2 + y[1:]
+    return z, total
+"""
+    parameters = (Parameter("x", "float64", ("n",)), Parameter("y", "float64", ("n",)))
+    found = stages.first_wrong(Program(source, parameters, ((SIZES[0], 1),)))
+    assert found is not None and found[0] == "share_values"
+    stage = stages.names().index("share_values")
+    small = shrunk(found[1], lambda programs: [stages.check(p, stage) for p in programs])
+    assert len(small.program.source.splitlines()) <= 4
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_generated_programs_of_halves(block: int, tmp_path: Path) -> None:
     failures, refused = check(range(block * 12, block * 12 + 12), "cpu", tmp_path)
     assert not failures
     assert refused <= 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
@@ -60,6 +62,7 @@ class LoopState:
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
+        self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
         self.uncounted: set[str] = set()  # names that some iteration does not increase
         self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
@@ -77,7 +80,7 @@ class LoopState:
 
     def enter(self, owner: Translator) -> None:
         """Make the slots and set them to the values before the loop."""
-        self.slots, self.flags, self.objects, self.fresh = {}, {}, {}, {}
+        self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
         for token, kind in self.touched.items():
             contents = self._slot(owner, "item", kind, self.heap[token])
             owner.ctx.heap[token] = self.objects[token] = contents
@@ -121,6 +124,7 @@ class LoopState:
                 buffer = ctx.buffer(name, dtype, dims, **facts)
                 if initial is not None:
                     assert isinstance(initial, Array)
+                    self._note_outside(ctx, buffer.name, name, initial)
                     ctx.emit(n.Define(buffer.name, initial.axes, b.cast(initial.body, dtype)))
                 else:
                     ctx.emit(n.Alloc(buffer.name))
@@ -131,6 +135,7 @@ class LoopState:
                 ctx.emit(n.Alloc(buffer.name))
                 if initial is not None:
                     assert isinstance(initial, Array)
+                    self._note_outside(ctx, buffer.name, name, initial)
                     owner.fill(buffer, count, initial)
                 else:
                     ctx.emit(n.Assign(count.name, b.ZERO))
@@ -161,6 +166,10 @@ class LoopState:
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
 
+    def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
+        if ctx.is_seen(name, initial):
+            self.from_outside[slot] = name
+
     def back(self, owner: Translator) -> None:
         """The end of an iteration: the names' values go into their slots."""
         self._sync(owner)
@@ -176,6 +185,13 @@ class LoopState:
         for name in sorted(self.all_assigned):
             value = owner.env.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)):
+                if (
+                    isinstance(value, Unbound)
+                    and value.decides is not None
+                    and name in self.slots
+                    and self.is_live(name)
+                ):
+                    ctx.must_be_known(Scalar(value.decides), value.why, "give it a value of one type on every path")
                 if name in self.slots:
                     self._needs_flag(name)
                 continue
@@ -206,6 +222,9 @@ class LoopState:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
             if value != slot:
                 self._check_alias(owner, name, value)
+                if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
+                    if ctx.is_seen(name, value) or value.base in self.from_outside:
+                        ctx.chosen[slot.base] = name, None
                 pending += _pairs(slot, value)
         self._sync_objects(owner, pending)
         if not self.widened and self.counting and not leaving:
@@ -335,6 +354,9 @@ class LoopState:
 
     def after(self, owner: Translator) -> dict[str, Value]:
         env = dict(self.before)
+        if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
+            for slot, name in self.from_outside.items():
+                owner.ctx.chosen.setdefault(slot, (name, self.runs))
         for name in self.all_assigned:
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
@@ -385,12 +407,24 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("same", value)
 
 
+def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) -> bool:
+    """Whether a Python integer, within a known range, is one of the type `by`."""
+    if not python or dtype != "index" or np.dtype(by).kind not in "iu" or by == "int64":
+        return True
+    low, high = (None, None) if known is None else (b.constant(known[0]), b.constant(known[1]))
+    return low is not None and high is not None and np.iinfo(by).min <= low and high - 1 <= np.iinfo(by).max
+
+
 def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: Value) -> Any:
     if old == new:
         return old
     match old, new:
         case ("scalar", d1, p1, r1), ("scalar", d2, p2, r2):
             joined = join_dtypes(d1, p1, d2, p2)
+            if joined is not None and not joined[1] and not (
+                _held(d1, p1, r1, joined[0]) and _held(d2, p2, r2, joined[0])
+            ):  # fmt: skip
+                joined = None
             if joined is None:
                 ctx.must_be_known(
                     Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",

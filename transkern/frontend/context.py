@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Function, Object, Scalar, Seq, Value
+from transkern.frontend.values import Array, Function, Object, Scalar, Seq, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -51,6 +51,10 @@ class Context:
         self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
         self.places: dict[str, Span] = {}  # where each name was assigned last
         self.stored: set[str] = set()  # buffers that the user stores into; survives `restore`
+        # arrays that are copies of one of several, as a run-time condition chooses: what they hold may be read, but a
+        # store would have to go to the one chosen
+        self.chosen: dict[str, tuple[str, Expr | None]] = {}
+        self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
@@ -163,10 +167,12 @@ class Context:
             dict(self.made_in),
             {k: list(v) for k, v in self.stored_in.items()},
             set(self.appended),
+            dict(self.chosen),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        buffers, variables, bounds, ranges, taken, length, made, stored, appended = state
+        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen = state
+        self.chosen = dict(chosen)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
@@ -457,11 +463,35 @@ class Context:
 
         What was known of all its elements no longer holds, also not earlier in the loops around this store.
         """
+        if buffer in self.chosen:
+            name, decides = self.chosen[buffer]
+            self.must_be_known(
+                Unbound("") if decides is None else Scalar(decides),
+                f"a store into `{name}`, which is one of several arrays, as a run-time condition chooses",
+                f"store into the arrays themselves, or choose a copy: {name} = {name}.copy()",
+            )
         self.stored.add(buffer)
+        self.writes.append(buffer)
         for frame in self.frames:
             for name, value in list(frame.items()):
                 if isinstance(value, Array) and not value.view and self._reads(value, buffer):
                     frame[name] = self.define(value, name)
+
+    def is_seen(self, name: str, value: Value) -> bool:
+        """Whether a store into the array `value`, bound to `name`, is seen under another name, or by the caller."""
+        if not isinstance(value, Array) or not value.view or value.mask is not None:
+            return False
+        if self.buffers[value.base].role == "argument" or value.base in self.chosen:
+            return True
+        others = [v for frame in self.frames for k, v in frame.items() if k != name]
+        return any(isinstance(v, Array) and v.view and v.base == value.base for v in others)
+
+    def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[tuple[str, Array]]:
+        """The filters that are still to be read from some buffers, and their names."""
+        return [
+            (name, v) for name, v in frame.items()
+            if isinstance(v, Array) and v.mask is not None and any(self._reads(v, x) for x in buffers)
+        ]  # fmt: skip
 
     def _reads(self, value: Array, buffer: str) -> bool:
         exprs = [value.body] if value.mask is None else [value.body, value.mask]

@@ -272,7 +272,8 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
             return special
     loop, result = loop_types(ctx, OPS[op].numpy, args, dtype)
     exprs_in, axes, mask, scalar = align(ctx, args)
-    casted = tuple(to_loop(ctx, e, t) for e, t in zip(exprs_in, loop, strict=True))
+    body: Expr
+    casted = tuple(to_loop(ctx, e, t, not isinstance(a, Array)) for e, t, a in zip(exprs_in, loop, args, strict=True))
     _check_integer_power(ctx, op, casted, axes)
     if op == "multiply" and scalar and operator_call and is_complex(result):
         op = "plain_multiply"
@@ -300,7 +301,24 @@ _MIRRORED = {
 }  # fmt: skip
 
 
-def to_loop(ctx: Context, expr: Expr, dtype: str) -> Expr:
+def check_range(ctx: Context, expr: Expr, dtype: str) -> None:
+    """NumPy's error for a Python integer of run time that an array's type does not hold."""
+    info = np.iinfo(dtype)
+    known = ctx.range_of(expr)
+    low, high = (expr, expr) if known is None else (known[0], b.sub(known[1], b.ONE))
+    condition: Expr = b.TRUE
+    if info.min > -(2**63) and not ctx.not_negative(expr) and not ctx.not_negative(low):
+        condition = b.compare("greater_equal", low, b.index(info.min))
+    if info.max < 2**63 - 1:
+        condition = b.both(condition, b.compare("less_equal", high, b.index(info.max)))
+    message = f"Python integer {{}} out of bounds for {dtype}"
+    ctx.guard(condition, "OverflowError", message, (expr,) if known is None else (high,))
+
+
+def to_loop(ctx: Context, expr: Expr, dtype: str, number: bool = False) -> Expr:
+    """An operand in its loop's type; `number`: it is no array, and a Python integer must be one of the type."""
+    if number and expr.dtype == "index" and not isinstance(expr, Const) and dtype.startswith(("int", "uint")):
+        check_range(ctx, expr, dtype)
     if isinstance(expr, Const) and dtype.startswith(("int", "uint")) and isinstance(expr.value, int):
         info = np.iinfo(dtype)
         if not info.min <= expr.value <= info.max:

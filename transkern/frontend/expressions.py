@@ -16,7 +16,7 @@ import numpy as np
 
 from transkern.frontend import attributes, functions, grids, iterating
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Context
+from transkern.frontend.context import Context, Terminated
 from transkern.frontend.desugar import desugared
 from transkern.frontend.elementwise import (
     apply,
@@ -389,7 +389,10 @@ class Expressions:
         one = self.settle(one, "chosen")
         condition = condition_of(truth(ctx, one))
         with ctx.block() as out, ctx.knowing(condition if is_and else b.logical_not(condition)):
-            two = self.chosen(is_and, values[1:])
+            try:
+                two = self.chosen(is_and, values[1:])
+            except Terminated:
+                two = one
         if isinstance(one, Scalar) and isinstance(two, (Scalar, Static)) and not out:
             bools = is_number(two) or isinstance(two, Scalar)
             if bools and one.dtype == "bool" and scalar_expr(ctx, two).dtype == "bool":
@@ -403,8 +406,17 @@ class Expressions:
         conditions: list[Expr] = []
         last: Value = Static(is_and)
         for position, node in enumerate(values):
+            ends = False
             with ctx.block() as extra:
-                value = self.expr(node)
+                try:
+                    value = self.expr(node)
+                except Terminated:  # it raises, where it is evaluated
+                    if not conditions:
+                        ends = True
+                    value = Static(not is_and)
+            if ends:
+                ctx.out.extend(extra)
+                raise Terminated
             if extra and conditions:
                 # what the operand needs runs only where the left side does not decide
                 ctx.emit(self._short_circuit(is_and, conditions, extra))
@@ -450,11 +462,25 @@ class Expressions:
             return self.expr(body if condition.value else orelse)
         assert isinstance(condition, Scalar)
         holds = ctx.let(condition.expr, "condition") if buffers_read(condition.expr) else condition.expr
-        with ctx.block() as out1, ctx.knowing(holds):
-            one = self.expr(body)
-        with ctx.block() as out2, ctx.knowing(b.logical_not(holds)):
-            two = self.expr(orelse)
-        return self.either(holds, one, two, out1, out2, body)
+        sides: list[tuple[Value | None, list[n.Stmt]]] = []
+        for node, known in ((body, holds), (orelse, b.logical_not(holds))):
+            with ctx.block() as out, ctx.knowing(known):
+                try:
+                    sides.append((self.expr(node), out))
+                except Terminated:  # this side raises
+                    sides.append((None, out))
+        (one, out1), (two, out2) = sides
+        if one is not None and two is not None:
+            return self.either(holds, one, two, out1, out2, body)
+        if one is None and two is None:
+            ctx.emit(n.If(holds, tuple(out1), tuple(out2)))
+            raise Terminated
+        raised, when, kept = (out1, holds, out2) if one is None else (out2, b.logical_not(holds), out1)
+        ctx.emit(n.If(when, tuple(raised)))
+        ctx.out.extend(kept)
+        left = two if one is None else one
+        assert left is not None
+        return left
 
     def either(
         self, condition: Expr, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt],

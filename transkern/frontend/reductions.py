@@ -179,6 +179,8 @@ def _zero(dtype: str) -> Const:
 
 def lowest(dtype: str) -> Const:
     """The identity of max."""
+    if dtype == "index":
+        return Const(-(2**63), dtype)
     if dtype == "bool":
         return Const(False, "bool")
     return Const(int(np.iinfo(dtype).min), dtype) if dtype.startswith(("int", "uint")) else Const(-np.inf, dtype)
@@ -186,6 +188,8 @@ def lowest(dtype: str) -> Const:
 
 def highest(dtype: str) -> Const:
     """The identity of min."""
+    if dtype == "index":
+        return Const(2**63 - 1, dtype)
     if dtype == "bool":
         return Const(True, "bool")
     return Const(int(np.iinfo(dtype).max), dtype) if dtype.startswith(("int", "uint")) else Const(np.inf, dtype)

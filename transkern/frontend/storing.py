@@ -12,6 +12,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
     broadcast_to,
+    check_range,
     is_number,
     is_python_number,
     scalar_expr,
@@ -58,6 +59,11 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), scalar_expr(ctx, value)
         if isinstance(value, Static) and is_number(value):
             _range_checked(ctx, value, target_index.dtype)
+        elif (
+            isinstance(value, Scalar) and value.python and value.dtype == "index"
+            and target_index.dtype.startswith(("int", "uint"))
+        ):  # fmt: skip
+            check_range(ctx, value.expr, target_index.dtype)
     index = tuple(
         b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
     )

@@ -603,9 +603,7 @@ class Translator(Expressions):
                 return  # a store into a copy: nobody sees it
         storing.write(self.ctx, base, items, value)
 
-    def _store_item(
-        self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST
-    ) -> None:
+    def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
         """``list[k] = value``."""
         ctx = self.ctx
         at = items[0] if len(items) == 1 else None
@@ -942,8 +940,11 @@ class Translator(Expressions):
 
     def join_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         ctx = self.ctx
+        seen = ctx.is_seen(name, one) or ctx.is_seen(name, two)
         if one.mask is None and two.mask is None and one.dims == two.dims:
             buffer = ctx.buffer(name, one.dtype, one.dims)
+            if seen:
+                ctx.chosen[buffer.name] = name, self.decides
             for value, out in ((one, out1), (two, out2)):
                 index = tuple(a.var for a in value.axes)
                 out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
@@ -956,6 +957,8 @@ class Translator(Expressions):
             return Unbound(f"`{name}` has different sizes on two paths", self.decides)
         bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
         buffer = ctx.buffer(name, one.dtype, (bound, *one.dims[1:]))
+        if seen:
+            ctx.chosen[buffer.name] = name, self.decides
         count = ctx.count(buffer.name, bound)
         ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
         for value, out in ((one, out1), (two, out2)):
@@ -983,7 +986,10 @@ class Translator(Expressions):
             ctx = self.ctx
             with ctx.block() as head:
                 ctx.span = span_of(test, self.scope.file)
-                condition = condition_of(self.test(test))
+                try:
+                    condition = condition_of(self.test(test))
+                except Terminated:  # it raises
+                    return n.While(tuple(head), b.FALSE, ())
             ctx.trips.append(trip_bound(ctx, condition, state, body))
             try:
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
@@ -1115,7 +1121,12 @@ class Translator(Expressions):
         self._check_sharing(body, assigned, before)
         state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
         ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
+        begun = len(ctx.writes)
         for _ in range(8):
+            # an iteration must not read again what one before it has changed
+            for frame in (*ctx.frames[:-1], before):
+                for name, filtered in ctx.outdated(frame, set(ctx.writes[begun:])):
+                    frame[name] = ctx.define(filtered, name)
             saved = ctx.snapshot()
             self.env.clear()
             self.env.update(before)
@@ -1129,6 +1140,9 @@ class Translator(Expressions):
                     statement = trip(state)
                 finally:
                     self.loops.pop()
+                changed = set(ctx.writes[begun:])
+                if any(ctx.outdated(frame, changed) for frame in (*ctx.frames[:-1], before)):
+                    state.widened = True
                 if len(ctx.stored) > stored:  # what the iteration took for known before its store may not be so
                     state.widened = True
             if not state.widened:

@@ -38,4 +38,20 @@ def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
             kinds.append((v.dtype, False))
         else:
             return None
-    return join_dtypes(*kinds[0], *kinds[1])
+    joined = join_dtypes(*kinds[0], *kinds[1])
+    if (
+        joined is not None
+        and not joined[1]
+        and not (_held(one, *kinds[0], joined[0]) and _held(two, *kinds[1], joined[0]))
+    ):
+        return None
+    return joined
+
+
+def _held(value: Value, dtype: str, python: bool, by: str) -> bool:
+    """Whether a Python integer is one of the type `by`."""
+    if not python or dtype != "index" or np.dtype(by).kind not in "iu":
+        return True
+    if isinstance(value, Static):
+        return bool(np.iinfo(by).min <= value.value <= np.iinfo(by).max)
+    return by == "int64"

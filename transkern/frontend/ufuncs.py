@@ -20,6 +20,7 @@ from transkern.frontend.elementwise import (
     as_array,
     convert,
     is_number,
+    is_python_number,
     loop_types,
     nonzero,
     part,
@@ -294,6 +295,18 @@ def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str
     return call_ufunc(ctx, name, [x, y], keywords)
 
 
+def _at_casts() -> bool:
+    """Whether this NumPy's ``ufunc.at`` stores what its target's type does not hold."""
+    try:
+        np.add.at(np.zeros(1, np.int64), [0], [0.5])
+    except TypeError:
+        return False
+    return True
+
+
+_AT_CASTS = _at_casts()
+
+
 def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """``np.add.at(a, indices, b)``: element after element, in order."""
     a = Arguments(ctx, f"np.{name}.at", ("a", "indices", "b"), args, keywords)
@@ -303,6 +316,11 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     if op in COMPOSITE:
         ctx.fail(f"`{a.name}`", "use a loop")
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
+    # the positions are read before the first store
+    items = [
+        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and target.base in buffers_read(i.body) else i
+        for i in items
+    ]
     plan = place(ctx, target, items)
     if target.identity or ctx.buffers[target.base].role == "argument":
         ctx.written.add(target.base)
@@ -311,15 +329,19 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     operands: list[Value] = [Array(plan.axes, element, plan.mask)]
     if OPS[op].arity == 2:
         other = a.need("b")
+        if is_python_number(other):
+            other = Scalar(as_array(ctx, other).body)  # `at` makes an array of it: of int64 or float64
         if isinstance(other, (Array, Seq, Concatenation)):
             more = as_array(ctx, other)
             if more.mask is not None or element.buffer in buffers_read(more.body):
                 more = ctx.define(replace(more, view=False), "operand")
             other = more
+        elif isinstance(other, Scalar) and buffers_read(other.expr):
+            other = replace(other, expr=ctx.let(other.expr, "operand"))  # read once, before the first store
         operands.append(other)
     ctx.before_write(element.buffer)
     loop, result = loop_types(ctx, OPS[op].numpy, operands, None)
-    if not np.can_cast(result, element.dtype, "same_kind"):
+    if not _AT_CASTS and not np.can_cast(result, element.dtype, "same_kind"):
         ctx.guard(
             b.FALSE, "TypeError",
             f"Cannot cast ufunc '{op}' output from dtype('{result}') to dtype('{element.dtype}') with casting rule "

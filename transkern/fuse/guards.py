@@ -131,10 +131,10 @@ def _entry(program: n.Program) -> set[str]:
     return found
 
 
+OTHER_SIZES = "these sizes need other code: transkern made this for sizes that are not 1"
+
+
 def guard_assumptions(program: n.Program) -> n.Program:
     """Assumptions as guards at the front, for code that stands alone."""
-    guards = tuple(
-        n.Guard(a, "ValueError", "these sizes need other code: transkern made this for sizes that are not 1")
-        for a in program.assumptions
-    )
+    guards = tuple(n.Guard(a, "ValueError", OTHER_SIZES) for a in program.assumptions)
     return replace(program, body=(*guards, *program.body))

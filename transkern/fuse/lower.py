@@ -125,11 +125,10 @@ class _Lowering:
 
     def write(self, s: n.Write) -> list[n.Stmt]:
         before: list[n.Stmt] = []
+        dims, here = tuple(a.extent for a in s.axes), tuple(a.var for a in s.axes)
         # where points meet, the last one wins, and all of them have read what stood there before
         if self._overlaps(s) or (not self._injective(s) and s.buffer in buffers_read(s.value)):
-            dims = tuple(a.extent for a in s.axes)
             held = self.buffer(f"{s.buffer}_new", s.value.dtype, dims)
-            here = tuple(a.var for a in s.axes)
             before = [n.Alloc(held), *self.nest(s.axes, held, here, s.value, None)]
             mask = s.mask
             if mask is not None and s.buffer in buffers_read(mask):
@@ -137,6 +136,15 @@ class _Lowering:
                 before += [n.Alloc(chosen), *self.nest(s.axes, chosen, here, mask, None)]
                 mask = Load(chosen, here, "bool")
             s = replace(s, value=Load(held, here, s.value.dtype), mask=mask)
+        if b.constant(b.product(dims)) != 1 and any(s.buffer in buffers_read(i) for i in s.index):
+            index = []
+            for i in s.index:  # where a point stores must not be what another one has stored
+                if s.buffer in buffers_read(i):
+                    at = self.buffer(f"{s.buffer}_at", i.dtype, dims)
+                    before += [n.Alloc(at), *self.nest(s.axes, at, here, i, None)]
+                    i = Load(at, here, i.dtype)
+                index.append(i)
+            s = replace(s, index=tuple(index))
         kind = "parallel" if self._injective(s) else "sequential"
         return before + self.nest(s.axes, s.buffer, s.index, s.value, s.mask, kind)
 

@@ -115,10 +115,13 @@ class _Parallelising(Walk):
         return replace(loop, body=with_names(loop.body, renamed)) if renamed else loop
 
 
-def _checks(block: Iterable[n.Stmt], ok: str, verdict: Verdict) -> tuple[n.Stmt, ...] | None:
-    """The checks of a loop's body alone; None where they need what the loop computes."""
+def _checks(
+    block: Iterable[n.Stmt], ok: str, verdict: Verdict, computed: frozenset[str] = frozenset()
+) -> tuple[n.Stmt, ...] | None:
+    """The checks of a loop's body alone; None where they need what the loop computes (`computed` is known to be)."""
     changing = set(verdict.scalars.private) | {name for s in verdict.loop.body for name in scalars_set(s)}
     changing -= {s.name for s in walk(verdict.loop.body) if isinstance(s, n.Let)}
+    changing |= computed
     written = verdict.carried.body.written | verdict.carried.body.local
 
     def plain(*exprs: Expr) -> bool:
@@ -139,12 +142,12 @@ def _checks(block: Iterable[n.Stmt], ok: str, verdict: Verdict) -> tuple[n.Stmt,
                 else:
                     changing.add(s.name)
             case n.Loop(_, start, stop) if plain(start, stop):
-                body = _checks(s.body, ok, verdict)
+                body = _checks(s.body, ok, verdict, frozenset(changing))
                 if body is None:
                     return None
                 out.append(replace(s, body=body, kind="sequential"))
             case n.If(condition) if plain(condition):
-                then, orelse = _checks(s.then, ok, verdict), _checks(s.orelse, ok, verdict)
+                then, orelse = (_checks(x, ok, verdict, frozenset(changing)) for x in (s.then, s.orelse))
                 if then is None or orelse is None:
                     return None
                 out.append(replace(s, then=then, orelse=orelse))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.targets.pallas.emit import emit
@@ -18,8 +19,9 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
     """A function of NumPy arrays (or JAX arrays) that runs the emitted module.
 
     NumPy in gives NumPy out, of the dtypes NumPy gives, and written arguments are changed in place after the call has
-    succeeded. With a JAX array among the arguments the results are JAX arrays, followed by the written arguments' new
-    values as the emitted function describes. Interpreted unless JAX's default device is a TPU.
+    succeeded. It returns NotImplemented for sizes that need other code. With a JAX array among the arguments the
+    results are JAX arrays, followed by the written arguments' new values as the emitted function describes.
+    Interpreted unless JAX's default device is a TPU.
     """
     text = emit(program, narrow)
     space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}"}
@@ -39,7 +41,12 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
         for p in written:
             if not bound[p.name].flags.writeable:
                 raise ValueError("assignment destination is read-only")
-        made = function(*args)
+        try:
+            made = function(*args)
+        except ValueError as error:
+            if str(error) == OTHER_SIZES:
+                return NotImplemented
+            raise
         if written:
             made, new = made
             for p, value in zip(written, new, strict=True):
@@ -50,7 +57,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
 
     run.__name__ = program.name
     run.__doc__ = function.__doc__
-    run.__dict__.update(text=text, jax_function=function)
+    run.__dict__.update(text=text, jax_function=function, why=lambda: "sizes")
     return run
 
 

@@ -39,10 +39,10 @@ FLOAT: dict[str, str] = {
     "multiply_add": "_0 * _1 + _2",
     "sign": "jnp.where(_0 > 0, 1, jnp.where(_0 < 0, -1, jnp.where(_0 == 0, 0, _0)))",
     "where": "jnp.where(_0, _1, _2)",
-    "logical_and": "_0 & _1",
-    "logical_or": "_0 | _1",
-    "logical_xor": "_0 ^ _1",
-    "logical_not": "~_0",
+    "logical_and": "(_0 != 0) & (_1 != 0)",
+    "logical_or": "(_0 != 0) | (_1 != 0)",
+    "logical_xor": "(_0 != 0) ^ (_1 != 0)",
+    "logical_not": "_0 == 0",
     "and_then": "_0 & _1",
     "or_else": "_0 | _1",
 }  # fmt: skip
@@ -68,6 +68,7 @@ INTEGER: dict[str, str] = {
 
 BOOLEAN: dict[str, str] = {
     **FLOAT,
+    "logical_and": "_0 & _1", "logical_or": "_0 | _1", "logical_xor": "_0 ^ _1", "logical_not": "~_0",
     "add": "_0 | _1", "multiply": "_0 & _1", "maximum": "_0 | _1", "minimum": "_0 & _1", "invert": "~_0",
     "equal": "_0 == _1", "not_equal": "_0 ^ _1", "absolute": "_0", "square": "_0", "less": "~_0 & _1",
     "less_equal": "~_0 | _1", "greater": "_0 & ~_1", "greater_equal": "_0 | ~_1",

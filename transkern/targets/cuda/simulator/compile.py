@@ -154,9 +154,13 @@ class Module:
 
     def __init__(self, text: str, *, options: Sequence[str] = (), cache: Path | None = None) -> None:
         self._runtime = _load_runtime(cache)
+        self._load(text, build(text, options=options, cache=cache), "transkern_kernels")
+
+    def _load(self, text: str, path: Path, name: str) -> None:
+        """The kernels of `text` from a shared object, where their table has a name."""
         # Every kernel's object finds the one runtime of the process among the global symbols.
-        self._library = ctypes.CDLL(str(build(text, options=options, cache=cache)))
-        table = (_Kernel * (len(find_kernels(text)) + 1)).in_dll(self._library, "transkern_kernels")
+        self._library = ctypes.CDLL(str(path))
+        table = (_Kernel * (len(find_kernels(text)) + 1)).in_dll(self._library, name)
         self._rows = {row.name.decode(): row for row in table if row.name}
         names = {kernel.name: kernel.parameters for kernel in find_kernels(text)}
         self.kernels: dict[str, tuple[Parameter, ...]] = {

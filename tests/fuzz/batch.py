@@ -1,0 +1,241 @@
+"""Many programs through one target: what they need compiled is collected first, and the toolchain runs once for all."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import linecache
+import os
+import subprocess
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import transkern
+from tests.fuzz.oracle import ENDLESS, Oracle, Outcome, call, difference
+from tests.fuzz.programs import Program
+from transkern.errors import CompileError, NeedsConstant
+from transkern.runtime import building
+from transkern.runtime.compiled import Compiled, Specialisation
+from transkern.targets.cpu import build as cc
+from transkern.targets.cpu.module import emit
+from transkern.targets.cuda.simulator import compile as simulator
+from transkern.targets.cuda.simulator import device
+from transkern.targets.cuda.simulator.source import translate
+
+QUICK = ("-O0", "-std=gnu11", "-fopenmp", "-fPIC", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
+         "-fno-trapping-math", "-w")  # fmt: skip
+"""For most programs: compiled three times as fast."""
+
+
+class Pending(Exception):
+    """The code is not compiled yet: the program is run again after the batch has been."""
+
+
+class Broken(Exception):
+    """The compiler itself failed; its traceback is the message."""
+
+
+@dataclass
+class Report:
+    """What became of a program: ``right``, ``refused``, ``wrong``, ``broken`` or ``fragile``."""
+
+    program: Program
+    verdict: str = ""
+    message: str = ""
+    call: int = 0
+
+
+@dataclass
+class _State:
+    program: Program
+    compiled: Compiled
+    wanted: list[Callable[[], Outcome]]
+    report: Report
+    done: int = 0
+    answer: Outcome | None = None
+
+
+@dataclass
+class Batch:
+    """Programs that are compiled together."""
+
+    target: str
+    folder: Path
+    flags: tuple[str, ...] = QUICK
+    started: Callable[[Program], None] = lambda program: None  # told before code of a program runs
+    made: dict[Any, Specialisation] = field(default_factory=dict)
+    waiting: dict[Any, tuple[Any, str]] = field(default_factory=dict)
+    kernels: dict[str, None] = field(default_factory=dict)  # texts for the CUDA simulator
+    loaded: dict[str, tuple[Path, str]] = field(default_factory=dict)  # a text's shared object and table of kernels
+    refused: dict[Any, str] = field(default_factory=dict)  # what the toolchain says of texts that it cannot compile
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def run(self, programs: list[Program]) -> list[Report]:
+        """Each program's verdict."""
+        states = [self._state(p) for p in programs]
+        with self._collecting():
+            left = states
+            while left:
+                left = [s for s in left if self._advance(s)]
+                self._compile()
+        return [s.report for s in states]
+
+    def _state(self, program: Program) -> _State:
+        number = next(self.numbers)
+        file, source = f"<program {os.getpid()}.{number}>", program.source.replace("def f(", f"def f_{number}(")
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+        space: dict[str, Any] = {"__name__": "generated"}
+        exec(compile(source, file, "exec"), space)
+        oracle = Oracle(program.source, scans=self.target != "cpu")
+        wanted = [
+            lambda k=k: oracle.outcome(lambda: program.arguments(k))  # type: ignore[misc]
+            for k in range(len(program.calls))
+        ]
+        compiled = transkern.compile(space[f"f_{number}"], target=self.target)
+        return _State(program, compiled, wanted, Report(program))
+
+    def _advance(self, s: _State) -> bool:
+        """Runs the calls of a program as far as its code is there; whether some are left."""
+        while s.done < len(s.wanted):
+            self.started(s.program)
+            s.report.call = s.done
+            if s.answer is None:
+                s.answer = s.wanted[s.done]()
+            wanted = s.answer
+            if wanted.fragile == ENDLESS:
+                s.report.verdict = "fragile"
+                return False
+            try:
+                found = call(s.compiled, s.program.arguments(s.done), (CompileError, Pending, Broken))
+            except Pending:
+                return True
+            except CompileError as error:
+                s.report.verdict, s.report.message = "refused", str(error)
+                return False
+            except Broken as error:
+                s.report.verdict, s.report.message = "broken", str(error)
+                return False
+            if problem := difference(found, wanted):
+                s.report.verdict, s.report.message = "wrong", problem
+                return False
+            if wanted.fragile:
+                s.report.verdict = "fragile"
+            s.done += 1
+            s.answer = None
+        s.report.verdict = s.report.verdict or "right"
+        return False
+
+    @contextmanager
+    def _collecting(self) -> Iterator[None]:
+        before, module = building.build, device.Module
+        if self.target == "cpu":
+            building.build = self._build
+        else:
+            building.build = _telling(before)
+        if self.target == "cuda":
+            device.Module = functools.partial(_Module, self)  # type: ignore[misc]
+        try:
+            yield
+        finally:
+            building.build, device.Module = before, module  # type: ignore[misc]
+
+    def _build(self, function: Any, types: tuple[Any, ...], target: str, narrow: bool = False) -> Specialisation:
+        """A specialisation for the CPU, once the batch that it is in has been compiled."""
+        key = function, types
+        if key in self.made:
+            return self.made[key]
+        if key in self.refused:
+            raise Broken(f"the C compiler: {self.refused[key]}")
+        if key not in self.waiting:
+            self.waiting[key] = _telling(_program_and_text)(function, types, target)
+        raise Pending
+
+    def _compile(self) -> None:
+        if self.waiting:
+            self._compile_c()
+        if self.kernels:
+            self._compile_kernels()
+
+    def _compile_c(self) -> None:
+        path = self.folder / f"batch_{os.getpid()}_{next(self.numbers)}.so"
+        objects = []
+        command = [cc.compiler(), *(f for f in self.flags if f != "-shared"), "-c"]
+        for _, text in self.waiting.values():
+            source = self.folder / f"{path.stem}_{len(objects)}.c"
+            source.write_text(text, encoding="utf-8")
+            objects.append(source.with_suffix(".o").name)
+            command.append(source.name)
+        run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
+        there = [o for o in objects if (self.folder / o).exists()]
+        link = [cc.compiler(), "-shared", "-fopenmp", *there, "-o", str(path), "-lm"]
+        subprocess.run(link, check=True, cwd=self.folder)
+        for o, (key, (program, _)) in zip(objects, self.waiting.items(), strict=True):
+            if o not in there:
+                self.refused[key] = "\n".join(x for x in run.stderr.splitlines() if o[:-1] in x and "error" in x)
+                continue
+            name = program.name
+            module = cc.load(path, name)
+            made = building._specialisation(program, key[1], "cpu", getattr(module, name))
+            made.why = module.why
+            self.made[key] = made
+        self.waiting.clear()
+
+    def _compile_kernels(self) -> None:
+        """All kernels as one translation unit, each program's in a namespace; one by one where that fails."""
+        units = [list(self.kernels)]
+        while units:
+            texts = units.pop()
+            path = self.folder / f"kernels_{os.getpid()}_{next(self.numbers)}.so"
+            parts = ['#include "runtime.h"']
+            for k, text in enumerate(texts):
+                body = translate(text).replace('#include "runtime.h"', "")
+                parts.append(f"#define transkern_kernels kernels_{k}\nnamespace program_{k} {{\n{body}\n}}")
+                parts.append("#undef transkern_kernels")
+            source = path.with_suffix(".cpp")
+            source.write_text("\n".join(parts), encoding="utf-8")
+            command = ["g++", *simulator._KERNEL_FLAGS, "-O0", "-shared", str(source), "-o", str(path)]
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            if run.returncode == 0:
+                self.loaded |= {text: (path, f"kernels_{k}") for k, text in enumerate(texts)}
+            elif len(texts) == 1:
+                self.refused[texts[0]] = run.stderr[-800:]
+            else:
+                units += [[text] for text in texts]
+        self.kernels.clear()
+
+
+def _program_and_text(function: Any, types: tuple[Any, ...], target: str) -> tuple[Any, str]:
+    program = building.program_for(function, types, target)
+    return program, emit(program)
+
+
+def _telling(build: Callable[..., Any]) -> Callable[..., Any]:
+    """`build`, whose own failures are Broken: an AssertionError may also be the function's."""
+
+    @functools.wraps(build)
+    def run(*args: Any, **keywords: Any) -> Any:
+        try:
+            return build(*args, **keywords)
+        except (CompileError, NeedsConstant, Pending, Broken):
+            raise
+        except Exception as error:
+            raise Broken(traceback.format_exc()) from error
+
+    return run
+
+
+class _Module(simulator.Module):
+    """Kernels for the simulator, which a batch compiles."""
+
+    def __init__(self, batch: Batch, text: str, *, options: Sequence[str] = (), cache: Path | None = None) -> None:
+        if text in batch.refused:
+            raise Broken(f"the CUDA compiler: {batch.refused[text]}")
+        if text not in batch.loaded:
+            batch.kernels[text] = None
+            raise Pending
+        self._runtime = simulator._load_runtime(cache)
+        self._load(text, *batch.loaded[text])

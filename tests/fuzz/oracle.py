@@ -1,0 +1,342 @@
+"""What NumPy answers, and how far an answer may be from it.
+
+The function runs as it stands, and some times more with noise: sums that are not exact in every order, and elementary
+functions, are off by a few units in their last place. What the noise does not reach must agree bit for bit. What it
+reaches may differ by a multiple of what the noise did. Where the noise changes a branch, an integer or an exception,
+the program says nothing and is left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+_SUMS = ("sum", "mean", "var", "std", "dot", "matmul", "prod", "norm", "trace", "average")
+_ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arctan", "cbrt", "log2", "exp2", "sinh",
+               "cosh", "arcsinh", "log10", "power", "arctan2", "hypot", "float_power")  # fmt: skip
+ENDLESS = "NumPy does not come to an end"
+_ROUNDS = 3
+_ULPS = 4
+
+
+@dataclass
+class Outcome:
+    """A call's result or exception, and its arguments afterwards."""
+
+    result: Any
+    error: Exception | None
+    arguments: list[Any]
+    noise: dict[str, Any] = field(default_factory=dict)  # what may differ: the place -> by how much
+    fragile: str = ""  # why nothing can be said
+    chooses: bool = False  # whether the program has branches or loops
+
+
+def call(function: Callable[..., Any], arguments: list[Any], refused: type[Exception] | tuple[()] = ()) -> Outcome:
+    """The outcome of a call; `refused` are exceptions that are not the function's own."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return Outcome(function(*arguments), None, arguments)
+        except refused:
+            raise
+        except Exception as error:
+            return Outcome(None, error, arguments)
+
+
+class TooLong(BaseException):
+    """NumPy has not answered in time."""
+
+
+@contextmanager
+def _limit(seconds: float = 5.0) -> Iterator[None]:
+    """Raises TooLong after some seconds (in a main thread; programs that another made smaller may not end)."""
+
+    def late(number: int, frame: Any) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Oracle:
+    """NumPy's outcomes of a module's function ``f``."""
+
+    def __init__(self, source: str, scans: bool = False) -> None:
+        """`scans`: running sums may be taken in another order (on a device)."""
+        self.plain: dict[str, Any] = {"__name__": "plain"}
+        self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
+        exec(compile(source, "<numpy>", "exec"), self.plain)
+        sums = (*_SUMS, *(("cumsum", "cumprod", "accumulate") if scans else ()))
+        tree = _Noisy(sums).visit(ast.parse(source))
+        noisy = ast.unparse(ast.fix_missing_locations(tree))
+        self.noisy: dict[str, Any] = {"__name__": "noisy"}
+        self.has_noise = "__noise__" in noisy
+        if self.has_noise:
+            exec(compile(noisy, "<noisy>", "exec"), self.noisy)
+
+    def outcome(self, make: Callable[[], list[Any]]) -> Outcome:
+        """NumPy's outcome for the arguments that `make` makes, with what may differ from it."""
+        with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore", invalid="warn"):
+            warnings.simplefilter("always")
+            arguments = make()
+            try:
+                with _limit():
+                    found = Outcome(self.plain["f"](*arguments), None, arguments)
+            except TooLong:
+                return Outcome(None, None, arguments, fragile=ENDLESS)
+            except Exception as error:
+                found = Outcome(None, error, arguments)
+        found.chooses = self.chooses
+        if any("in cast" in str(w.message) for w in told):
+            found.fragile = "a float that an integer type does not hold is cast"
+        if isinstance(found.error, OverflowError) and "Python int" in str(found.error):
+            found.fragile = "NumPy refuses to store an integer that the array's type does not hold"
+        if not self.has_noise or found.fragile:
+            return found
+        for k in range(_ROUNDS):
+            self.noisy["__noise__"] = _Noise(random.Random(k))
+            other = call(self.noisy["f"], make())
+            if (type(other.error), str(other.error)) != (type(found.error), str(found.error)):
+                found.fragile = "rounding decides about an exception"
+                return found
+            if not _gather(found.noise, (other.result, other.arguments), (found.result, found.arguments), ""):
+                found.fragile = "rounding decides about a branch or an integer"
+                return found
+        return found
+
+
+class _Noisy(ast.NodeTransformer):
+    """Calls of what rounds in ways of its own become calls of `__noise__`."""
+
+    def __init__(self, sums: Sequence[str]) -> None:
+        self.sums = sums
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(value=owner, attr=name) if name in self.sums or name in _ELEMENTARY:
+                called = ast.unparse(owner)
+                if called.startswith("np"):
+                    first = [ast.Constant(ast.unparse(node.func)), *node.args]
+                else:
+                    first = [ast.Constant(f"np.{name}"), owner, *node.args]
+                return ast.Call(ast.Name("__noise__", ast.Load()), first, node.keywords)
+            case _:
+                return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        names = {ast.Pow: "np.power", ast.MatMult: "np.matmul"}
+        if type(node.op) in names:
+            given = [ast.Constant(f"**{names[type(node.op)]}"), node.left, node.right]
+            return ast.Call(ast.Name("__noise__", ast.Load()), given, [])
+        return node
+
+
+class _Noise:
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+
+    def __call__(self, name: str, *args: Any, **keywords: Any) -> Any:
+        if name.startswith("**"):
+            value = args[0] @ args[1] if name.endswith("matmul") else args[0] ** args[1]
+        else:
+            function: Any = np
+            for part in name.split(".")[1:]:
+                function = getattr(function, part)
+            value = function(*args, **keywords)
+        kind = np.asarray(value).dtype
+        if kind.kind != "f":
+            return value
+        short = name.rpartition(".")[2]
+        if short in _ELEMENTARY:
+            if short == "power" and _is_exact_power(args):
+                return value
+            return self._off(value, np.abs(value) * np.finfo(kind).eps * _ULPS)
+        x = np.asarray(args[0])
+        if short in ("prod", "cumprod"):
+            x = np.log2(np.where(x == 0, 1, np.abs(x)).astype(np.float64))
+            if np.all(x == np.floor(x)) and np.all(np.abs(x) < 60):
+                return value
+            return self._off(value, np.abs(value) * np.finfo(kind).eps * _ULPS)
+        if short in ("matmul", "dot"):
+            x = np.concatenate([np.ravel(a).astype(np.float64) for a in args[:2]])
+            scale = np.max(np.abs(x), initial=0) ** 2 * x.size
+        else:
+            scale = np.max(np.abs(x[np.isfinite(x)]).astype(np.float64), initial=0) * max(x.size, 1)
+        precision = np.finfo(x.dtype if x.dtype.kind == "f" else kind)
+        if short in ("var", "std", "norm") or not _is_exact(x, 23 if precision.eps > 1e-10 else 52):
+            if short == "var":
+                return self._off(value, np.abs(value) * 8 * precision.eps + (scale * precision.eps) ** 2)
+            if short == "std":
+                return self._off(value, np.abs(value) * 8 * precision.eps + scale * precision.eps)
+            return self._off(value, np.abs(value) * 2 * precision.eps + scale * precision.eps)
+        return value
+
+    def _off(self, value: Any, by: Any) -> Any:
+        shape = np.shape(value)
+        with np.errstate(all="ignore"):
+            factor = np.array([self.rng.choice((-1.0, 1.0)) * (0.5 + self.rng.random()) for _ in range(np.size(value))])
+            made = np.asarray(value) + (np.where(np.isfinite(value), by, 0) * factor.reshape(shape)).astype(
+                np.asarray(value).dtype
+            )
+            made = np.where(np.isfinite(value) & (np.asarray(by) > 0), made, value).astype(np.asarray(value).dtype)
+        if isinstance(value, np.ndarray):
+            return made
+        return type(value)(made[()])
+
+
+def _is_exact_power(args: Sequence[Any]) -> bool:
+    """NumPy and C both square by a multiplication."""
+    return np.ndim(args[1]) == 0 and args[1] in (1, 2, 0)
+
+
+def _is_exact(x: Any, bits: int) -> bool:
+    """Whether sums of these have no rounding in any order."""
+    if x.dtype.kind in "biu":
+        return x.dtype.itemsize < 8 or bool(np.all(np.abs(x.astype(np.float64)) < 2.0**40))
+    x = x[np.isfinite(x)].astype(np.float64)
+    x = x[x != 0]
+    if x.size == 0:
+        return True
+    mantissa, exponent = np.frexp(x)
+    whole = np.abs(mantissa * 2.0**53).astype(np.int64)
+    lowest = np.log2((whole & -whole).astype(np.float64)) + exponent - 53
+    return bool(np.log2(np.sum(np.abs(x))) - np.min(lowest) < bits)
+
+
+def _gather(noise: dict[str, Any], other: Any, wanted: Any, where: str) -> bool:
+    """Notes what differs between two outcomes; whether they are alike otherwise."""
+    if type(other) is not type(wanted):
+        return False
+    if isinstance(wanted, (tuple, list)):
+        pairs = [(f"{where}[{k}]", o, w) for k, (o, w) in enumerate(zip(other, wanted, strict=False))]
+        return len(other) == len(wanted) and all(_gather(noise, o, w, at) for at, o, w in pairs)
+    if isinstance(wanted, dict):
+        return list(other) == list(wanted) and all(
+            _gather(noise, other[k], wanted[k], f"{where}[{k!r}]") for k in wanted
+        )
+    if not isinstance(wanted, (np.ndarray, np.generic, float)):
+        return bool(other == wanted)
+    one, two = np.asarray(other), np.asarray(wanted)
+    if (one.dtype, one.shape) != (two.dtype, two.shape):
+        return False
+    if one.dtype.kind != "f":
+        return bool(np.all(one == two))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(one) & np.isfinite(two)
+        same = (one == two) | (np.isnan(one) & np.isnan(two))
+        if not np.all(same | finite):
+            return False
+        by = np.where(same, 0, np.abs(one.astype(np.float64) - two.astype(np.float64)))
+        noise[where] = np.maximum(noise.get(where, 0.0), by)
+    return True
+
+
+def difference(found: Outcome, wanted: Outcome) -> str:
+    """The first difference between an outcome and NumPy's, in words, or nothing."""
+    if wanted.fragile:
+        return ""
+    if found.error is None and str(wanted.error).startswith("cannot convert float"):
+        return ""  # a float that is stored into an array of integers is cast without NumPy's check
+    if type(found.error) is not type(wanted.error) or str(found.error) != str(wanted.error):
+        return f"{_told(found)}, with NumPy {_told(wanted)}"
+    if wanted.error is not None:
+        return ""
+    problem = _differ(found.result, wanted.result, wanted.noise, "[0]", "the result")
+    for k, (mine, theirs) in enumerate(zip(found.arguments, wanted.arguments, strict=True)):
+        problem = problem or _differ(mine, theirs, wanted.noise, f"[1][{k}]", f"argument {k} afterwards")
+    return problem or _aliases(found, wanted)
+
+
+def _told(outcome: Outcome) -> str:
+    if outcome.error is None:
+        return "a result"
+    return f"{type(outcome.error).__name__}: {outcome.error}"
+
+
+def _differ(found: Any, wanted: Any, noise: dict[str, Any], where: str, shown: str) -> str:
+    if type(found) is not type(wanted) and not _is_joined(found, wanted):
+        return f"{shown} is {found!r} ({type(found).__name__}), with NumPy {wanted!r} ({type(wanted).__name__})"
+    if isinstance(wanted, (tuple, list)):
+        if len(found) != len(wanted):
+            return f"{shown} has {len(found)} items, with NumPy {len(wanted)}"
+        pairs = enumerate(zip(found, wanted, strict=True))
+        return next((d for k, (f, w) in pairs if (d := _differ(f, w, noise, f"{where}[{k}]", f"{shown}[{k}]"))), "")
+    if isinstance(wanted, dict):
+        if list(found) != list(wanted):
+            return f"{shown} has the keys {list(found)}, with NumPy {list(wanted)}"
+        return next(
+            (d for k in wanted if (d := _differ(found[k], wanted[k], noise, f"{where}[{k!r}]", f"{shown}[{k!r}]"))), ""
+        )
+    if not isinstance(wanted, (np.ndarray, np.generic, float)):
+        return "" if found == wanted else f"{shown} is {found!r}, with NumPy {wanted!r}"
+    one, two = np.asarray(found), np.asarray(wanted)
+    if (one.dtype, one.shape) != (two.dtype, two.shape) and not (_is_joined(found, wanted) and one == two):
+        return f"{shown} is {one.dtype}{list(one.shape)}, with NumPy {two.dtype}{list(two.shape)}"
+    if two.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            same = (one == two) & (np.signbit(one) == np.signbit(two)) | (np.isnan(one) & np.isnan(two))
+            allowed = noise.get(where)
+            if allowed is not None:
+                gap = np.abs(one.astype(np.float64) - two.astype(np.float64))
+                spacing = np.spacing(np.abs(two)).astype(np.float64)
+                same |= (allowed > 0) & (gap <= 16 * allowed + 2 * np.where(np.isfinite(spacing), spacing, 0))
+    else:
+        same = one == two
+    if np.all(same):
+        return ""
+    at = tuple(int(k) for k in np.argwhere(~np.atleast_1d(same))[0])[: one.ndim]
+    count = f"{np.sum(~same)} of {same.size} differ"
+    return f"{shown}{list(at) if at else ''} is {one[at]!r}, with NumPy {two[at]!r} ({count})"
+
+
+def _is_joined(found: Any, wanted: Any) -> bool:
+    """A number whose type a branch or a loop decides has, in compiled code, the type that holds all of them."""
+    if not isinstance(found, np.generic) or not isinstance(wanted, (int, float, np.generic)):
+        return False
+    other = np.asarray(wanted).dtype
+    return found.dtype.kind == other.kind and found.dtype.itemsize >= (
+        other.itemsize if isinstance(wanted, np.generic) else 0
+    )
+
+
+def _arrays(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [a for v in value for a in _arrays(v)] if isinstance(value, (tuple, list)) else []
+
+
+def _aliases(found: Outcome, wanted: Outcome) -> str:
+    """Whether the arrays share memory as NumPy's do. (What a branch chooses is a copy; see `docs/language.md`.)"""
+    mine = [*_arrays(found.result), *_arrays(found.arguments)]
+    theirs = [*_arrays(wanted.result), *_arrays(wanted.arguments)]
+    results = len(_arrays(wanted.result))
+    for i in range(results):
+        for j in range(results, len(theirs)):  # results among each other do not share what is new
+            one, two = np.shares_memory(mine[i], mine[j]), np.shares_memory(theirs[i], theirs[j])
+            if one != two and (one or not wanted.chooses):
+                with_what = f"result {j}" if j < results else f"argument array {j - results}"
+                return f"array {i} of the result {'shares' if one else 'does not share'} memory with {with_what}"
+    return ""
+
+
+def snapshot(outcome: Outcome) -> Outcome:
+    """A copy, for a later comparison."""
+    return copy.deepcopy(outcome)

@@ -1,0 +1,1 @@
+"""Programs that were compiled wrongly once, made small; each says what was at fault."""

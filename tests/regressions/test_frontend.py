@@ -1,0 +1,159 @@
+"""What the front end got wrong; found by generated programs (`make fuzz`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import require
+
+require("cc")
+
+
+def add_at_own_element(x: Any, p: Any) -> Any:
+    """``ufunc.at``: the operand is read once, before the first store."""
+    np.add.at(x, p, x[0])
+    return x
+
+
+def add_at_own_positions(x: Any) -> Any:
+    """``ufunc.at``: so are the positions."""
+    np.add.at(x, x % len(x), 1)
+    return x
+
+
+def add_at_number(x: Any) -> Any:
+    """``ufunc.at``: a Python number is an int64 or float64 there."""
+    np.add.at(x, 0, 10)
+    np.add.at(x, 1, 0.1)
+    return x
+
+
+def python_integer(x: Any, k: int) -> Any:
+    """A Python integer of run time that the array's type does not hold: NumPy's OverflowError."""
+    return x + k
+
+
+def stored_integer(x: Any, k: int) -> Any:
+    x[1:] = k
+    return x
+
+
+def compared(x: Any, k: int) -> Any:
+    """Integers are compared by value, whatever their types."""
+    return x > k, k >= x, x == k, x != k
+
+
+def filter_before_a_loop(y: Any, a: Any) -> Any:
+    """A filter that is made before a loop does not see what the loop stores."""
+    v = y[a[:, 1] <= 1]
+    for _ in range(2):
+        a[1] = 7
+    return v
+
+
+def raises_in_condition(c: Any) -> int:
+    """An operand that raises for sure raises."""
+    if c[0, 1] and 2:
+        pass
+    return 1
+
+
+def raises_on_one_side(c: Any, k: int) -> Any:
+    return c[0, 1] if k else 3.0
+
+
+def raises_in_loop(c: Any, k: int) -> int:
+    while c[0, 1] > 3:
+        k += 1
+    return k
+
+
+def one_of_two(x: Any, y: Any, k: int) -> Any:
+    """A store into what a condition chooses goes into the array chosen."""
+    if k:
+        x = y
+    x[0] = 5
+    return x
+
+
+def one_side(x: Any, y: Any, k: int) -> None:
+    z = x if k else y
+    z[0] = 5
+
+
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        (add_at_own_element, (np.arange(5.0) + 1, np.array([0, 0, 1]))),
+        (add_at_own_positions, (np.array([1, 1, 0, 6], np.uint16),)),
+        (add_at_number, (np.array([2**63 + 1, 3], np.uint64),)),
+        (add_at_number, (np.array([0.7, 0.3], np.float32),)),
+        (python_integer, (np.arange(5, dtype=np.uint8), -1)),
+        (python_integer, (np.arange(5, dtype=np.int8), 300)),
+        (python_integer, (np.arange(5, dtype=np.uint64), 3)),
+        (stored_integer, (np.arange(5, dtype=np.uint8), 300)),
+        (compared, (np.array([0, 2, 2**64 - 1], np.uint64), -1)),
+        (compared, (np.array([0, 2, 2**64 - 1], np.uint64), 2)),
+        (compared, (np.array([0, 2, 100], np.uint8), 300)),
+        (filter_before_a_loop, (np.arange(5.0), np.arange(10.0).reshape(5, 2) - 3)),
+        (raises_in_condition, (np.ones((3, 1)),)),
+        (raises_on_one_side, (np.ones((3, 1)), 0)),
+        (raises_on_one_side, (np.ones((3, 1)), 1)),
+        (raises_in_loop, (np.ones((3, 1)), 1)),
+        (one_of_two, (np.arange(3.0), np.arange(3.0) + 9, 0)),
+        (one_of_two, (np.arange(3.0), np.arange(3.0) + 9, 1)),
+        (one_side, (np.arange(3.0), np.arange(3.0) + 9, 1)),
+    ],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_gives_numpys_answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    alike(function, *arguments)
+
+
+def largest(x: Any) -> Any:
+    b = -1
+    for i in range(len(x)):
+        if x[i] > b:
+            b = x[i]
+    return b
+
+
+def largest_of(x: Any, k: int) -> Any:
+    return max(x[0], k)
+
+
+def exchanged(x: Any, y: Any, k: int) -> None:
+    for _ in range(k):
+        x, y = y, x
+    x[0] = 5
+
+
+def perhaps_exchanged(x: Any, y: Any, k: int) -> None:
+    if x[0] > 0:
+        x, y = y, x
+    x[0] += 5
+
+
+@pytest.mark.parametrize(
+    "function, arguments, message",
+    [
+        (
+            largest,
+            (np.arange(3, dtype=np.uint8),),
+            "on one path and",
+        ),  # no type holds -1 and a uint8, as Python's names
+        (largest_of, (np.arange(3, dtype=np.uint8), 300), "`max` of"),
+        (exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
+        (perhaps_exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
+    ],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_is_refused_rather_than_wrong(function: Callable[..., Any], arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(transkern.CompileError, match=message):
+        transkern.compile(function, target="cpu")(*arguments)

@@ -1,0 +1,44 @@
+"""What passes and printers got wrong; found by generated programs (`make fuzz`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+from tests.tools import require
+
+require("cc")
+
+
+def own_positions(x: Any, p: Any) -> Any:
+    """`lower`: where a point stores is read before any point has stored."""
+    x[x % len(x)] = p
+    return x
+
+
+def axis_named_as_parameter(b: Any, k: int) -> Any:
+    """`name_axes`: a loop variable took the name of a parameter that the kernel is given."""
+    b[b > 2] = k
+    return b
+
+
+def smallest_of_filter(x: Any) -> Any:
+    """`targets/cpu`: a conditional expression stood without parentheses in a comparison."""
+    return x[x > 1].min()
+
+
+@pytest.mark.parametrize(
+    "function, arguments",
+    [
+        (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
+        (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
+        (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
+    ],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_gives_numpys_answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    alike(function, *arguments)
