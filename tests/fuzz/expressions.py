@@ -430,6 +430,8 @@ class Expressions:
             set(kinds) & {int, float} and self.kind(one) == self.kind(two) and self.chance(0.3)
         ):
             return one, two
+        if self.kind(one) in "iu" and self.kind(two) == "f":
+            return one, one
         return one, f"{kinds[0].__module__.replace('numpy', 'np.').removeprefix('builtins')}{kinds[0].__name__}({two})"
 
     def condition(self, depth: int) -> str:

@@ -288,7 +288,9 @@ def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:
     """A comparison of int64 with uint64, by value as NumPy's: a negative number is below all that have no sign."""
     if x.dtype == "int64":
         op, x, y = _MIRRORED[op], y, x
-    negative = Apply("less", (y, Const(0, "int64")), "bool")
+    negative: Expr = Apply("less", (y, Const(0, "int64")), "bool")
+    if isinstance(y, Const):
+        negative = Const(int(y.value) < 0, "bool")  # type: ignore[arg-type]
     unsigned = Apply(op, (x, b.cast(y, "uint64")), "bool")
     if op in ("greater", "greater_equal", "not_equal"):
         return b.either(negative, unsigned)

@@ -62,6 +62,8 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
         case Apply("cast", (x,), kind):
             if kind == "index":
                 return _print(x, look) if x.dtype == "index" else (f"int({_print(x, look)[0]})", _ATOM)
+            if x.dtype.startswith("float") and kind.startswith(("int", "uint")):  # Python's int() would look at NaN
+                return f"np.float64({_print(x, look)[0]}).astype({dtype(kind)})", _ATOM
             return f"{dtype(kind) if kind != 'bool' else 'bool'}({_print(x, look)[0]})", _ATOM
         case Apply("where", (c, x, y), _):
             return f"{at(x, _TERNARY + 1)} if {at(c, _TERNARY + 1)} else {at(y, _TERNARY)}", _TERNARY

@@ -222,7 +222,8 @@ class Vector:
             return Value(quote(f"np.{new}(_0)", value.node), dtype)
         if dtype == "bool":
             return Value(quote("_0 != 0", value.node), dtype, value.axes)
-        return Value(quote(f"_0.astype(jnp.{new})", value.node), dtype, value.axes)
+        made = f"jnp.{new}(_0)" if isinstance(value.node, ast.Constant) else f"_0.astype(jnp.{new})"
+        return Value(quote(made, value.node), dtype, value.axes)
 
     # --- arrays
 
