@@ -100,3 +100,19 @@ def test_a_view_of_a_part_is_a_view() -> None:
     np.testing.assert_array_equal(real, z.T.real)
     z[2, 1] = 100 + 200j
     assert (imag[1, 1], real[1, 2]) == (200, 100)
+
+
+def test_discarded_parts_are_told() -> None:
+    def real(x: Any, z: Any) -> Any:
+        x[:] = z
+        return z.astype(float)
+
+    def all_parts(x: Any, z: Any) -> Any:
+        return z.astype(bool), x.astype(complex)
+
+    arguments = np.zeros(3), np.arange(3) * (1 + 1j)
+    with pytest.warns(np.exceptions.ComplexWarning, match="Casting complex values to real discards"):
+        transkern.compile(real, target="cpu")(*arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        transkern.compile(all_parts, target="cpu")(*arguments)

@@ -21,6 +21,7 @@ from transkern.frontend.elementwise import (
     is_python_number,
     scalar_expr,
     truth,
+    warn_discarded,
 )  # fmt: skip
 from transkern.frontend.indexing import array_item, constant_object, shape_of
 from transkern.frontend.iterating import iteration
@@ -142,6 +143,7 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         text = f"{kind}() argument must be {wanted} or a real number, not 'complex'"
         ctx.guard(b.FALSE, "TypeError", text)
     if is_complex(expr.dtype):
+        warn_discarded(ctx, expr.dtype, "float64")
         expr = Apply("real", (expr,), float_of(expr.dtype))
     if kind == "float":
         return Scalar(b.cast(expr, "float64"), True)

@@ -31,6 +31,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir import nodes as n
 from transkern.ir.complexes import IMAG, REAL, complex_of, float_of, is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.nodes import Buffer
@@ -706,6 +707,16 @@ def together(ctx: Context, real: Value, imag: Value) -> Value:
     elements, axes, mask, scalar = align(ctx, [real, imag])
     body = Apply("complex", tuple(elements), complex_of(elements[0].dtype))
     return Scalar(body) if scalar else Array(axes, body, mask)
+
+
+def warn_discarded(ctx: Context, source: str, target: str) -> None:
+    """NumPy's ComplexWarning for a cast that leaves imaginary parts out, once a call; a cast in a loop or a branch is
+    silent."""
+    if not is_complex(source) or is_complex(target) or target == "bool" or ctx.out is not ctx.root:
+        return
+    said = n.Library("discarded", (), ())
+    if said not in ctx.root:
+        ctx.root.insert(0, said)
 
 
 def convert(value: Array, dtype: str) -> Array:

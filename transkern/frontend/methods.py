@@ -10,7 +10,7 @@ from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import python_number
 from transkern.frontend.choosing import compressed, taken
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, convert, part, scalar_expr, together
+from transkern.frontend.elementwise import apply, as_array, convert, part, scalar_expr, together, warn_discarded
 from transkern.frontend.indexing import array_item
 from transkern.frontend.library_calls import sort
 from transkern.frontend.numpy_functions import clipped, nonzero
@@ -165,6 +165,7 @@ def _copy(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("astype", parameters="dtype order casting subok copy")
 def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.need("dtype"), "float64")
+    warn_discarded(ctx, x.dtype, dtype)
     if x.ndim == 0:
         return Scalar(b.cast(x.body, dtype))
     if dtype == x.dtype and not a.flag("copy", True):

@@ -16,6 +16,7 @@ from transkern.frontend.elementwise import (
     is_number,
     is_python_number,
     scalar_expr,
+    warn_discarded,
 )  # fmt: skip
 from transkern.frontend.indexing import Item, place
 from transkern.frontend.values import (
@@ -31,6 +32,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Load
 
 
@@ -47,6 +49,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     buffer = ctx.buffers[target_index.buffer]
     is_array = isinstance(value, (Array, Concatenation, Seq, GrowingList, Range, Record)) or is_constant_array(value)
     source = value if is_array else None
+    if source is not None:
+        warn_discarded(ctx, as_array(ctx, source).dtype, target_index.dtype)
     if casting is not None:
         _same_kind(ctx, casting, value, target_index.dtype)
     if source is not None:
@@ -57,6 +61,10 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes))
     else:
         axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), scalar_expr(ctx, value)
+        if is_complex(body.dtype) and not is_complex(target_index.dtype) and is_python_number(value):
+            text = "float() argument must be a string or a real number, not 'complex'"
+            ctx.guard(b.FALSE, "TypeError", text)
+        warn_discarded(ctx, body.dtype, target_index.dtype)
         if isinstance(value, Static) and is_number(value):
             _range_checked(ctx, value, target_index.dtype)
         elif (

@@ -45,6 +45,10 @@ LIBRARY: Mapping[str, Step] = {
     "transforms": _everywhere("{np}.fft.{call}({0}, s=[{out}.shape[k] for k in {axes}], axes={axes}, norm={norm!r})"),
     "halved": _everywhere("{np}.fft.{call}({0}, axis={axis}, norm={norm!r})"),
     "halved_all": _everywhere("{np}.fft.{call}({0}, axes={axes}, norm={norm!r})"),
+    "discarded": _everywhere(  # no array: what NumPy says where a cast leaves imaginary parts out
+        "__import__('warnings').warn('Casting complex values to real discards the imaginary part', "
+        "__import__('numpy').exceptions.ComplexWarning, stacklevel=2)"
+    ),
     "eigvals": Step("{np}.linalg.eigvals({0})"),
     "eig": Step("{np}.linalg.eig({0})"),
     "solve": _everywhere("{np}.linalg.solve({0}, {1})"),

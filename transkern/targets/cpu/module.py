@@ -459,7 +459,7 @@ class _Module:
             outs = ["out", *(f"out{k}" for k in range(1, len(s.outs)))]
             value = spell(s.name, "np", tuple(names), (*s.attributes, *((o, o) for o in outs)))
             fill = f"np.copyto(out, {value})" if len(outs) == 1 else f"[*map(np.copyto, ({', '.join(outs)}), {value})]"
-            text = f"lambda {', '.join([*outs, *names])}: {fill}"
+            text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)

@@ -25,7 +25,7 @@ Offset = Callable[[str, tuple[Expr, ...]], Expr]
 
 def packed_under_conditions(body: tuple[n.Stmt, ...], offset: Offset) -> bool:
     """Whether the kernel has such loads, and several stores or sums for which they could be packed."""
-    stores = [offset(s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store)]
+    stores = [offset(s.buffer, s.index) for s in walk(body) if isinstance(s, n.Store) and s.index]
     sums = sum(isinstance(s, n.Accumulate) for s in walk(body))
     if sums < 2 and not _neighbours(stores):
         return False
@@ -59,7 +59,7 @@ def _conditional(block: Iterable[n.Stmt], under: bool) -> Iterator[Load]:
 def _in(e: Expr, under: bool) -> Iterator[Load]:
     match e:
         case Load(_, index, _):
-            if under:
+            if under and index:
                 yield e
             for i in index:
                 yield from _in(i, under)

@@ -303,6 +303,9 @@ class Launcher:
         if s.name in ("argsort", "sort") and len(self.program.buffers[s.ins[0]].dims) > 1:
             dtype = host.dtype(storage(self.program.buffers[s.outs[0]].dtype))
             text = f"{text} if {ins[0]}.size else cp.empty({ins[0]}.shape, {dtype})"  # CuPy divides by the size
+        if not s.outs:
+            self.line(text)
+            return
         if len(s.outs) > 1:
             self.line(f"{', '.join(map(host.name, s.outs))} = map(cp.ascontiguousarray, {text})")
             for out in s.outs:
