@@ -318,6 +318,9 @@ class _System:
             made.solved = {v: _replaced(f, name, meant) for v, f in made.solved.items()}
             made.solved[name] = meant
         for form in rows:
+            if any(c in (1, -1) for v, c in form.items() if v):
+                made.rows.append(form)
+                continue
             divisor = gcd(*(c for v, c in form.items() if v))
             if not divisor:
                 if form.get("", 0) < 0:
@@ -329,6 +332,8 @@ class _System:
         return made
 
     def _reduced(self, form: Form) -> Form:
+        if not self.solved:
+            return form
         for name in [name for name in form if name in self.solved]:
             form = _replaced(form, name, self.solved[name])
         return form
