@@ -82,6 +82,23 @@ def one_of_two(x: Any, y: Any, k: int) -> Any:
     return x
 
 
+def loop_over_pairs(x: Any, y: Any) -> Any:
+    """The axis of a loop whose target is a tuple had a name that C's names do not begin with; its sums are blocked."""
+    total = 0.0
+    for i, v in enumerate(x):
+        total += (y * v).sum() + i
+    return total
+
+
+def largest_position(n: int) -> int:
+    """A largest index that is found in parallel starts from the smallest one."""
+    best = 0
+    for i in range(n):
+        if i > best:
+            best = i
+    return best
+
+
 def one_side(x: Any, y: Any, k: int) -> None:
     z = x if k else y
     z[0] = 5
@@ -108,6 +125,8 @@ def one_side(x: Any, y: Any, k: int) -> None:
         (raises_in_loop, (np.ones((3, 1)), 1)),
         (one_of_two, (np.arange(3.0), np.arange(3.0) + 9, 0)),
         (one_of_two, (np.arange(3.0), np.arange(3.0) + 9, 1)),
+        (loop_over_pairs, (np.arange(3.0), np.arange(4.0))),
+        (largest_position, (4,)),
         (one_side, (np.arange(3.0), np.arange(3.0) + 9, 1)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
@@ -140,9 +159,15 @@ def perhaps_exchanged(x: Any, y: Any, k: int) -> None:
     x[0] += 5
 
 
+def view_of_shared(x: Any, y: Any) -> Any:
+    x[0] = 1
+    return y[1:]
+
+
 @pytest.mark.parametrize(
     "function, arguments, message",
     [
+        (view_of_shared, (_BOTH := np.arange(6.0), _BOTH), "arguments that share memory"),
         (
             largest,
             (np.arange(3, dtype=np.uint8),),

@@ -31,11 +31,21 @@ def smallest_of_filter(x: Any) -> Any:
     return x[x > 1].min()
 
 
+def check_of_computed(a: Any) -> None:
+    """`parallelise`: a check inside a branch took a name that the loop computes for known."""
+    for _ in range(1, a.shape[1]):
+        v = 0.0
+        for _ in range(1):
+            v += 1
+            v *= 1 if a[1, 0] else int(v)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
+        (check_of_computed, (np.ones((3, 4), bool),)),
         (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",

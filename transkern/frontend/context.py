@@ -54,6 +54,7 @@ class Context:
         # arrays that are copies of one of several, as a run-time condition chooses: what they hold may be read, but a
         # store would have to go to the one chosen
         self.chosen: dict[str, tuple[str, Expr | None]] = {}
+        self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
         self.sizes: set[str] = set()  # how the sizes of the arguments are written

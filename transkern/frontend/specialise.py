@@ -239,6 +239,7 @@ def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -
     known = ctx.buffers.get(base)
     if known is None:
         ctx.taken.add(base)
+        ctx.memories.add(base)
         known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument")
         ctx.buffers[base] = known
     if known.dtype != kind.dtype:

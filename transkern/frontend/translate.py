@@ -369,6 +369,8 @@ class Translator(Expressions):
 
     def _view_result(self, value: Array) -> n.Result:
         base = self.ctx.buffers[value.base]
+        if base.name in self.ctx.memories:
+            self.ctx.fail("a view of arguments that share memory as a result", "return a copy of it")
         assert isinstance(value.body, Load)
         offset, steps = [], []
         names = [a.name for a in value.axes]
@@ -1014,7 +1016,7 @@ class Translator(Expressions):
             self.unrolled(target, counted, body)
             return
         start, stop, step, element = counted
-        axis = ctx.fresh(target.id if isinstance(target, ast.Name) else "step")
+        axis = ctx.fresh(target.id if isinstance(target, ast.Name) else "trip")  # no C name begins with step_
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
         ctx.ranges[axis] = (low, high)
         trips = trip_count(start, stop, step)
