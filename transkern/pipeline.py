@@ -11,6 +11,7 @@ from transkern.frontend.types import parse_signature
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.contract import contract_temporaries
+from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.hoist import hoist_gathers
@@ -55,8 +56,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
 )
 """What comes before the user's loops are looked at."""
 
-COMMON_PASSES: tuple[Pass, ...] = (
-    *BEFORE_LOOPS,
+LOOP_PASSES: tuple[Pass, ...] = (
     promote_elements,  # before loops become parallel: an element held in a variable is the iteration's own
     split_loops,
     version_loops,  # after splitting, which needs no test
@@ -73,17 +73,31 @@ COMMON_PASSES: tuple[Pass, ...] = (
     shift_loops,
     predicate_stores,
 )
+"""What makes kernels of loops."""
 
 PASSES: tuple[Pass, ...] = (
-    *COMMON_PASSES, close_gaps, name_axes, flatten_loops, tile_time, tile_wavefronts,
-    turn_arrays, push_recurrences, block_lanes, simplify_repeated, place_kernels,
-)  # fmt: skip
-"""For the CPU, where moving elements together is cheap."""
+    *BEFORE_LOOPS,
+    drop_dead_fills,  # before loops are fused: a fill stands alone
+    *LOOP_PASSES,
+    close_gaps,
+    name_axes,
+    flatten_loops,
+    tile_time,
+    tile_wavefronts,
+    turn_arrays,
+    push_recurrences,
+    block_lanes,
+    simplify_repeated,
+    place_kernels,
+)
+"""For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (
-    *(split_complex_for_devices if p is split_complex else p for p in COMMON_PASSES), place_kernels, spill_scalars,
+    *(split_complex_for_devices if p is split_complex else p for p in (*BEFORE_LOOPS, *LOOP_PASSES)),
+    place_kernels,
+    spill_scalars,
     guard_assumptions,
-)  # fmt: skip
+)
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
 

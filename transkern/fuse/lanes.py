@@ -108,6 +108,10 @@ class _Blocking:
             return None
         if b.constant(lanes.step) != 1 or not _uniform(lanes.axis, body):
             return None
+        made = [self.buffers[x.buffer] for x in body if isinstance(x, n.Alloc)]
+        sizes = {v for x in made for d in x.dims for v in variables_read(d)}
+        if sizes & ({x.axis for x in nest} | {name for x in body for name in scalars_set(x)}):
+            return None
         if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
         return _Plan(around, lanes, body, scores[best] > 0)
@@ -242,6 +246,12 @@ class _Blocking:
                 self.buffers[buffer] = n.Buffer(buffer, dtypes[name], (size,), line=plan.lanes.span.line)
                 out.append(n.Alloc(buffer, span=plan.lanes.span))
             copies.append(copy)
+            for x in plan.body:
+                if isinstance(x, n.Alloc):
+                    old = self.buffers[x.buffer]
+                    buffer = copy.columns[x.buffer] = self.names.fresh(f"{x.buffer}_lanes")
+                    self.buffers[buffer] = replace(old, name=buffer, dims=(*old.dims, count))
+                    out.append(replace(x, buffer=buffer))
         uniform = _uniform_lets(plan.lanes.axis, plan.body)
 
         def over(run: Sequence[n.Stmt]) -> list[n.Stmt]:
@@ -261,7 +271,7 @@ class _Blocking:
                     yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
                 elif isinstance(s, n.Let) and s.name in uniform:  # before what the lanes do: it depends on none of it
                     yield from (lanes_own(s, copy, lane) for copy in copies)
-                else:
+                elif not isinstance(s, n.Alloc):
                     run.append(s)
             if run:
                 yield from over(run)
@@ -341,6 +351,8 @@ def _suits(body: tuple[n.Stmt, ...]) -> bool:
     for s in inner:
         match s:
             case n.Loop() | n.Let() | n.Assign() | n.Store():
+                pass
+            case n.Alloc() if s in body:  # each lane has an array of its own: they lie side by side
                 pass
             case n.If():
                 if any(isinstance(x, n.Loop) for x in walk((*s.then, *s.orelse))):

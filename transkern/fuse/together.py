@@ -20,15 +20,27 @@ class Copy:
     arrays: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     spread: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, str] = field(default_factory=dict)  # arrays of one lane -> of all lanes, the lane last
 
 
 def lanes_own(s: n.Stmt, copy: Copy, lane: Expr) -> n.Stmt:
     """The statement as one of the iterations that go together has it."""
 
-    s = map_own(s, lambda e: Load(copy.spread[e.name], (lane,), e.dtype)
-                if isinstance(e, Var) and e.name in copy.spread else None)  # fmt: skip
+
+    def change(e: Expr) -> Expr | None:
+        match e:
+            case Var(name, dtype) if name in copy.spread:
+                return Load(copy.spread[name], (lane,), dtype)
+            case Load(buffer, index, dtype) if buffer in copy.columns:
+                return Load(copy.columns[buffer], (*(b.map_expr(i, change) for i in index), lane), dtype)
+            case _:
+                return None
+
+    s = map_own(s, change)
     if isinstance(s, (n.Let, n.Assign)) and s.name in copy.spread:
         s = n.Store(copy.spread[s.name], (lane,), s.value, span=s.span)
+    if isinstance(s, n.Store) and s.buffer in copy.columns:
+        s = replace(s, buffer=copy.columns[s.buffer], index=(*s.index, lane))
     s = _with_names(s, copy)
     return with_bodies(s, lambda inner: tuple(lanes_own(x, copy, lane) for x in inner))
 

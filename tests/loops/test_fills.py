@@ -1,0 +1,87 @@
+"""Fills that nobody sees, and arrays that only live within a column: which go, and that results keep Python's bits."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+import transkern
+from transkern.fuse.fills import drop_dead_fills
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
+from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
+
+# body of a function of x: float64[n, m] and k; what it returns; how many stores of zeros are left
+FILLS = {
+    "every element once": ("for i in range(n):\n  for j in range(m):\n   y[i, j] = x[i, j]", 0),
+    "the first row, then from the row before": (
+        "for j in range(m):\n  y[0, j] = x[0, j]\n  for i in range(1, n):\n   y[i, j] = y[i - 1, j] + x[i, j]", 0
+    ),
+    "from the last row upwards": (
+        "for j in range(m):\n  y[n - 1, j] = x[0, j]\n  for i in range(n - 2, -1, -1):\n   y[i, j] = y[i + 1, j]", 0
+    ),
+    "read in a later loop": (
+        "for i in range(n):\n  for j in range(m):\n   y[i, j] = 1.0\n for i in range(n):\n  for j in range(m):\n"
+        "   y[i, j] += 1.0", 0
+    ),
+    "columns behind rows": ("for j in range(m):\n  for i in range(n):\n   y[i, j] = x[i, j]", 0),
+    "not the last row": ("for i in range(n - 1):\n  for j in range(m):\n   y[i, j] = x[i, j]", 1),
+    "not the first column": ("for i in range(n):\n  for j in range(1, m):\n   y[i, j] = x[i, j]", 1),
+    "every second row": ("for i in range(0, n, 2):\n  for j in range(m):\n   y[i, j] = x[i, j]", 1),
+    "under a condition": ("for i in range(n):\n  for j in range(m):\n   if x[i, j] > 0:\n    y[i, j] = x[i, j]", 1),
+    "as far as a break": ("for i in range(n):\n  if x[i, 0] > 0:\n   break\n  for j in range(m):\n   y[i, j] = 1.0", 1),
+    "added to": ("for i in range(n):\n  for j in range(m):\n   y[i, j] += x[i, j]", 1),
+    "from the row below, which comes later": (
+        "for i in range(n):\n  for j in range(m):\n   y[i, j] = x[i, j] + y[min(i + 1, n - 1), j]", 1
+    ),
+    "read before it is stored": (
+        "t = y[0, 0]\n for i in range(n):\n  for j in range(m):\n   y[i, j] = x[i, j] + t", 1
+    ),
+    "another row for each k": ("for i in range(k):\n  for j in range(m):\n   y[i, j] = x[i, j]", 1),
+    "a triangle": ("for i in range(n):\n  for j in range(i + 1):\n   y[i, min(j, m - 1)] = x[i, 0]", 1),
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_fills_go_where_all_is_overwritten_before_it_is_read(name: str) -> None:
+    body, kept = FILLS[name]
+    source = f"import numpy as np\ndef f(x, k):\n n, m = x.shape\n y = np.zeros((n, m))\n {body}\n return y"
+    program = program_of(source, "f", "f(float64[n,m], int)", (*BEFORE_LOOPS, drop_dead_fills))
+    zeros = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.kind == "parallel" and len(s.body) == 1]
+    assert sum(isinstance(s.body[0], n.Store) for s in zeros) == kept
+
+
+def sweep(a, b, d):
+    """Down and up each column, with two arrays that only live within it."""
+    n, m = d.shape
+    c, e, x = np.zeros((n, m)), np.empty((n, m)), np.empty((n, m))
+    for j in range(m):
+        c[0, j] = a[0, j] / b[0, j]
+        e[0, j] = d[0, j] / b[0, j]
+        for i in range(1, n):
+            scale = b[i, j] - a[i, j] * c[i - 1, j]
+            c[i, j] = a[i, j] / scale
+            e[i, j] = (d[i, j] - a[i, j] * e[i - 1, j]) / scale
+        x[n - 1, j] = e[n - 1, j]
+        for i in range(n - 2, -1, -1):
+            x[i, j] = e[i, j] - c[i, j] * x[i + 1, j]
+    return x
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 63), (9, 64), (7, 65), (3, 200), (4, 0)])
+def test_arrays_of_a_column_lie_side_by_side(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(shape[1])
+    a, b, d = (rng.choice([np.nan, np.inf, -0.0, 1.0, 0.5, -2.0], size=shape) for _ in range(3))
+    with np.errstate(all="ignore"):
+        mine, theirs = transkern.compile(sweep, target="cpu")(a, b, d), sweep(a, b, d)
+    np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(np.signbit(mine[~np.isnan(mine)]), np.signbit(theirs[~np.isnan(theirs)]))
+
+
+def test_arrays_of_a_column_are_as_large_as_a_block_of_lanes() -> None:
+    source = "import numpy as np\n" + inspect.getsource(sweep)
+    program = program_of(source, "sweep", "sweep(float64[n,m], float64[n,m], float64[n,m])", PASSES)
+    made = [program.buffers[s.buffer] for s in walk(program.body) if isinstance(s, n.Alloc)]
+    assert all("lanes" in x.name for x in made if x.role == "temporary")
