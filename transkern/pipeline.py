@@ -11,11 +11,13 @@ from transkern.frontend.types import parse_signature
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.contract import contract_temporaries
+from transkern.fuse.distribute import distribute_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.interchange import lanes_outside
+from transkern.fuse.jam import choose_stores, jam_rows
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.lanes import block_lanes
 from transkern.fuse.loops import fuse_loops
@@ -56,10 +58,14 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
 )
 """What comes before the user's loops are looked at."""
 
-LOOP_PASSES: tuple[Pass, ...] = (
+HOLDING_PASSES: tuple[Pass, ...] = (
     promote_elements,  # before loops become parallel: an element held in a variable is the iteration's own
     split_loops,
     version_loops,  # after splitting, which needs no test
+)
+"""What prepares loops for the questions of dependence."""
+
+LOOP_PASSES: tuple[Pass, ...] = (
     parallelise,
     fuse_loops,
     lanes_outside,
@@ -78,12 +84,16 @@ LOOP_PASSES: tuple[Pass, ...] = (
 PASSES: tuple[Pass, ...] = (
     *BEFORE_LOOPS,
     drop_dead_fills,  # before loops are fused: a fill stands alone
+    *HOLDING_PASSES,
+    distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
     close_gaps,
     name_axes,
     flatten_loops,
     tile_time,
+    choose_stores,
     tile_wavefronts,
+    jam_rows,  # after tiles: within each of them
     turn_arrays,
     push_recurrences,
     block_lanes,
@@ -93,7 +103,7 @@ PASSES: tuple[Pass, ...] = (
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (
-    *(split_complex_for_devices if p is split_complex else p for p in (*BEFORE_LOOPS, *LOOP_PASSES)),
+    *(split_complex_for_devices if p is split_complex else p for p in (*BEFORE_LOOPS, *HOLDING_PASSES, *LOOP_PASSES)),
     place_kernels,
     spill_scalars,
     guard_assumptions,

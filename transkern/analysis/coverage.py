@@ -24,10 +24,11 @@ _STORES = 4
 
 
 def written_before_read(
-    buffers: Mapping[str, n.Buffer], buffer: str, block: Sequence[n.Stmt], around: Surroundings, all_at_end: bool
-) -> bool:
-    """Whether `block` reads only elements of `buffer` that it has written; with `all_at_end`, all of them are read
-    behind it."""
+    buffers: Mapping[str, n.Buffer], buffer: str, block: Sequence[n.Stmt], around: Surroundings, all_at_end: bool,
+    least: int = 0,
+) -> bool:  # fmt: skip
+    """Whether `block` reads only elements of `buffer` that it has written, of those whose subscripts all are at least
+    `least`; with `all_at_end`, all of them are read behind it."""
     if not _orderly(block, buffer):
         return False
     body = accesses_of(block)
@@ -37,12 +38,17 @@ def written_before_read(
     if len(stores) > _STORES or any(a.index is None or len(a.index) != len(buffers[buffer].dims) for a in mine):
         return False
     base = _base(buffers, body, around)
-    reads: dict[object, Access | None] = {(a.index, a.levels, a.conditions): a for a in mine if not a.write}
+    reads: dict[object, Access | None] = {}
+    for a in mine:
+        if not a.write:
+            reads.setdefault((a.index, a.levels, a.conditions), a)  # the first of them has the fewest stores before it
     if all_at_end:
         reads["end"] = None
     for read in reads.values():
         q = base.copy()
         where, names = _element(q, buffers[buffer], read, body)
+        if least:
+            q.require(*(integers.at_least(at, {"": least}) for at in where))
         for store in certain:
             q.require(*_not_by(q, store, where, read, names))
         q.nonnegative_sizes()

@@ -4,6 +4,9 @@
     parallel i in 0 .. n: y[i] = 0.0           to    for i in 0 .. n: y[i] = f(x[i])
     for i in 0 .. n: y[i] = f(x[i])                  return y
     return y
+
+Where all but the first elements along each dimension are stored again (the first row and the first column of a table),
+only those are filled.
 """
 
 from __future__ import annotations
@@ -13,47 +16,72 @@ from dataclasses import replace
 
 from transkern.analysis.coverage import written_before_read
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.copies import with_own_names
+from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import Var
+from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_used, buffers_written, walk
 
 
 def drop_dead_fills(program: n.Program) -> n.Program:
     """The program without fills of new arrays that nobody sees."""
-    return replace(program, body=_Dropping(program).block(program.body))
+    dropping = _Dropping(program)
+    body = dropping.block(program.body)
+    return replace(program, body=body)
 
 
 class _Dropping(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.names = Names.of(program)
+
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         saved = list(self.facts), dict(self.lets)
         kept: list[n.Stmt] = []
         for k, s in enumerate(statements):
-            fresh = {x.buffer for x in kept if isinstance(x, n.Alloc)}
-            if not self.dead(s, fresh, kept, statements[k + 1 :]):
-                kept.append(s)
+            kept += self.seen(s, kept, statements[k + 1 :])
             self.learn(s)
         self.facts, self.lets = saved
         return super().block(kept)
 
-    def dead(self, s: n.Stmt, fresh: set[str], before: Sequence[n.Stmt], after: Sequence[n.Stmt]) -> bool:
-        """Whether a statement fills an array that was made before it in its block, and everything is overwritten."""
-        buffer = _filled(s)
-        if buffer is None or buffer not in fresh or self.program.buffers[buffer].role == "argument":
-            return False
+    def seen(self, s: n.Stmt, before: Sequence[n.Stmt], after: Sequence[n.Stmt]) -> list[n.Stmt]:
+        """What anyone sees of a statement: of one that fills an array made before it in its block, perhaps nothing."""
+        nest, buffer = _fill(s)
+        info = self.program.buffers.get(buffer)
+        if info is None or info.role == "argument" or n.Alloc(buffer) not in before:
+            return [s]
         if any(buffer in buffers_used(x) | buffers_written(x) for x in before):
-            return False
+            return [s]
         returns = [x for x in walk(after) if isinstance(x, n.Return) and buffer in buffers_used(x)]
-        if any(x not in after for x in returns):
-            return False
-        if self.program.buffers[buffer].role != "temporary" and not returns:
-            return False
+        if any(x not in after for x in returns) or (info.role != "temporary" and not returns):
+            return [s]
         behind = tuple(x for x in after if x not in returns)
-        return written_before_read(self.program.buffers, buffer, behind, self.surroundings(), bool(returns))
+        around = self.surroundings()
+        if written_before_read(self.program.buffers, buffer, behind, around, bool(returns)):
+            return []
+        if len(nest) < 2 or not written_before_read(self.program.buffers, buffer, behind, around, bool(returns), 1):
+            return [s]
+        return [self.first(nest, k) for k in range(len(nest))]
+
+    def first(self, nest: Sequence[n.Loop], short: int) -> n.Loop:
+        """The nest, with one iteration at most of one of its loops."""
+        made: tuple[n.Stmt, ...] = nest[-1].body
+        for k, loop in reversed(list(enumerate(nest))):
+            made = (replace(loop, body=made, stop=b.minimum(loop.stop, b.ONE) if k == short else loop.stop),)
+        assert isinstance(made[0], n.Loop)
+        return with_own_names(made[0], self.names, {}, {}) if short else made[0]
 
 
-def _filled(s: n.Stmt) -> str | None:
-    """The array that loops in parallel fill, and do nothing else."""
-    if not isinstance(s, n.Loop):
-        return None
+def _fill(s: n.Stmt) -> tuple[list[n.Loop], str]:
+    """The loops in parallel that fill an array, and do nothing else: one for each dimension in turn. And the array."""
+    nest: list[n.Loop] = []
     while isinstance(s, n.Loop) and s.kind == "parallel" and len(s.body) == 1:
+        nest.append(s)
         s = s.body[0]
-    return s.buffer if isinstance(s, n.Store) and s.buffer not in buffers_used(s) else None
+    if not isinstance(s, n.Store) or s.buffer in buffers_used(s):
+        return [], ""
+    plain = s.index == tuple(Var(loop.axis) for loop in nest) and all(
+        (loop.start, loop.step) == (b.ZERO, b.ONE) for loop in nest
+    )
+    return nest if plain else [], s.buffer
