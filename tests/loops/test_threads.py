@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from transkern.runtime.emitting import emit_files
+
 PROGRAM = """
 import numpy as np
 import transkern
@@ -57,3 +59,29 @@ def test_rows_of_triangles_go_to_threads_in_turn(name: str, tmp_path: Path) -> N
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     run = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, check=False)
     assert "#pragma omp parallel for schedule(static, 1) if(" in run.stdout, run.stderr
+
+
+STEPS = """
+import numpy as np
+
+def steps(x, y, n):
+    for t in range(n):
+        for i in range(x.shape[0]):
+            y[i] = y[i] * x[i] + t
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += y[i]
+        x[0] = total
+"""
+
+
+def test_a_pass_without_work_for_threads_does_not_ask_openmp(tmp_path: Path) -> None:
+    """OpenMP takes a while to find out that it has nothing to do, and this loop asks again and again."""
+    (tmp_path / "steps.py").write_text(STEPS)
+    files = emit_files(tmp_path / "steps.py", "steps", "cpu", "steps(float64[n], float64[n], int)")
+    text = next(v for k, v in files.items() if k.endswith(".c"))
+    text = text[text.index("steps_loop") : text.index("total = 0.0")]
+    with_threads, _, without = text.partition("} else {")
+    assert "#pragma omp parallel" in with_threads
+    assert "parallel" not in without
+    assert "#pragma omp simd" in without

@@ -48,6 +48,9 @@ _BYTES = 8 * VECTOR
 _HELD = 16
 """Vectors that a block may hold through a loop, so that they stay in registers."""
 
+_STREAMED = 4 * _BYTES
+"""Lanes where nothing is held: what each step passes over is long enough for the memory to be read ahead."""
+
 _ROWS = 4
 """Iterations of a loop around that go together."""
 
@@ -204,6 +207,8 @@ class _Blocking:
         if plan.contiguous:
             vectors = _HELD // (len(values) * max(1, len(held)))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
+            if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
+                count = _STREAMED // width
         size, block = b.index(count), Var(self.names.fresh(f"{loop.axis}_block"))
         known, behind = b.constant(extent), b.add(block, size)
         whole = self.together(plan, held, values, block, size, size)

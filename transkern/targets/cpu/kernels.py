@@ -47,6 +47,7 @@ _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more 
 _UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
 _SHORT = 16  # iterations of a loop that is written out
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
+_TWICE = 60  # statements up to which a loop is printed twice, with threads and without
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
 
@@ -87,6 +88,7 @@ class KernelPrinter:
     streaming: dict[str, str] = field(default_factory=dict)  # results computed in a block -> the block's element
     given: set[str] = field(default_factory=set)  # the scalars that the kernel is given
     read: set[str] = field(default_factory=set)  # the buffers that the kernel reads
+    known: set[str] = field(default_factory=set)  # conditions that have been asked: they hold here
     team: bool = False  # whether a team of threads runs the statement together
 
     def __post_init__(self) -> None:
@@ -288,6 +290,37 @@ class KernelPrinter:
         self.searching -= 1
 
     def loop(self, s: n.Loop) -> None:
+        """A loop; twice where it is run again and again and only the run shows whether it has work for threads: OpenMP
+        takes its time to find that out, even if it then wakes nobody."""
+        condition = self.asks(s)
+        if not condition:
+            self.one_loop(s)
+            return
+        self.line(f"if ({condition}) {{")
+        self.depth += 1
+        self.known.add(condition)
+        self.one_loop(s)
+        self.known.discard(condition)
+        self.depth -= 1
+        self.line("} else {")
+        self.depth += 1
+        self.parallel += 1
+        self.one_loop(s)
+        self.parallel -= 1
+        self.depth -= 1
+        self.line("}")
+
+    def asks(self, s: n.Loop) -> str:
+        """The condition under which threads share a loop that is run again and again, or the passes of one in order."""
+        if sum(1 for _ in walk(s.body)) > _TWICE or _search(s) is not None:
+            return ""
+        if s.kind == "sequential":
+            condition = team(self, s)
+        else:
+            condition = self._threads(s, _serial(s)) if self.repeated else ""
+        return "" if condition in ("1", "team") else condition
+
+    def one_loop(self, s: n.Loop) -> None:
         search = _search(s)
         if search is not None:
             self.search(s, search)
@@ -295,6 +328,7 @@ class KernelPrinter:
         if s.kind == "sequential":
             self.source(s)
             shared = team(self, s)
+            shared = "1" if shared in self.known else shared
             if shared:
                 condition = "" if shared == "1" else f" if({shared})"
                 self.line(f"#pragma omp parallel{condition}  // one team of threads for all passes")
@@ -324,9 +358,7 @@ class KernelPrinter:
         own = [x for x in _direct(s.body) if isinstance(x, n.Accumulate) and x.name not in declared]
         outer = [x for x in every if x.name not in declared]
         innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning)) for x in walk(s.body))
-        serial = any(isinstance(x, (n.Guard, n.Compact)) for x in walk(s.body)) or any(
-            x.op in ("argmax", "argmin", "first", "last") for x in outer
-        )
+        serial = _serial(s)
         sums = [x for x in own if self._is_float_sum(x)] if innermost else []
         threads = self._threads(s, serial)
         if sums:
@@ -379,7 +411,8 @@ class KernelPrinter:
         constant = b.constant(work)
         if constant is not None:
             return "1" if constant >= limit else ""
-        return f"{extent} >= {limit}"
+        condition = f"{extent} >= {limit}"
+        return "1" if condition in self.known else condition
 
     def work(self, s: n.Loop) -> tuple[Expr, float]:
         """How many steps of one the loops make along the deepest nest in `s`, and what each costs."""
@@ -539,7 +572,8 @@ class KernelPrinter:
         self.line(f"    {name}_best = {name}_here;")
         self.line(f"    {name} = {self.c.expr(s.position)};")
         self.line("}")
-        at = next(k for k, text in enumerate(self.lines) if text.strip().startswith(f"int64_t {name} = -1;"))
+        declared = (k for k, text in enumerate(self.lines) if text.strip().startswith(f"int64_t {name} = -1;"))
+        at = max(declared)  # a loop may be printed twice
         if f"{name}_best" not in self.lines[at]:
             self.lines[at] += f" {kind} {name}_best = 0;"
 
@@ -717,6 +751,16 @@ def _uneven(loop: n.Loop) -> bool:
             moving.add(s.name)
     inner = (x for x in walk(loop.body) if isinstance(x, n.Loop) and not x.axis.startswith("lane"))
     return any((variables_read(x.start) | variables_read(x.stop)) & moving for x in inner)
+
+
+def _serial(s: n.Loop) -> bool:
+    """Whether a parallel loop is for one thread: it may end early, or what it looks for depends on the order."""
+    declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+    return any(
+        isinstance(x, (n.Guard, n.Compact))
+        or (isinstance(x, n.Accumulate) and x.name not in declared and x.op in ("argmax", "argmin", "first", "last"))
+        for x in walk(s.body)
+    )
 
 
 def _cost(block: Iterable[n.Stmt]) -> float:
