@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,23 @@ def test_rows_together_have_pythons_bits(name: str, tmp_path: Any) -> None:
             np.testing.assert_array_equal(one, other)
             number = ~np.isnan(other)
             np.testing.assert_array_equal(np.signbit(one[number]), np.signbit(other[number]))
+
+
+def from_the_edge(x):
+    for i in range(1, x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] = x[i - 1, j] if j == 0 else x[i - 1, j] + x[i, j - 1]
+
+
+def test_what_is_before_the_first_column_is_not_loaded() -> None:
+    source = "".join(inspect.getsource(from_the_edge))
+    program = program_of(source, "from_the_edge", "from_the_edge(float64[n,m])", PASSES)
+    assert not any("left" in s.name for s in walk(program.body) if isinstance(s, n.Assign))
+    mine = np.arange(35.0).reshape(5, 7)
+    theirs = mine.copy()
+    transkern.compile(from_the_edge, target="cpu")(mine)
+    from_the_edge(theirs)
+    np.testing.assert_array_equal(mine, theirs)
 
 
 def longest(a, b):

@@ -135,6 +135,29 @@ def test_nests_of_rows_that_go_together_have_pythons_bits(rows: int, columns: in
     np.testing.assert_array_equal(mine, theirs)
 
 
+def bounded(a, b, c, d):
+    for i in range(a.shape[0]):
+        end = min(i + 2, d.shape[1])
+        for j in range(end):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+        for j in range(d.shape[1]):
+            for k in range(a.shape[1]):
+                d[i, j] += a[i, k] * b[k, j]
+
+
+@pytest.mark.parametrize("rows", [3, 8, 13])
+def test_nests_whose_ranges_go_with_the_row_keep_them(rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    a, b = rng.standard_normal((rows, 5)), rng.standard_normal((5, 40))
+    mine = [rng.standard_normal((rows, 40)) for _ in range(2)]
+    theirs = [x.copy() for x in mine]
+    transkern.compile(bounded, target="cpu")(a, b, *mine)
+    bounded(a, b, *theirs)
+    for one, other in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def best(x, start):
     values, positions = np.zeros(x.shape[1]), np.zeros(x.shape[1], dtype=np.int64)
     for j in range(x.shape[1]):

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
@@ -91,14 +92,18 @@ class _Jamming(Walk):
         for e in (inner.start, inner.stop):
             if outer.axis in variables_read(e) or buffers_read(e):
                 return None
-        distances = [self.offset(e, store, outer, inner) for x in inner.body for own in own_exprs(x)
-                     for e in walk_expr(own) if isinstance(e, Load) and e.buffer == store.buffer]  # fmt: skip
-        for distance in distances:
+        loads = [e for x in inner.body for own in own_exprs(x) for e in walk_expr(own)
+                 if isinstance(e, Load) and e.buffer == store.buffer]  # fmt: skip
+        certain = {e for x in inner.body for own in own_exprs(x) for e in always(own)}
+        distances = [self.offset(e, store, outer, inner) for e in loads]
+        for load, distance in zip(loads, distances, strict=True):
             if distance is None:
                 return None
             up, back = distance
             if (0 < up < _ROWS and back < 0) or (-_ROWS < up < 0 and back > 0):
                 return None
+            if back == 1 and load not in certain and not self.there(load, outer, inner):
+                return None  # before the first column, it may be no element
         return store if any(distance is not None and distance[0] == 0 < distance[1] for distance in distances) else None
 
     # --- what is made of it

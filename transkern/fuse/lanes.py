@@ -123,9 +123,10 @@ class _Blocking:
         """A parallel loop over several nests, four of its iterations at a time: one nest after the other for all four.
         Empty where no nest gains by that."""
         plans: list[_Plan | None] = []
+        own = {s.axis} | {x.name for x in s.body if isinstance(x, n.Let)}  # what each row has for itself
         for x in s.body:
             plan = self.plan(x) if isinstance(x, n.Loop) and x.kind == "parallel" else None
-            if plan is not None and (plan.around or s.axis in _bounds(plan.lanes)):
+            if plan is not None and (plan.around or any(own & _bounds(y) for y in walk((x,)) if isinstance(y, n.Loop))):
                 plan = None
             plans.append(replace(plan, around=(s,)) if plan is not None else None)
         shared = [plan is not None and self.rows(plan, self.held(plan)) is s for plan in plans]
