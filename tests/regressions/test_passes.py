@@ -31,6 +31,11 @@ def smallest_of_filter(x: Any) -> Any:
     return x[x > 1].min()
 
 
+def reciprocal(x: Any) -> Any:
+    """`targets/clike`: the reciprocal of an integer 0 is what NumPy makes of it."""
+    return np.reciprocal(x)
+
+
 def check_of_computed(a: Any) -> None:
     """`parallelise`: a check inside a branch took a name that the loop computes for known."""
     for _ in range(1, a.shape[1]):
@@ -45,6 +50,7 @@ def check_of_computed(a: Any) -> None:
     [
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
+        *((reciprocal, (np.array([0, 1, 2], d),)) for d in ("int16", "int32", "int64", "uint32", "uint64")),
         (check_of_computed, (np.ones((3, 4), bool),)),
         (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
     ],

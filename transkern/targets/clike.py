@@ -105,7 +105,10 @@ HELPERS: dict[str, str] = {
     "truncmod": "(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }",
     "udiv": "(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }",
     "umod": "(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }",
-    "idiv1": "(T a) { return a == 1 || a == (T)-1 ? a : (T)0; }",
+    "idiv1": (  # of 0, what x86 casts an infinity to
+        "(T a) { return a == 1 || a == (T)-1 ? a : a == 0 && (T)-1 < 0 && sizeof(T) > 2 "
+        "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
+    ),
     "fremainder": (
         "(T a, T b) { T r = fmod{f}(a, b); if (b == 0) return r; "
         "if (r != 0) return (b < 0) != (r < 0) ? r + b : r; return copysign{f}((T)0, b); }"
