@@ -71,7 +71,8 @@ def test_inverse_functions_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["complex_stores", "complex_mandelbrot", "complex_reductions", "complex_scalars",
-                                  "complex_transforms", "complex_lists", "complex_zero_divided"])  # fmt: skip
+                                  "complex_transforms", "complex_lists", "complex_number_of_the_host",
+                                  "complex_zero_divided"])  # fmt: skip
 def test_programs(name: str) -> None:
     case = next(c for c in cases.CASES if c.function.__name__ == name)
     wanted_args, got_args = (tuple(clone(a) for a in case.args) for _ in range(2))

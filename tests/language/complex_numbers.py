@@ -167,3 +167,5 @@ def complex_neighbours_under_a_condition(x, y):  # GCC 12 mixes up the parts whe
     return y
 @case(Z, M, 2, tol=1e-15)
 def complex_names(z, m, k): return m.max(axis=1) / 2, z[z != k].sum()
+@case(Z, 1.5 - 0.5j, tol=1e-15)
+def complex_number_of_the_host(z, s): return z.real * s + 0j, z / s

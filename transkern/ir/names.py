@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.traverse import variables_read, walk
 
 
@@ -20,6 +21,9 @@ class Names:
     @staticmethod
     def of(program: n.Program) -> Names:
         taken = {p.name for p in program.params} | set(program.buffers) | set(program.variables)
+        for p in program.params:
+            if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
+                taken |= set(parts_of_scalar(p.name))
         for buffer in program.buffers.values():
             for dim in buffer.dims:
                 taken |= variables_read(dim)
