@@ -79,6 +79,33 @@ def positive(x):
     return k
 
 
+def added_where_large(m, v):
+    if m[0, 0] > 5:
+        m[0] += v
+        m[1] += 2 * v
+    return m[0, 0]
+
+
+def kept_while_small(x, y):
+    k = 0
+    while k < 3:
+        if x[k] > 100:
+            x[:] = y
+        k += 1
+    return k
+
+
+def scaled(x, y, by_size):
+    total = 0.0
+    for i in range(len(x)):
+        part = float(x[i])
+        if by_size:
+            part /= len(y)
+        if part > total:
+            total = part
+    return total
+
+
 def sized_by_data(x):
     return np.zeros(int(x[0]))
 
@@ -102,6 +129,12 @@ def sized_by_data(x):
         (controlled, (X, 0.5)),
         (positive, (X + 3,)),
         (positive, (X[:0],)),
+        (scaled, (X, X[:4], True)),
+        (scaled, (X, X[:0], False)),
+        (added_where_large, (np.ones((3, 4)), np.ones(3))),
+        (added_where_large, (np.full((3, 4), 9.0), np.ones(4))),
+        (kept_while_small, (np.ones(4), np.ones(3))),
+        (kept_while_small, (np.full(4, 200.0), np.arange(4.0))),
     ],
 )
 def test_as_numpy(function, args):
@@ -165,3 +198,15 @@ def test_what_no_array_of_these_sizes_can_do_raises_as_in_numpy(function, args) 
     with pytest.raises(IndexError) as found:
         transkern.compile(function, target="pallas")(*args)
     assert str(found.value) == str(wanted.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [
+        (added_where_large, (np.full((3, 4), 9.0), np.ones(3))),
+        (kept_while_small, (np.full(4, 200.0), np.ones(3))),
+    ],
+)
+def test_shapes_that_do_not_fit_raise_where_they_are_met(function, args) -> None:
+    with pytest.raises(ValueError, match=r"could not (be )?broadcast"):
+        transkern.compile(function, target="pallas")(*args)

@@ -170,6 +170,7 @@ class Host(Statements):
     def inline(self, s: n.Kernel) -> None:
         """The kernel's statements as XLA ops over whole arrays; what is no array expression runs one by one."""
         saved, nested = (list(self.out), dict(self.env), set(self.defined), list(self.module.guards)), self.nested
+        perhaps, nonempty = self.perhaps, self.nonempty
         out = self.out
         try:
             self.whole_arrays(s)
@@ -177,7 +178,7 @@ class Host(Statements):
         except Inexpressible as error:
             self.out = out
             self.out[:], self.env, self.defined, self.module.guards = saved
-            self.axes, self.mask, self.nested = {}, None, nested
+            self.axes, self.mask, self.nested, self.perhaps, self.nonempty = {}, None, nested, perhaps, nonempty
             first = error
         if not any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(s.body)):
             raise first

@@ -11,7 +11,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.pallas import ragged, spelling
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
@@ -27,9 +27,19 @@ class Statements(Reductions):
         super().__init__(module, rank, slots)
         self.last_line = 0
         self.nested = 0  # how many functions deep: JAX cannot return from inside its loops
+        self.perhaps = 0  # how many branches and loops deep whose text is traced, but which may not run
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         for s in statements:
+            self.statement(s)
+
+    def perhaps_block(self, statements: tuple[n.Stmt, ...]) -> None:
+        """Statements that may not run: what a check of sizes keeps from running is not even traced."""
+        for position, s in enumerate(statements):
+            rest = statements[position + 1 :]
+            if rest and isinstance(s, n.Guard) and self.is_static(s.condition):
+                self.statement(n.If(s.condition, rest, (s,), span=s.span))
+                return
             self.statement(s)
 
     def cite(self, s: n.Stmt) -> None:
@@ -127,6 +137,14 @@ class Statements(Reductions):
                 self.env.pop(x.name, None)
 
     def sequential(self, s: n.Loop) -> None:
+        sure = self.is_static(s.start) and self.is_static(s.stop)
+        self.perhaps += not sure
+        try:
+            self.in_order(s)
+        finally:
+            self.perhaps -= not sure
+
+    def in_order(self, s: n.Loop) -> None:
         carried = self.carried(s.body)
         self.prepare(carried)
         start, stop, step = self.expr(s.start), self.expr(s.stop), self.expr(s.step)
@@ -176,7 +194,7 @@ class Statements(Reductions):
         self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
         self.settle(carried)
         self.env.update(bound)
-        self.block(block)
+        (self.perhaps_block if self.perhaps else self.block)(block)
         self.out.append(ast.Return(self.state(carried)))
         made = self.out
         self.out, self.env, self.fresh_accumulators, self.defined = saved
@@ -185,6 +203,13 @@ class Statements(Reductions):
 
     def repeat(self, s: n.While) -> None:
         """``while``, turned: the head runs before the loop and at the end of its body, its condition carried."""
+        self.perhaps += 1
+        try:
+            self.loop(s)
+        finally:
+            self.perhaps -= 1
+
+    def loop(self, s: n.While) -> None:
         carried = self.carried((*s.head, *s.body))
         used = scalars_used(n.While((), s.condition, s.body))
         made = {x.name for x in walk(s.head) if isinstance(x, (n.Let, n.Accumulator))}
@@ -203,7 +228,7 @@ class Statements(Reductions):
         self.out = [ast.Assign([names(everything, store=True)], name("state"), lineno=0)]
         self.settle(state)
         self.nested += 1
-        self.block(s.body)
+        self.perhaps_block(s.body)
         self.block(s.head)
         self.nested -= 1
         self.materialise(handed)
@@ -252,11 +277,14 @@ class Statements(Reductions):
         local |= self.allocated(block) | _private(block)
         changed = {name for s in block for name in buffers_written(s)}
         moving = {name for s in block for name in scalars_set(s)}
+        open_guards = {id(s) for s in self.perhaps_guards(block, moving, self.perhaps > 0)}
         for s in walk(block):
             match s:
                 case n.Assign(name=of) | n.Accumulate(name=of) | n.Compact(count=of):
                     changed.add(of)
-                case n.Guard() if not self.is_static(s.condition) or variables_read(s.condition) & moving:
+                case n.Guard() if id(s) in open_guards or not self.is_static(s.condition) or (
+                    variables_read(s.condition) & moving
+                ):
                     if s not in self.module.guards:
                         self.module.guards.append(s)
                     changed.add("error.")
@@ -264,6 +292,28 @@ class Statements(Reductions):
                 case _:
                     pass
         return sorted(changed - local)
+
+    def perhaps_guards(self, block: Iterable[n.Stmt], moving: set[str], inside: bool) -> Iterable[n.Guard]:
+        """The checks that may not be met."""
+
+        def known(*exprs: Expr) -> bool:
+            return all(self.is_static(e) and not variables_read(e) & moving for e in exprs)
+
+        for s in block:
+            here = inside
+            match s:
+                case n.Guard() if inside:
+                    yield s
+                case n.If(condition):
+                    here |= not known(condition)
+                case n.Loop(_, start, stop):
+                    here |= not known(start, stop)
+                case n.While():
+                    here = True
+                case _:
+                    pass
+            for body in bodies(s):
+                yield from self.perhaps_guards(body, moving, here)
 
     def allocated(self, block: tuple[n.Stmt, ...]) -> set[str]:
         """The buffers that nothing needs outside the block."""
@@ -353,7 +403,7 @@ class Statements(Reductions):
         parts = []
         for block in (s.then, s.orelse):
             self.out, self.env, self.defined = [], dict(env), set(defined)
-            self.block(block)
+            (self.perhaps_block if self.perhaps else self.block)(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
                     self.materialise([c])
@@ -384,6 +434,7 @@ class Statements(Reductions):
         sizes = [c for c in parts if self.is_static(c)]
         if sizes:
             condition = self.expr(functools.reduce(b.both, (c for c in parts if c not in sizes)))
+        self.perhaps += 1
         carried = self.carried((*s.then, *s.orelse))
         self.prepare(carried)
         functions = []
@@ -391,6 +442,7 @@ class Statements(Reductions):
             of = self.module.fresh(label)
             functions.append(name(of))
             self.out.append(function(of, ["state"], self.inner(block, carried, [], {})))
+        self.perhaps -= 1
         made = self.unpack(carried, call("lax.cond", [condition.node, *functions, self.state(carried)]))
         if sizes:
             known = self.expr(functools.reduce(b.both, sizes))
@@ -457,9 +509,11 @@ class Statements(Reductions):
     def guard(self, s: n.Guard) -> None:
         """A condition on data: the first that fails leaves its number in `error`, for the wrapper to raise."""
         condition = self.expr(s.condition)
-        if condition.static:
+        if condition.static and not self.perhaps and self.mask is None:
             self.out.append(raise_unless(self, s, condition.node))
             return
+        if condition.static:
+            condition = Value(quote("jnp.bool_(_0)", condition.node), "bool")
         if condition.axes or (self.mask is not None and self.mask.axes):
             raise Inexpressible("a guard on each element")
         if s not in self.module.guards:
