@@ -48,7 +48,7 @@ def _check_width(module: Module, program: n.Program) -> None:
         for own in own_exprs(s):
             for e in walk_expr(own):
                 value = b.constant(e)
-                if value is not None and abs(value) > 0x7FFFFFFF:
+                if value is not None and not -0x80000000 <= value <= 0x7FFFFFFF:
                     raise module.error(f"kernels compute Python's integers with 32 bits, and {value} has more", s.span)
 
 
