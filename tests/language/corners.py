@@ -376,3 +376,21 @@ def lists_turned(x, limit):
     more = pairs.copy()
     more.append((7, 0.25))
     return pairs, found, some, more, found[::2], rows[::-1], pairs[::-1]
+@case(M[:4, :4], 30, 1e-9, tol=1e-12)
+def power_iteration(a, rounds, tol):
+    v, lam = np.ones(a.shape[1]), 0.0
+    for _ in range(rounds):
+        w = np.dot(a, v)
+        v = w / np.linalg.norm(w)
+        new = v @ a @ v
+        if abs(new - lam) < tol:
+            lam = new
+            break
+        lam = new
+    return lam
+@case(np.abs(M[:4, :4]), 0.3, tol=1e-12)
+def sums_in_conditions(a, eps):
+    v = np.ones(len(a))
+    while np.max(np.abs(a @ v)) > eps: v = v * 0.5
+    while np.sum(v) > eps / 9 and np.max(v) > eps / 100: v = v * 0.5
+    return v

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
@@ -38,6 +38,15 @@ class MustGrow(Exception):
 
 class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled."""
+
+
+class Copy(NamedTuple):
+    """An array made of one of several on two paths, under a name: its buffer, theirs, and what decides."""
+
+    name: str
+    buffer: str
+    shown: frozenset[str]
+    decides: Expr | None
 
 
 class Context:
@@ -74,6 +83,8 @@ class Context:
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
+        self.copies: list[Copy] = []
+        self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
         self.sites: dict[int, Site] = {}  # where each of them was made
         self.paths: dict[int, str] = {}  # those that are arguments: how they are reached (``model.layers``)
@@ -169,11 +180,12 @@ class Context:
             {k: list(v) for k, v in self.stored_in.items()},
             set(self.appended),
             dict(self.chosen),
+            list(self.copies),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen = state
-        self.chosen = dict(chosen)
+        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies = state
+        self.chosen, self.copies = dict(chosen), list(copies)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
@@ -357,6 +369,28 @@ class Context:
             at -= 1
         self.root.insert(at, n.Guard(condition, error, message, span=self.span))
 
+    def note_copy(self, name: str, buffer: str, shown: frozenset[str], decides: Expr | None) -> None:
+        """`buffer` holds a copy of one of several arrays that others show, too: while it may still be read, none
+        of them may be stored into."""
+        self.copies.append(Copy(name, buffer, shown, decides))
+
+    def _check_copies(self, buffer: str) -> None:
+        for c in self.copies:
+            if buffer in c.shown and self._still_read(c.buffer):
+                self.must_be_known(
+                    Scalar(b.TRUE if c.decides is None else c.decides),
+                    f"`{c.name}` is one of two arrays, which of them is known at run time only, and one is stored into",
+                    "store in each branch, or begin with a copy: x = (a if c else b).copy()",
+                )
+
+    def _still_read(self, buffer: str) -> bool:
+        """Whether a name through which `buffer` is read is live behind the present statement."""
+        return any(
+            isinstance(value, Array) and self._reads(value, buffer)
+            and (frame is not self.frames[-1] or self.live_here is None or name in self.live_here)
+            for frame in self.frames for name, value in frame.items()
+        )  # fmt: skip
+
     def note_store(self, buffer: str) -> None:
         """The user's code stores into `buffer`."""
         if buffer in self.appended:
@@ -473,6 +507,7 @@ class Context:
             )
         self.stored.add(buffer)
         self.writes.append(buffer)
+        self._check_copies(buffer)
         for frame in self.frames:
             for name, value in list(frame.items()):
                 if isinstance(value, Array) and not value.view and self._reads(value, buffer):

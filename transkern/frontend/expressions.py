@@ -103,6 +103,7 @@ class Expressions:
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.loops: list[LoopState] = []
         self.decides: Expr | None = None  # the condition between the paths that are being joined
+        self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
         self.handed_out: set[str] = set()  # buffers that results stand in
@@ -497,6 +498,7 @@ class Expressions:
             ), kind[1])  # fmt: skip
         one, two = self.settled_in(one, out1), self.settled_in(two, out2)
         self.decides = condition
+        self.joining = (self.env, self.env, self.ctx.live_here)
         joined = self.join("chosen", one, two, out1, out2)
         ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         if isinstance(joined, (Unbound, Maybe)):

@@ -33,6 +33,12 @@ def live_after(function: ast.FunctionDef | ast.Lambda, branch: ast.If) -> Names 
     return None if found is None else found.branches.get(branch)
 
 
+def live_behind(function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> Names | None:
+    """The names live after a statement; None of one that does not stand in the function's text."""
+    found = _analysis(function)
+    return None if found is None else found.behind.get(statement)
+
+
 def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, tuple[Names, Names]]:
     found = _analysis(function)
     return {} if found is None else found.loops
@@ -53,11 +59,13 @@ class _Liveness:
         self.captured: Names = frozenset().union(*(_read(x) for x in nested))
         self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
         self.branches: dict[ast.stmt, Names] = {}
+        self.behind: dict[ast.stmt, Names] = {}
         self.exits: list[tuple[Names, Names]] = []  # of each loop around: live at its head, live behind it
 
     def block(self, statements: Sequence[ast.stmt], after: Names) -> Names:
         """The names live before the statements, given those after them."""
         for s in reversed(statements):
+            self.behind[s] = after | self.behind.get(s, _NOTHING)
             after = self.statement(s, after)
         return after
 

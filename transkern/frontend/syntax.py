@@ -23,9 +23,9 @@ _STORING = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "
 
 
 def _owner(node: ast.expr) -> str:
-    """The name of the array that ``x``, ``x[…]``, ``x.T`` is or shows."""
-    while isinstance(node, (ast.Subscript, ast.Attribute)):
-        node = node.value
+    """The name of the array that ``x``, ``x[…]``, ``x.T``, ``x.reshape(…)`` is or shows."""
+    while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
@@ -35,8 +35,8 @@ def stored_names(node: ast.AST) -> frozenset[str]:
     names = set()
     for child in ast.walk(node):
         match child:
-            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()):
-                names.add(name)
+            case ast.Subscript(value=value, ctx=ast.Store()):
+                names.add(_owner(value))
             case ast.AugAssign(target=ast.Name(id=name)):
                 names.add(name)
             case ast.Attribute(value=ast.Name(id=name), attr="real" | "imag"):

@@ -29,14 +29,14 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
-from transkern.frontend.liveness import live_after, live_names
+from transkern.frontend.liveness import live_after, live_behind, live_names
+from transkern.frontend.sharing import shared_stores
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
     rebound_names,
     returns,
     stored_in,
-    stored_names,
 )  # fmt: skip
 from transkern.frontend.texts import as_text, text_operation
 from transkern.frontend.trips import bound_of, condition_of, stable_parts, trip_bound, trip_count
@@ -83,6 +83,7 @@ class Translator(Expressions):
     def run(self) -> Value:
         """Translate the body; the value returned (inlined functions)."""
         self.ctx.frames.append(self.env)
+        outer = self.ctx.live_here
         try:
             if isinstance(self.node, ast.Lambda):
                 return self.expr(self.node.body)
@@ -97,6 +98,7 @@ class Translator(Expressions):
             return self.env.get(RETURN, Static(None))
         finally:
             self.ctx.frames.pop()
+            self.ctx.live_here = outer
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:
         """Translate statements; True where the end is not reached."""
@@ -131,6 +133,7 @@ class Translator(Expressions):
 
     def statement(self, node: ast.stmt) -> None:
         self.ctx.span = span_of(node, self.scope.file)
+        self.ctx.live_here = live_behind(self.node, node)
         match node:
             case ast.Expr(value=ast.Constant()):
                 pass
@@ -461,17 +464,17 @@ class Translator(Expressions):
                 return replace(value, body=ctx.let(value.body, name))
             case Array(mask=None, view=False):
                 if isinstance(value.body, Const) or _is_position(value):
-                    if isinstance(value.body, Const) and name not in stored_names(self.node):
+                    if isinstance(value.body, Const) and name not in shared_stores(self.node):
                         return value
                     if not isinstance(value.body, Const):
-                        return value if name not in stored_names(self.node) else ctx.define(value, name)
+                        return value if name not in shared_stores(self.node) else ctx.define(value, name)
                 return ctx.define(value, name)
             case Array(mask=None, view=True, identity="") if self._reordered(value):
                 source = ctx.buffers[value.base]
                 whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
                 return ctx.define(replace(value, view=False), name, permutation=whole)
             case Array(mask=mask) if mask is not None:
-                if name in stored_names(self.node):
+                if name in shared_stores(self.node):
                     return ctx.compact(value, name)
                 return value
             case Seq() | Dict() | Record():
@@ -834,6 +837,7 @@ class Translator(Expressions):
         live: frozenset[str] | None,
     ) -> None:  # fmt: skip
         merged: dict[str, Value] = {}
+        self.joining = (env1, env2, live)
         for name in [*env1, *[k for k in env2 if k not in env1]]:
             one, two = env1.get(name), env2.get(name)
             if one is not None and two is not None and (one is two or one == two):
@@ -937,10 +941,40 @@ class Translator(Expressions):
             buffer = ctx.buffer(name, value.dtype, value.dims)
             here.append(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.span))
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+            shown = self.shown_elsewhere(name, value)
+            if shown:
+                ctx.chosen[buffer.name] = name, self.decides
+                ctx.note_copy(name, buffer.name, shown, self.decides)
             return Maybe(ctx.whole(buffer), flag)
         return Maybe(value, flag)
 
+    def shown_elsewhere(self, name: str, *values: Array) -> frozenset[str]:
+        """The buffers of `values` that other names show, or the caller's: `name` is about to be a copy of one."""
+        ctx = self.ctx
+        env1, env2, live = self.joining
+        found = set()
+        for value in values:
+            if not value.view:
+                continue
+            frames = [f for f in ctx.frames if f is not self.env]
+            inner = ((k, v) for env in (env1, env2) for k, v in env.items() if live is None or k in live)
+            outer = (item for f in frames for item in f.items())
+            held = ((" ", v) for contents in ctx.heap.values() for v in children(contents) or ())
+            others = (v for k, v in (*inner, *outer, *held) if k != name)
+            if ctx.buffers[value.base].role == "argument" or any(
+                isinstance(v, Array) and v.view and v.base == value.base for v in others
+            ):
+                found.add(value.base)
+        return frozenset(found)
+
     def join_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        joined = self.joined_arrays(name, one, two, out1, out2)
+        shown = self.shown_elsewhere(name, one, two)
+        if shown and isinstance(joined, Array):
+            self.ctx.note_copy(name, joined.base, shown, self.decides)
+        return joined
+
+    def joined_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         ctx = self.ctx
         seen = ctx.is_seen(name, one) or ctx.is_seen(name, two)
         if one.mask is None and two.mask is None and one.dims == two.dims:

@@ -89,7 +89,7 @@ def _placement(s: n.Stmt) -> str:
             return "block"
         case n.If():
             inner = list(walk((s,)))
-            if any(isinstance(x, (n.Library, n.Return, n.Alloc)) for x in inner):
+            if any(isinstance(x, (n.Library, n.Return, n.Alloc)) for x in inner) or _jumps((s,)):
                 return "host"
             match s:
                 case n.If(Var(), (n.Loop(kind="parallel") as only,), _) if _placement(only) == "grid":
@@ -101,6 +101,14 @@ def _placement(s: n.Stmt) -> str:
             )
         case _:
             return "host"
+
+
+def _jumps(block: Iterable[n.Stmt]) -> bool:
+    """Whether statements end the loop around them, or its iteration: that loop is the host's."""
+    return any(
+        isinstance(s, (n.Break, n.Continue)) or (isinstance(s, n.If) and (_jumps(s.then) or _jumps(s.orelse)))
+        for s in block
+    )
 
 
 def _pull_initial(out: list[n.Stmt], loop: n.Stmt) -> list[n.Stmt]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import is_size_name
 from transkern.ir.expr import Apply, Expr, Load, Var
@@ -30,6 +31,12 @@ def share_values(program: n.Program) -> n.Program:
 
 
 def _block(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, ...]:
+    return _shared(statements, program)[0]
+
+
+def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n.Stmt, ...], dict[str, str]]:
+    """The statements, and the names that others have taken the place of."""
+    gone: dict[str, str] = {}
     out: list[n.Stmt] = []
     rest = list(statements)
     known: dict[Expr, Var] = {}
@@ -40,6 +47,7 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, 
             if aliases:
                 out = [x for x in out if not (isinstance(x, n.Accumulator) and x.name in aliases)]
                 rest = list(_renamed(tuple(rest), aliases))
+                gone = {old: aliases.get(new, new) for old, new in gone.items()} | aliases
         elif isinstance(s, n.Let) and s.name not in program.variables and not is_size_name(s.name):
             before = known.get(s.value)
             worth = any(isinstance(e, (Apply, Load)) for e in walk_expr(s.value)) or isinstance(s.value, Var)
@@ -47,6 +55,7 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, 
                 same = before if before is not None else s.value
                 assert isinstance(same, Var)
                 rest = list(_renamed(tuple(rest), {s.name: same.name}))
+                gone = {old: same.name if new == s.name else new for old, new in gone.items()} | {s.name: same.name}
                 continue
             if worth and not variables_read(s.value) & set(program.variables):
                 known[s.value] = Var(s.name, s.value.dtype)
@@ -57,7 +66,27 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, 
                 if not (buffers_read(e) & written or variables_read(e) & changed or v.name in changed)
             }  # fmt: skip
         out.append(s)
-    return tuple(with_bodies(s, lambda body: _block(body, program)) for s in out)
+    return tuple(_inside(s, program) for s in out), gone
+
+
+def _inside(s: n.Stmt, program: n.Program) -> n.Stmt:
+    if not isinstance(s, n.While):
+        return with_bodies(s, lambda body: _block(body, program))
+    head, gone = _shared(s.head, program)  # the condition and the body read what the head binds
+    condition = b.substitute(s.condition, {old: Var(new, _dtype(s.head, old)) for old, new in gone.items()})
+    return replace(s, head=head, condition=condition, body=_block(_renamed(s.body, gone), program))
+
+
+def _dtype(head: tuple[n.Stmt, ...], name: str) -> str:
+    for s in head:
+        match s:
+            case n.Let(same, value) if same == name:
+                return value.dtype
+            case n.Accumulator(same, _, dtype) if same == name:
+                return dtype
+            case _:
+                pass
+    raise AssertionError(name)
 
 
 def _share_accumulates(loop: n.Loop, declared: dict[str, n.Accumulator]) -> tuple[n.Loop, dict[str, str]]:

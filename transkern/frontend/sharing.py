@@ -1,0 +1,131 @@
+"""Which names of a function may be stored into, also through other names: ``row = x[0]; row[1] = 2`` stores into x.
+
+What is never stored into need not stand in memory: an array of zeros, positions, the elements that a mask chooses. The
+answer errs on the side of stores: names are told apart by their text alone, and what a function of the user's is given
+counts as stored.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from transkern.frontend.syntax import stored_names
+
+_VIEWS = frozenset([
+    "asanyarray", "asarray", "ascontiguousarray", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "array_split",
+    "broadcast_arrays", "broadcast_to", "conj", "conjugate", "diagonal", "dsplit", "expand_dims", "flat", "flip",
+    "fliplr", "flipud", "get", "hsplit", "imag", "items", "moveaxis", "nan_to_num", "pop", "ravel", "real", "require",
+    "reshape", "rollaxis", "rot90", "setdefault", "sliding_window_view", "split", "squeeze", "swapaxes", "T",
+    "transpose", "values", "view", "vsplit",
+])  # fmt: skip
+"""Methods and functions of NumPy, and of dicts, whose result may show their argument."""
+
+_SPACES = (np, np.ndarray, np.linalg, np.fft, np.random.Generator, math)
+_NEW = frozenset(name for space in _SPACES for name in dir(space)) - _VIEWS
+_PASSING = frozenset([
+    "dict", "enumerate", "filter", "iter", "list", "map", "next", "reversed", "set", "sorted", "tuple", "zip",
+])  # fmt: skip
+_PURE = frozenset(dir(builtins)) - _PASSING
+_KEEPING = frozenset(("append", "extend", "insert", "update", "setdefault", "appendleft"))
+
+
+@functools.cache
+def shared_stores(node: ast.AST) -> frozenset[str]:
+    """Names whose elements the function stores to, directly or through another name."""
+    direct = set(stored_names(node))
+    pairs: list[tuple[str, str]] = []
+
+    def same(names: Iterable[str], value: ast.AST) -> None:
+        shown = _shown(value)
+        pairs.extend((name, other) for name in names for other in shown)
+
+    for child in ast.walk(node):
+        match child:
+            case ast.Assign(targets, value):
+                for target in targets:
+                    same(_bound(target), value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target, value):
+                same(_bound(target), value)
+            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+                same(_bound(target), value)
+            case ast.Call(func, args, keywords):
+                given = [*args, *(k.value for k in keywords)]
+                match func:
+                    case ast.Attribute(value=base, attr=attr) if attr in _KEEPING:
+                        for value in given:
+                            same(_shown(base), value)
+                    case ast.Attribute(attr=attr) if attr in _NEW | _VIEWS:
+                        pass
+                    case ast.Name(name) if name in _PURE | _PASSING:
+                        pass
+                    case _:  # the user's: it may store into what it is given
+                        for value in [*given, *([func.value] if isinstance(func, ast.Attribute) else [])]:
+                            direct |= _shown(value)
+            case _:
+                pass
+    return frozenset(_closed(direct, pairs))
+
+
+def _closed(names: set[str], pairs: list[tuple[str, str]]) -> set[str]:
+    """`names`, and what is paired with one of them, and so on."""
+    beside: dict[str, set[str]] = {}
+    for one, other in pairs:
+        beside.setdefault(one, set()).add(other)
+        beside.setdefault(other, set()).add(one)
+    found, todo = set(names), list(names)
+    while todo:
+        for other in beside.get(todo.pop(), ()):
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
+
+
+def _bound(target: ast.AST) -> set[str]:
+    """The names that an assignment binds; a container's element binds the container to what is put into it."""
+    match target:
+        case ast.Name(name):
+            return {name}
+        case ast.Tuple(items) | ast.List(items):
+            return set().union(*map(_bound, items))
+        case ast.Starred(value):
+            return _bound(value)
+        case ast.Attribute(value=value):
+            return _shown(value)
+        case ast.Subscript(value=value, slice=ast.Constant(str())):
+            return _shown(value)
+        case _:
+            return set()  # a store of elements copies them
+
+
+def _shown(value: ast.AST | None) -> set[str]:
+    """The names of arrays that an expression's value may show, or hold."""
+    match value:
+        case ast.Name(name):
+            return {name}
+        case ast.Subscript(value=base) | ast.Attribute(value=base) | ast.Starred(base) | ast.NamedExpr(value=base):
+            return _shown(base)
+        case ast.Call(ast.Attribute(value=base, attr=attr), args, keywords):
+            if attr in _NEW:
+                return set()
+            return set().union(_shown(base), *map(_shown, args), *(_shown(k.value) for k in keywords))
+        case ast.Call(ast.Name(name), args, keywords):
+            return set() if name in _PURE else set().union(*map(_shown, args), *(_shown(k.value) for k in keywords))
+        case ast.Tuple(items) | ast.List(items) | ast.Set(items):
+            return set().union(*map(_shown, items))
+        case ast.Dict(_, items) | ast.BoolOp(_, items):
+            return set().union(*map(_shown, items))
+        case ast.IfExp(_, one, two):
+            return _shown(one) | _shown(two)
+        case ast.ListComp(element, _) | ast.GeneratorExp(element, _) | ast.SetComp(element, _):
+            return _shown(element)
+        case ast.DictComp(value=element):
+            return _shown(element)
+        case _:
+            return set()
