@@ -394,3 +394,24 @@ def sums_in_conditions(a, eps):
     while np.max(np.abs(a @ v)) > eps: v = v * 0.5
     while np.sum(v) > eps / 9 and np.max(v) > eps / 100: v = v * 0.5
     return v
+@case(np.arange(49.0).reshape(7, 7), 2)
+def reduced_by_blocks(img, k):
+    h, w = img.shape
+    h2, w2 = h//k*k, w//k*k
+    return img[:h2, :w2].reshape(h2//k, k, w2//k, k).mean(axis=(1, 3))
+@case(np.abs(M), 3, 3, tol=1e-12)
+def weights_by_rounds(m, k, rounds):
+    n, d = m.shape
+    c = m[:k]
+    for _ in range(rounds):
+        r = np.zeros((n, k))
+        for j in range(k):
+            diff = m - c[j]
+            r[:, j] = np.sum(diff * diff, axis=1) + 0.1
+        r /= r.sum(axis=1, keepdims=True)
+        c = (r.T @ m) / r.sum(axis=0)[:, None]
+    return c
+@case(8)
+def points_of_a_grid(n):
+    y, x = np.ogrid[-1.4:1.4:n*1j, -2:0.8:n*1j]
+    return x * x + y

@@ -199,3 +199,37 @@ def view_of_a_choice_otherwise(a, b, n):
     y = x[2:]
     y += 1
     return a
+
+
+@case(A, 0.1, 4)
+def handed_on_to_the_next(u, r, steps):
+    n = len(u)
+    for _ in range(steps):
+        d = np.zeros(n)
+        d[0] = u[0]
+        for i in range(1, n): d[i] = u[i] + r * d[i-1]
+        x = np.zeros(n)
+        x[-1] = d[-1]
+        for i in range(n - 2, -1, -1): x[i] = d[i] - r * x[i+1]
+        u = x
+    return u
+
+
+@case(A, 5)
+def made_then_changed(c, n):
+    z = c
+    for k in range(n):
+        z = z * z + c
+        z[z > 2] = k
+    return z, c
+
+
+@case(A, 5)
+def alias_within_the_loop(u, n):
+    for k in range(n):
+        w = np.zeros(len(u))
+        w[k] = 1
+        v = w
+        v[0] += k
+        u = u + w
+    return u

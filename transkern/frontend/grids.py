@@ -9,12 +9,12 @@ import numpy as np
 
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, is_python_number, result_type, select
+from transkern.frontend.elementwise import apply, as_array, is_python_number, result_type, scalar_expr, select
 from transkern.frontend.indexing import Item, SliceValue, nonzero_positions, ravel_index, unravel
 from transkern.frontend.shaping import arange, concatenate, dims_of, dtype_of, expand, linspace
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
-from transkern.ir.expr import Expr, Reduce
+from transkern.ir.expr import Apply, Expr, Reduce
 
 MAKERS = ("numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp")
 """What is subscripted to make something."""
@@ -61,7 +61,28 @@ def _line(ctx: Context, item: SliceValue) -> Array:
         ctx.fail("a slice without an end in np.r_ or np.mgrid")
     if isinstance(step, Static) and isinstance(step.value, complex):
         return linspace(ctx, start, item.stop, Static(int(abs(step.value))), True, None)
+    if isinstance(step, Scalar) and step.dtype.startswith("complex"):
+        ctx.must_be_known(step, "a number of points that is known at run time only", "use np.linspace")
     return arange(ctx, start, item.stop, step, None)
+
+
+def _grid_line(ctx: Context, item: SliceValue, among_others: bool) -> Array:
+    """The numbers along one axis of np.mgrid: position * step + start, whose last bits are not np.linspace's."""
+    line = _line(ctx, item)
+    start, step = item.start or Static(0), item.step or Static(1)
+    points = isinstance(step, Static) and isinstance(step.value, complex)
+    if not line.dtype.startswith("float") or not (points or among_others):
+        return line
+    if points:
+        count = b.constant(line.dims[0])
+        assert count is not None and item.stop is not None
+        width = apply(ctx, "subtract", [item.stop, start], operator_call=True)
+        gaps = Static(float(count - 1))
+        step = Static(1.0) if count == 1 else apply(ctx, "divide", [width, gaps], operator_call=True)
+    first, by = (b.cast(scalar_expr(ctx, v), line.dtype) for v in (start, step))
+    position = b.cast(line.axes[0].var, line.dtype)
+    moved = Apply("multiply", (position, by), line.dtype)
+    return Array(line.axes, Apply("add", (moved, first), line.dtype))
 
 
 def _column(ctx: Context, value: Value) -> Value:
@@ -89,7 +110,7 @@ def _grid(ctx: Context, items: Sequence[Item], is_open: bool) -> Value:
     slices = [i for i in items if isinstance(i, SliceValue)]
     if len(slices) != len(items):
         ctx.fail("np.mgrid with something that is no slice")
-    lines = [_line(ctx, s) for s in slices]
+    lines = [_grid_line(ctx, s, len(slices) > 1) for s in slices]
     dtype = str(np.result_type(*[v.dtype for v in lines]).name)
     lines = [Array(v.axes, b.cast(v.body, dtype)) for v in lines]
     if len(lines) == 1:

@@ -11,7 +11,7 @@ import ast
 import builtins
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -70,6 +70,40 @@ def shared_stores(node: ast.AST) -> frozenset[str]:
             case _:
                 pass
     return frozenset(_closed(direct, pairs))
+
+
+def stored_before_made(body: Sequence[ast.stmt]) -> set[str]:
+    """Names that statements may store into before they bind them to an array of their own making."""
+    return _stored_first(body, set())
+
+
+def _stored_first(body: Sequence[ast.stmt], made: set[str]) -> set[str]:
+    """The same with `made` bound before; what all ways through the statements bind is added to it."""
+    found: set[str] = set()
+    for s in body:
+        match s:
+            case ast.If(test, then, orelse):
+                found |= stored_names(test) - made
+                one, two = set(made), set(made)
+                found |= _stored_first(then, one) | _stored_first(orelse, two)
+                made |= one & two
+            case ast.For(target=target, body=inner, orelse=orelse) | ast.While(test=target, body=inner, orelse=orelse):
+                found |= _stored_first(inner, made - _names(target)) | _stored_first(orelse, set(made))
+            case ast.Assign(targets, value):
+                found |= stored_names(s) - made
+                names = set().union(*(_names(t) for t in targets))
+                if _shown(value) <= made:
+                    made |= names
+                else:
+                    made -= names
+            case _:
+                found |= stored_names(s) - made
+                made -= {x.id for x in ast.walk(s) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    return found
+
+
+def _names(target: ast.AST) -> set[str]:
+    return {x.id for x in ast.walk(target) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
 
 def _closed(names: set[str], pairs: list[tuple[str, str]]) -> set[str]:

@@ -30,7 +30,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
 from transkern.frontend.liveness import live_after, live_behind, live_names
-from transkern.frontend.sharing import shared_stores
+from transkern.frontend.sharing import shared_stores, stored_before_made
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
@@ -1213,7 +1213,7 @@ class Translator(Expressions):
     def _check_sharing(self, body: Sequence[ast.stmt], assigned: set[str], before: dict[str, Value]) -> None:
         """Names that the loop rebinds get memory of their own. That cannot be told from Python's sharing unless the
         loop also stores into them while somebody else sees the array."""
-        stored = {s for s in stored_in(body) & assigned if not isinstance(before.get(s), (Static, Scalar))}
+        stored = {s for s in stored_before_made(body) & assigned if not isinstance(before.get(s), (Static, Scalar))}
         if not stored:
             return
         for name in sorted(assigned):

@@ -51,7 +51,8 @@ def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n
         elif isinstance(s, n.Let) and s.name not in program.variables and not is_size_name(s.name):
             before = known.get(s.value)
             worth = any(isinstance(e, (Apply, Load)) for e in walk_expr(s.value)) or isinstance(s.value, Var)
-            if before is not None or (isinstance(s.value, Var) and s.value.name not in program.variables):
+            other = before is not None or (isinstance(s.value, Var) and s.value.name not in program.variables)
+            if other and s.name not in _in_sizes(program):
                 same = before if before is not None else s.value
                 assert isinstance(same, Var)
                 rest = list(_renamed(tuple(rest), {s.name: same.name}))
@@ -87,6 +88,12 @@ def _dtype(head: tuple[n.Stmt, ...], name: str) -> str:
             case _:
                 pass
     raise AssertionError(name)
+
+
+def _in_sizes(program: n.Program) -> set[str]:
+    """The names that the sizes of arrays are made of: they stay."""
+    dims = (d for buffer in program.buffers.values() for d in buffer.dims)
+    return set().union(*(variables_read(e) for e in (*dims, *program.bounds.values(), *program.assumptions)))
 
 
 def _share_accumulates(loop: n.Loop, declared: dict[str, n.Accumulator]) -> tuple[n.Loop, dict[str, str]]:

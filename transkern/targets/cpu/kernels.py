@@ -100,6 +100,8 @@ class KernelPrinter:
         """`kernel` as a function; scalars in `live_after` that it sets are handed back."""
         buffers, scalars = interface(self.program, kernel)
         declared = {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
+        top = {s.name for s in kernel.body if isinstance(s, n.Accumulator)}
+        declared |= {s.name for s in walk(kernel.body) if isinstance(s, n.Accumulator)} - top
         changed = sorted(scalars_set(kernel) - declared - _private(kernel.body))
         accumulators = {s.name: s for s in walk(kernel.body) if isinstance(s, n.Accumulator)}
         outputs = [
