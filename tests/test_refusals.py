@@ -52,7 +52,7 @@ def one_of_two(a: Any, b: Any) -> Any:
 
 
 CASES = [
-    (one_of_two, (np.ones(2), np.zeros(2)), "one of two arrays", "big[0] = -1"),
+    (one_of_two, (np.ones(2), np.zeros(2)), "one of several arrays", "big[0] = -1"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
     (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),
     (grows, (np.ones(2),), "may grow", "np.concatenate"),

@@ -401,7 +401,7 @@ def reduced_by_blocks(img, k):
     return img[:h2, :w2].reshape(h2//k, k, w2//k, k).mean(axis=(1, 3))
 @case(np.abs(M), 3, 3, tol=1e-12)
 def weights_by_rounds(m, k, rounds):
-    n, d = m.shape
+    n = len(m)
     c = m[:k]
     for _ in range(rounds):
         r = np.zeros((n, k))

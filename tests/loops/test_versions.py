@@ -77,7 +77,8 @@ def versions(function: Callable[..., Any]) -> list[n.If]:
     source, types = text(function)
     found = []
     for s in walk(program_of(source, function.__name__, types, PASSES).body):
-        if isinstance(s, n.If) and s.orelse and not isinstance(s.condition, Var):  # not the outcome of checks
+        checks = isinstance(s, n.If) and any(isinstance(x, n.Guard) for x in walk(s.orelse))
+        if isinstance(s, n.If) and s.orelse and not checks and not isinstance(s.condition, Var):
             kinds = [{x.kind for x in walk(part) if isinstance(x, n.Loop)} for part in (s.then, s.orelse)]
             if "parallel" in kinds[0] and kinds[1] == {"sequential"}:
                 found.append(s)

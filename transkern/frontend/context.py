@@ -500,10 +500,13 @@ class Context:
         """
         if buffer in self.chosen:
             name, decides = self.chosen[buffer]
+            what, copy = f"`{name}`", f"{name} = {name}.copy()"
+            if name == "chosen":  # of a conditional expression
+                what, copy = "the array", "x = (a if condition else b).copy()"
             self.must_be_known(
                 Unbound("") if decides is None else Scalar(decides),
-                f"a store into `{name}`, which is one of several arrays, as a run-time condition chooses",
-                f"store into the arrays themselves, or choose a copy: {name} = {name}.copy()",
+                f"a store into {what}, which is one of several arrays, as a run-time condition chooses",
+                f"store into the arrays themselves, or choose a copy: {copy}",
             )
         self.stored.add(buffer)
         self.writes.append(buffer)
