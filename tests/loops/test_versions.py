@@ -14,8 +14,8 @@ import transkern
 from tests.tools import on_target, require
 from transkern.analysis import loops_of
 from transkern.ir import nodes as n
-from transkern.ir.expr import Var
-from transkern.ir.traverse import walk
+from transkern.ir.expr import Apply, Expr
+from transkern.ir.traverse import walk, walk_expr
 from transkern.pipeline import PASSES, program_of
 
 require("cc")
@@ -72,13 +72,17 @@ def text(function: Callable[..., Any]) -> tuple[str, str]:
     return inspect.getsource(function), f"{name}({TYPES[name]})"
 
 
+def _tests_a_distance(condition: Expr) -> bool:
+    """``k == 0 or k >= n``, unlike the checks of bounds."""
+    return any(isinstance(e, Apply) and e.op == "or_else" for e in walk_expr(condition))
+
+
 def versions(function: Callable[..., Any]) -> list[n.If]:
     """The branches of which one has a parallel loop and the other the same loop in order."""
     source, types = text(function)
     found = []
     for s in walk(program_of(source, function.__name__, types, PASSES).body):
-        checks = isinstance(s, n.If) and any(isinstance(x, n.Guard) for x in walk(s.orelse))
-        if isinstance(s, n.If) and s.orelse and not checks and not isinstance(s.condition, Var):
+        if isinstance(s, n.If) and s.orelse and _tests_a_distance(s.condition):
             kinds = [{x.kind for x in walk(part) if isinstance(x, n.Loop)} for part in (s.then, s.orelse)]
             if "parallel" in kinds[0] and kinds[1] == {"sequential"}:
                 found.append(s)
