@@ -51,7 +51,12 @@ def one_of_two(a: Any, b: Any) -> Any:
     return small
 
 
+def owner(x: Any) -> Any:
+    return x.base is None
+
+
 CASES = [
+    (owner, (np.ones(2),), "`.base` of an array", "x.base is None"),
     (one_of_two, (np.ones(2), np.zeros(2)), "one of several arrays", "big[0] = -1"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
     (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),

@@ -126,11 +126,23 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
                 return Method(value, name)
             if name in ("shape", "ndim", "size", "T", "mT", "dtype", "real", "imag", "flat", "nbytes", "itemsize"):
                 return _property(ctx, as_array(ctx, value), name, value)
+            if isinstance(value, (Array, Concatenation)) or (
+                isinstance(value, Static) and isinstance(value.value, np.ndarray)
+            ):
+                _check_method(ctx, name)
             return Method(value, name)
         case Seq() | Range():
             return Method(value, name)
         case _:
             ctx.fail(f"`.{name}` of {describe(value)}")
+
+
+def _check_method(ctx: Context, name: str) -> None:
+    """That arrays have a method of this name: how they lie in memory (`strides`, `base`, `flags`) is not known here."""
+    if not hasattr(np.ndarray, name):
+        ctx.guard(b.FALSE, "AttributeError", f"'numpy.ndarray' object has no attribute '{name}'")
+    if not callable(getattr(np.ndarray, name)):
+        ctx.fail(f"`.{name}` of an array", "arrays have `shape`, `ndim`, `size`, `dtype`, `itemsize`, `nbytes` here")
 
 
 def _number_attribute(ctx: Context, value: Static, name: str) -> Value:
