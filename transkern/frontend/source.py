@@ -21,9 +21,9 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.frontend.values import Dict, Function, Known, Record, Scope, Seq, Static, Unbound, Value
 from transkern.ir.expr import Span
+from transkern.plain import is_plain_object
 
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
-_LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "cupy", "builtins", "transkern"}  # their objects are no structures
 
 
 def span_of(node: ast.AST, file: str) -> Span:
@@ -261,15 +261,6 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, enum.Enum) or is_plain_object(value):
         return Static(value)
     return None
-
-
-def is_plain_object(value: Any) -> bool:
-    """An object that is no more than its attributes and the methods of a class written in Python."""
-    kind = type(value)
-    return (
-        isinstance(kind, type) and bool(kind.__flags__ & (1 << 9)) and kind.__module__.split(".")[0] not in _LIBRARIES
-        and (hasattr(value, "__dict__") or hasattr(kind, "__slots__"))
-    )  # fmt: skip
 
 
 def known_object(path: str) -> Value:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import tempfile
 import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -110,6 +109,8 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options
     if folder is not None:
         path = folder / f"{key}.so"
     else:
+        import tempfile
+
         path = Path(tempfile.mkdtemp(prefix="transkern-")) / f"{program.name}.so"
     cc.compile_text(text, program.name, path, *cc.FASTMATH[: options.fastmath])
     module = cc.load(path, program.name)

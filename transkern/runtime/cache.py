@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from transkern.plain import is_plain_object
+
 
 def directory() -> Path:
     """``$TRANSKERN_CACHE_DIR``, or ``transkern`` in the user's cache directory."""
@@ -120,8 +122,6 @@ def value_fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> str:
 
 def _is_users(value: Any) -> bool:
     """Whether an object, or a class, is written in Python by the user."""
-    from transkern.frontend.source import is_plain_object
-
     if isinstance(value, type):
         return bool(value.__flags__ & (1 << 9)) and value.__module__.split(".")[0] not in ("numpy", "builtins")
     return is_plain_object(value)

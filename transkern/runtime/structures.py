@@ -101,7 +101,7 @@ def _common_type(values: list[Any]) -> str:
 
 
 def _is_object(value: Any) -> bool:
-    from transkern.frontend.source import is_plain_object
+    from transkern.plain import is_plain_object
 
     if isinstance(value, (type, enum.Enum)) or callable(getattr(value, "__array__", None)):
         return False

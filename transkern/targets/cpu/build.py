@@ -8,9 +8,7 @@ import importlib.util
 import os
 import platform
 import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,6 +77,9 @@ FASTMATH = ("-ffp-contract=fast",)
 
 def compile_text(text: str, name: str, out: Path, *more: str) -> None:
     """Compile a module's text into the shared object `out` (written whole or not at all); raises BuildError."""
+    import subprocess  # here: code from the disk cache needs neither, and they take their time
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="transkern-") as folder:
         source, made = Path(folder) / f"{name}.c", Path(folder) / f"{name}.so"
         source.write_text(text, encoding="utf-8")

@@ -1,0 +1,17 @@
+"""Which objects are structures: their attributes, and methods written in Python. Light: asked before the front end is
+loaded, when code comes from the disk cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "cupy", "builtins", "transkern"}  # their objects are no structures
+
+
+def is_plain_object(value: Any) -> bool:
+    """An object that is no more than its attributes and the methods of a class written in Python."""
+    kind = type(value)
+    return (
+        isinstance(kind, type) and bool(kind.__flags__ & (1 << 9)) and kind.__module__.split(".")[0] not in _LIBRARIES
+        and (hasattr(value, "__dict__") or hasattr(kind, "__slots__"))
+    )  # fmt: skip
