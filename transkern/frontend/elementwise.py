@@ -35,7 +35,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import IMAG, REAL, complex_of, float_of, is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.nodes import Buffer
-from transkern.ir.ops import OPS
+from transkern.ir.ops import MIRRORED, OPS
 from transkern.ir.traverse import buffers_read, variables_read
 
 _WEAK: dict[str, Any] = {"index": int, "float64": float, "complex128": complex, "bool": np.dtype(bool)}
@@ -288,7 +288,7 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
 def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:
     """A comparison of int64 with uint64, by value as NumPy's: a negative number is below all that have no sign."""
     if x.dtype == "int64":
-        op, x, y = _MIRRORED[op], y, x
+        op, x, y = MIRRORED[op], y, x
     negative: Expr = Apply("less", (y, Const(0, "int64")), "bool")
     if isinstance(y, Const):
         negative = Const(int(y.value) < 0, "bool")  # type: ignore[arg-type]
@@ -296,12 +296,6 @@ def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:
     if op in ("greater", "greater_equal", "not_equal"):
         return b.either(negative, unsigned)
     return b.both(b.logical_not(negative), unsigned)
-
-
-_MIRRORED = {
-    "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
-    "equal": "equal", "not_equal": "not_equal",
-}  # fmt: skip
 
 
 def check_range(ctx: Context, expr: Expr, dtype: str) -> None:

@@ -23,11 +23,6 @@ def trip_bound(ctx: Context, condition: Expr, state: LoopState, body: Sequence[a
     (checked when the loop is lowered), ``count < limit`` of a list that grows, or of integers that fall."""
     state.shrinking, state.counting = "", ""
 
-    def conjuncts(e: Expr) -> list[Expr]:
-        if isinstance(e, Apply) and e.op == "and_then":
-            return conjuncts(e.args[0]) + conjuncts(e.args[1])
-        return [e]
-
     for part in conjuncts(condition):
         match part:
             case Apply("greater" | "not_equal", (Var(name), Const(0)), _) if name in ctx.bounds:

@@ -25,6 +25,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
+from transkern.ir.ops import MIRRORED
 from transkern.ir.traverse import buffers_read, map_own, own_exprs, variables_read
 
 _TESTS = ("less", "less_equal", "greater", "greater_equal")
@@ -53,7 +54,8 @@ def _decided(loop: n.Loop, names: Names) -> list[n.Stmt] | None:
     terms = list(_conjuncts(flags.value))
     lets = {s.name: s for s in loop.body[:-1] if isinstance(s, n.Let)}
     others = [t for t in terms if t != own]
-    if len(others) == len(terms) or any(flags.buffer in buffers_read(x) for x in [*others, *_values(lets)]):
+    values = [*others, *(s.value for s in lets.values())]
+    if len(others) == len(terms) or any(flags.buffer in buffers_read(x) for x in values):
         return None
     deciding = _Deciding(loop, names, lets)
     kept: Expr = own
@@ -65,10 +67,6 @@ def _decided(loop: n.Loop, names: Names) -> list[n.Stmt] | None:
         else:
             decisions.append(decision)
     return deciding.two_loops(flags, kept, decisions) if decisions else None
-
-
-def _values(lets: dict[str, n.Let]) -> list[Expr]:
-    return [s.value for s in lets.values()]
 
 
 def _conjuncts(e: Expr) -> list[Expr]:
@@ -84,7 +82,6 @@ class _Deciding:
     loop: n.Loop
     names: Names
     lets: dict[str, n.Let]
-    before: list[n.Stmt] = field(default_factory=list)
     numbers: list[Expr] = field(default_factory=list)  # what holds before the loop where products may decide
     within: list[n.Let] = field(default_factory=list)
     dtype: str = ""
@@ -99,7 +96,7 @@ class _Deciding:
                 if self.invariants.holds(y) and (quotient := self._quotient(x)) is not None:
                     return self._decide(op, *quotient, y)
                 if self.invariants.holds(x) and (quotient := self._quotient(y)) is not None:
-                    return self._decide(_MIRRORED[op], *quotient, x)
+                    return self._decide(MIRRORED[op], *quotient, x)
         return None
 
     def _seen(self, e: Expr) -> Expr:
@@ -200,6 +197,3 @@ class _Deciding:
 def _both(x: Expr, y: Expr) -> Expr:
     """Both, without a branch: operands of vectors."""
     return Apply("bitwise_and", (x, y), "bool")
-
-
-_MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}

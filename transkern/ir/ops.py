@@ -24,6 +24,13 @@ class Op:
     result: str = ""  # dtype of the result where it is not that of the loop
 
 
+MIRRORED = {
+    "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
+    "equal": "equal", "not_equal": "not_equal",
+}  # fmt: skip
+"""The comparison that says the same of its operands in the other order."""
+
+
 def _where(condition: Any, then: Any, orelse: Any) -> Any:
     return np.where(condition, then, orelse)
 
