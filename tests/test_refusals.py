@@ -51,11 +51,19 @@ def one_of_two(a: Any, b: Any) -> Any:
     return small
 
 
+def one_of_a_list(x: Any) -> Any:
+    arrays = [np.zeros(2), np.ones(2)]
+    chosen = arrays[0] if x[0] > 0 else arrays[1]
+    chosen[0] = 5
+    return arrays
+
+
 def owner(x: Any) -> Any:
     return x.base is None
 
 
 CASES = [
+    (one_of_a_list, (np.ones(2),), "one of several arrays", "chosen[0] = 5"),
     (owner, (np.ones(2),), "`.base` of an array", "x.base is None"),
     (one_of_two, (np.ones(2), np.zeros(2)), "one of several arrays", "big[0] = -1"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),

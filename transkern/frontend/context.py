@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Function, Object, Scalar, Seq, Unbound, Value
+from transkern.frontend.values import Array, Function, Object, Scalar, Seq, Unbound, Value, children
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -523,6 +523,8 @@ class Context:
         if self.buffers[value.base].role == "argument" or value.base in self.chosen:
             return True
         others = [v for frame in self.frames for k, v in frame.items() if k != name]
+        if name != "item":  # what stands in a container, seen through it
+            others += [v for contents in self.heap.values() for v in children(contents) or ()]
         return any(isinstance(v, Array) and v.view and v.base == value.base for v in others)
 
     def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[tuple[str, Array]]:
