@@ -12,6 +12,7 @@ from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.distribute import distribute_rows
+from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
@@ -99,6 +100,7 @@ PASSES: tuple[Pass, ...] = (
     block_lanes,
     simplify_repeated,
     place_kernels,
+    fetch_rows,  # when nothing asks any more what loops do
 )
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 

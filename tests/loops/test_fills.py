@@ -31,6 +31,22 @@ FILLS = {
     "not the first column": ("for i in range(n):\n  for j in range(1, m):\n   y[i, j] = x[i, j]", 2),
     "every second row": ("for i in range(0, n, 2):\n  for j in range(m):\n   y[i, j] = x[i, j]", 1),
     "under a condition": ("for i in range(n):\n  for j in range(m):\n   if x[i, j] > 0:\n    y[i, j] = x[i, j]", 1),
+    "in both arms of a condition": (
+        "for i in range(n):\n  for j in range(m):\n   if x[i, j] > 0:\n    y[i, j] = x[i, j]\n   elif x[i, j] < -1:\n"
+        "    y[i, j] = 1.0\n   else:\n    y[i, j] = 0.5", 0
+    ),
+    "under a condition and under its opposite, which then holds no more": (
+        "for i in range(n):\n  for j in range(m):\n   if x[i, j] > 0:\n    y[i, j] = x[i, j]\n    x[i, j] = 1\n"
+        "   if not x[i, j] > 0:\n    y[i, j] = 0.5", 1
+    ),
+    "in two of three arms": (
+        "for i in range(n):\n  for j in range(m):\n   if x[i, j] > 0:\n    y[i, j] = x[i, j]\n   elif x[i, j] < -1:\n"
+        "    y[i, j] = 1.0", 1
+    ),
+    "in one arm what the other reads later": (
+        "for i in range(n):\n  for j in range(m):\n   if x[i, j] > 0:\n    y[i, j] = 1.0\n   else:\n"
+        "    y[i, j] = y[i, j] + 1.0", 1
+    ),
     "as far as a break": ("for i in range(n):\n  if x[i, 0] > 0:\n   break\n  for j in range(m):\n   y[i, j] = 1.0", 1),
     "added to": ("for i in range(n):\n  for j in range(m):\n   y[i, j] += x[i, j]", 1),
     "from the row below, which comes later": (

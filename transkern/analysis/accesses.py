@@ -26,8 +26,9 @@ class Access:
     """One load or store of a loop's body. `index` is None where it may be any element of the buffer.
 
     `levels` are the counted loops between the analysed loop and the access, outer first; `conditions` must hold for it
-    to happen (those that are not linear are left out by whoever asks). `order` counts accesses in program order; a
-    store comes after the loads of its own statement.
+    to happen (those that are not linear are left out by whoever asks). `arms` says the same by the branches that lead
+    to it: the two of one `if` are an even number and the next. `order` counts accesses in program order; a store comes
+    after the loads of its own statement.
     """
 
     buffer: str
@@ -37,6 +38,7 @@ class Access:
     conditions: tuple[Expr, ...]
     span: Span = field(compare=False)
     order: int = field(compare=False)
+    arms: tuple[int, ...] = field(compare=False, default=())
 
 
 @dataclass(slots=True)
@@ -66,6 +68,8 @@ class _Collector:
         self.body = Body()
         self.levels: list[Level] = []
         self.conditions: list[Expr] = []
+        self.arms: list[int] = []
+        self.branches = 0
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         for s in statements:
@@ -74,7 +78,8 @@ class _Collector:
     def touch(self, buffer: str, index: tuple[Expr, ...] | None, write: bool, span: Span) -> None:
         self.body.accesses.append(
             Access(
-                buffer, write, index, tuple(self.levels), tuple(self.conditions), span, len(self.body.accesses)
+                buffer, write, index, tuple(self.levels), tuple(self.conditions), span, len(self.body.accesses),
+                tuple(self.arms),
             )
         )  # fmt: skip
 
@@ -117,9 +122,13 @@ class _Collector:
                 self.block(inner)
             case n.If(condition, then, orelse):
                 self.loads([condition], s.span)
-                for holds, part in ((condition, then), (b.logical_not(condition), orelse)):
+                first = self.branches
+                self.branches += 2
+                for k, (holds, part) in enumerate(((condition, then), (b.logical_not(condition), orelse))):
                     self.conditions.append(holds)
+                    self.arms.append(first + k)
                     self.block(part)
+                    self.arms.pop()
                     self.conditions.pop()
             case n.Scanning(_, buffer, axis, stop, inner, value, index):
                 body.varying.add(axis)

@@ -8,6 +8,7 @@ is whether there is a read of an element that no such iteration, earlier than th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from transkern.analysis import integers
 from transkern.analysis.accesses import Access, Body, accesses_of
@@ -33,9 +34,9 @@ def written_before_read(
         return False
     body = accesses_of(block)
     mine = [a for a in body.accesses if a.buffer == buffer]
-    stores = [a for a in mine if a.write]
-    certain = [a for a in stores if not a.conditions and all(abs(level.step) == 1 for level in a.levels)]
-    if len(stores) > _STORES or any(a.index is None or len(a.index) != len(buffers[buffer].dims) for a in mine):
+    stores = _joined([a for a in mine if a.write])
+    certain = [a for a in stores if not a.arms and all(abs(level.step) == 1 for level in a.levels)]
+    if len(certain) > _STORES or any(a.index is None or len(a.index) != len(buffers[buffer].dims) for a in mine):
         return False
     base = _base(buffers, body, around)
     reads: dict[object, Access | None] = {}
@@ -55,6 +56,28 @@ def written_before_read(
         if q.possible():
             return False
     return True
+
+
+def _joined(stores: Sequence[Access]) -> list[Access]:
+    """The stores, where both arms of an `if` store the same element as one that no longer asks for its condition."""
+    joined: list[Access] = []
+    for store in stores:
+        while store.arms:
+            other = next((a for a in joined if _other_arm(a, store)), None)
+            if other is None:
+                break
+            joined.remove(other)
+            store = replace(store, conditions=store.conditions[:-1], arms=store.arms[:-1])  # the later of the two
+        joined.append(store)
+    return joined
+
+
+def _other_arm(one: Access, two: Access) -> bool:
+    return (
+        (one.index, one.levels, one.arms[:-1]) == (two.index, two.levels, two.arms[:-1])
+        and len(one.arms) == len(two.arms)
+        and one.arms[-1] ^ two.arms[-1] == 1
+    )
 
 
 def _orderly(block: Sequence[n.Stmt], buffer: str) -> bool:

@@ -290,6 +290,8 @@ class _Machine:
                 return self.block(body)
             case n.Break() | n.Continue() | n.Return():
                 return s
+            case n.Fetch():
+                pass
             case n.Compact():
                 self.compact(s)
             case n.Scanning():

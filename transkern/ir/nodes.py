@@ -241,6 +241,14 @@ class Guard(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Fetch(Node):
+    """Says that an element will be stored soon; it may lie outside the buffer. No value depends on it."""
+
+    buffer: str
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Break(Node):
     pass
 
@@ -352,7 +360,7 @@ ArrayStmt: TypeAlias = Define | Write | Filter | Scan | Scatter | Library
 Stmt: TypeAlias = (
     Define | Write | Filter | Scan | Scatter | Library
     | Let | Assign | Store | Accumulator | Accumulate | Loop | While | If | Compact | Scanning
-    | Guard | Break | Continue | Alloc | Kernel | Return
+    | Guard | Fetch | Break | Continue | Alloc | Kernel | Return
 )  # fmt: skip
 
 

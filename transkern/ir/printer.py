@@ -140,6 +140,8 @@ def _statement(s: n.Stmt, depth: int) -> Iterator[str]:
             yield from block(body, depth + 1)
         case n.Return(result):
             yield f"{pad}return {_result(result)}"
+        case n.Fetch(buffer, index):
+            yield f"{pad}fetch {buffer}[{', '.join(map(text, index))}]"
         case n.Break():
             yield f"{pad}break"
         case n.Continue():

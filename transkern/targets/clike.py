@@ -423,6 +423,10 @@ class CPrinter:
         """`e` as an operand of a comparison."""
         return self._at(e, _SHIFT)
 
+    def factor(self, e: Expr) -> str:
+        """`e` as an operand of a product or a quotient."""
+        return self._at(e, _UNARY)
+
     def _at(self, e: Expr, level: int) -> str:
         """`e`, in parentheses where it binds looser than `level`."""
         text, binds = self._print(e)

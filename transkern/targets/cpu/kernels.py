@@ -211,6 +211,8 @@ class KernelPrinter:
                 self.scanning(s)
             case n.Guard():
                 self.guard(s)
+            case n.Fetch(buffer, index):
+                self.line(f"__builtin_prefetch(&{c.element(buffer, index)}, 1);")
             case n.Break():
                 self.leave("break;")
             case n.Continue():

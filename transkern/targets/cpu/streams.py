@@ -70,9 +70,21 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
         if not variables_read(volume) <= printer.given:
             return []
         size = b.constant(volume)
-        if size is not None and size * np.dtype("int64" if info.dtype == "index" else info.dtype).itemsize < _BYTES:
+        if size is not None and size < _least(info):
             return []
+        if len(x.index) > 1 and b.at_least(b.index(_BLOCK), b.sub(s.stop, s.start)):
+            return []  # a first column
     return stores
+
+
+def _itemsize(info: n.Buffer) -> int:
+    return np.dtype("int64" if info.dtype == "index" else info.dtype).itemsize
+
+
+def _least(info: n.Buffer) -> int:
+    """The elements of results from which on they go past the caches."""
+    return _BYTES // _itemsize(info)
+
 
 def print_streamed(
     printer: KernelPrinter, s: n.Loop, stores: Sequence[n.Store], threads: str
@@ -85,12 +97,10 @@ def print_streamed(
     c, i = printer.c, ident(s.axis)
     c.used.setdefault("stream", _STREAM)
     infos = [printer.program.buffers[x.buffer] for x in stores]
-    sizes = [f"{c.operand(b.product(x.dims))} * (int64_t)sizeof({c.type(x.dtype)})" for x in infos]
-    conditions = [f"{x} >= {_BYTES}" for x in sizes]
+    conditions = list(dict.fromkeys(f"{c.operand(b.product(x.dims))} >= {_least(x)}" for x in infos))
     for x, info in zip(stores, infos, strict=True):
         if len(x.index) > 1:  # rows of whole lines: a line that two stores share would be read all the same
-            row = f"{c.operand(info.dims[-1])} * (int64_t)sizeof({c.type(info.dtype)})"
-            conditions.append(f"{row} % 64 == 0")
+            conditions.append(f"{c.factor(info.dims[-1])} % {64 // _itemsize(info)} == 0")
     printer.line("if (" + " && ".join(conditions) + ") {  // larger than the caches")
     printer.depth += 1
     if threads:
