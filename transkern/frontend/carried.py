@@ -18,6 +18,7 @@ from transkern.frontend.values import (
     Maybe,
     Object,
     OneOf,
+    OrNone,
     Record,
     Scalar,
     Seq,
@@ -73,6 +74,10 @@ class LoopState:
                 self.conditional.add(name)
                 value = value.value
             self.kinds[name] = kind_of(owner.ctx, value)
+
+    def only_none(self) -> set[str]:
+        """The names that are None in all that is known of the iterations so far."""
+        return {name for name, slot in self.slots.items() if slot == Static(None)}
 
     def is_live(self, name: str) -> bool:
         """Whether the value that an iteration leaves under `name` may be read, in the next one or after the loop."""
@@ -144,6 +149,8 @@ class LoopState:
                 items = [None] * len(kinds) if initial is None else list(children(initial) or ())
                 made = tuple(self._slot(owner, name, k, i) for k, i in zip(kinds, items, strict=True))
                 return with_children(shell, made)
+            case ("choice", (None,)):
+                return Static(None)  # no iteration that is known yet makes something else of it
             case ("choice", options):
                 variable = ctx.variable(name, "index")
                 start: Expr = b.ZERO
@@ -153,6 +160,13 @@ class LoopState:
                     start = select(initial.index, [b.index(options.index(o)) for o in initial.options])
                 ctx.emit(n.Assign(variable.name, start))
                 return OneOf(variable, options)
+            case ("or none", inner):
+                none = ctx.variable(f"{name} is None", "bool")
+                absent = isinstance(initial, Static) and initial.value is None
+                holds = initial.none if isinstance(initial, OrNone) else b.TRUE if absent else b.FALSE
+                ctx.emit(n.Assign(none.name, holds))
+                first = initial.value if isinstance(initial, OrNone) else None if absent else initial
+                return OrNone(self._slot(owner, name, inner, first), none)
             case ("object", value) if initial is not None:
                 return value  # type: ignore[no-any-return]
             case ("object", value):
@@ -220,6 +234,13 @@ class LoopState:
             slot = self.slots[name]
             if isinstance(slot, Object) and slot.token in self.fresh:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
+            if isinstance(slot, OrNone):
+                if value == slot:
+                    continue
+                pending += _none_pairs(slot, value)
+                if isinstance(value, Static) and value.value is None:
+                    continue
+                slot, value = slot.value, value.value if isinstance(value, OrNone) else value
             if value != slot:
                 self._check_alias(owner, name, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
@@ -372,7 +393,20 @@ class LoopState:
         return env
 
 
+def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
+    """Whether a slot is None after this."""
+    absent = isinstance(value, Static) and value.value is None
+    now: Value = Scalar(value.none, True) if isinstance(value, OrNone) else Static(absent)
+    return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
+
+
 def _pairs(slot: Value, value: Value) -> list[tuple[Value, Value]]:
+    if isinstance(slot, OrNone):
+        pairs = _none_pairs(slot, value)
+        if isinstance(value, Static) and value.value is None:
+            return pairs
+        inner = value.value if isinstance(value, OrNone) else value
+        return pairs if inner == slot.value else pairs + _pairs(slot.value, inner)
     mine, others = children(slot), children(value)
     if mine is not None and others is not None:
         return [p for s, v in zip(mine, others, strict=True) if s != v for p in _pairs(s, v)]
@@ -386,6 +420,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("choice", options)
         case Static(None) | Static(str()):
             return ("choice", (value.value,))
+        case OrNone(inner):
+            return ("or none", kind_of(ctx, inner))
         case Static() if is_number(value):
             expr = static_expr(value.value)
             return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr))
@@ -413,6 +449,9 @@ def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) ->
         return True
     low, high = (None, None) if known is None else (b.constant(known[0]), b.constant(known[1]))
     return low is not None and high is not None and np.iinfo(by).min <= low and high - 1 <= np.iinfo(by).max
+
+
+_NOT_NONE = ("scalar", "array", "dynamic", "items")  # kinds of what may be None in other iterations
 
 
 def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: Value) -> Any:
@@ -451,6 +490,18 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("items", shell, tuple(
                 join_kinds(ctx, name, x, y, value, s) for x, y, s in zip(k1, k2, slots, strict=True)
             ))  # fmt: skip
+        case ("or none", _), ("choice", (None,)):
+            return old
+        case ("choice", (None,)), ("or none", _):
+            return new
+        case ("or none", k1), ("or none", k2):
+            return ("or none", join_kinds(ctx, name, k1, k2, value, slot))
+        case ("or none", k1), (kind, *_) if kind != "choice":
+            return ("or none", join_kinds(ctx, name, k1, new, value, slot))
+        case ("choice", (None,)), (kind, *_) if kind in _NOT_NONE:
+            return ("or none", new)
+        case (kind, *_), ("choice", (None,)) if kind in _NOT_NONE:
+            return ("or none", old)
         case ("choice", o1), ("choice", o2):
             return ("choice", tuple(dict.fromkeys((*o1, *o2))))
         case ("object", v1), ("object", v2):

@@ -21,6 +21,7 @@ from transkern.frontend.values import (
     Known,
     Object,
     OneOf,
+    OrNone,
     Range,
     Record,
     Scalar,
@@ -78,8 +79,33 @@ def static_expr(value: Any) -> Const:
     return Const(value, "complex128")
 
 
+def present(ctx: Context, value: Value, error: str = "TypeError", message: str = "") -> Value:
+    """`value` where it is used as something that is not None: Python's error where it is."""
+    if not isinstance(value, OrNone):
+        return value
+    ctx.guard(b.logical_not(value.none), error, message or "this is None, where a value is needed")
+    return value.value
+
+
+def type_name(value: Value) -> str:
+    """The name of a value's type in Python's messages about operands."""
+    match value:
+        case Static(v) if isinstance(v, (bool, int, float, complex)):
+            return type(v).__name__
+        case Scalar() | Array():
+            kind = "i" if value.dtype == "index" else np.dtype(value.dtype).kind
+            return {"b": "bool", "i": "int", "u": "int", "c": "complex"}.get(kind, "float")
+        case Seq(_, kind):
+            return kind
+        case GrowingList():
+            return "list"
+        case _:
+            return "NoneType" if value == Static(None) else "object"
+
+
 def scalar_expr(ctx: Context, value: Value) -> Expr:
     """The expression of a scalar value (an array without dims counts)."""
+    value = present(ctx, value)
     match value:
         case Static(v) if isinstance(v, (bool, int, float, complex, np.generic)):
             return static_expr(v)
@@ -106,6 +132,8 @@ def describe(value: Value) -> str:
             return "a text made of run-time numbers"
         case OneOf(_, options):
             return f"one of {', '.join(map(repr, options))}"
+        case OrNone(inner):
+            return f"{describe(inner)} or None"
         case Static(None):
             return "None"
         case Static(v):
@@ -127,7 +155,7 @@ def describe(value: Value) -> str:
 
 def as_array(ctx: Context, value: Value) -> Array:
     """Any array-like value as an array."""
-    value = ctx.deref(value)
+    value = present(ctx, ctx.deref(value))
     match value:
         case Record(items=items) if value.is_tuple:
             return _sequence_array(ctx, items)
@@ -655,6 +683,10 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(True)
         case OneOf():
             return Scalar(value.where(bool), True)
+        case OrNone(inner, none):
+            holds = truth(ctx, inner)
+            inside = holds.expr if isinstance(holds, Scalar) else Const(bool(holds.value), "bool")  # type: ignore
+            return Scalar(b.both(b.logical_not(none), inside), True)
         case Static(v):
             if isinstance(v, np.ndarray):
                 ctx.fail("the truth value of an array")

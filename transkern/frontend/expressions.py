@@ -23,8 +23,10 @@ from transkern.frontend.elementwise import (
     describe,
     is_number,
     is_python_number,
+    present,
     scalar_expr,
     truth,
+    type_name,
 )  # fmt: skip
 from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
 from transkern.frontend.source import from_object, span_of
@@ -45,6 +47,7 @@ from transkern.frontend.values import (
     Method,
     Object,
     OneOf,
+    OrNone,
     Record,
     Scalar,
     Scope,
@@ -141,6 +144,8 @@ class Expressions:
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expr(operand)
                 with At(ctx, node, self.scope.file):
+                    sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
+                    inner = present(ctx, inner, "TypeError", f"bad operand type for unary {sign}: 'NoneType'")
                     return apply(ctx, _UNARY[type(op)], [inner], operator_call=True)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self.comparison(node, left, ops, comparators)
@@ -159,7 +164,7 @@ class Expressions:
             case ast.Slice():
                 return self.item(node)
             case ast.Subscript(value=value, slice=index):
-                base = self.expr(value)
+                base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
                 items = self.items(index)
                 with At(ctx, node, self.scope.file):
                     if isinstance(base, Known) and base.path in grids.MAKERS:
@@ -168,6 +173,8 @@ class Expressions:
             case ast.Attribute(value=value, attr=attr):
                 owner = self.expr(value)
                 with At(ctx, node, self.scope.file):
+                    missing = f"'NoneType' object has no attribute '{attr}'"
+                    owner = present(ctx, owner, "AttributeError", missing)
                     found = attributes.attribute(ctx, owner, attr)
                     if isinstance(found, Bound) and attributes.is_property(ctx, owner, attr):
                         return self.inline(found.function, [found.receiver], {}, node)
@@ -316,6 +323,8 @@ class Expressions:
                 if isinstance(one, OneOf) and isinstance(two, Static) and two.value is None:
                     is_none = one.where(lambda option: option is None)
                     return Scalar(is_none if isinstance(op, ast.Is) else b.logical_not(is_none), True)
+                if isinstance(one, OrNone) and isinstance(two, Static) and two.value is None:
+                    return Scalar(one.none if isinstance(op, ast.Is) else b.logical_not(one.none), True)
             same = _identical(x, y)
             if same is None:
                 ctx.fail("`is` between run-time values", "use ==")
@@ -325,6 +334,8 @@ class Expressions:
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
         x, y = ctx.deref(x), ctx.deref(y)
+        if isinstance(x, OrNone) or isinstance(y, OrNone):
+            return self._compare_or_none(op, x, y)
         if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
             x, y = Seq(x.items), Seq(y.items)
         if isinstance(x, Known) and isinstance(y, Known):
@@ -355,6 +366,29 @@ class Expressions:
             del two
         return apply(ctx, name, [x, y], operator_call=True)
 
+    def _compare_or_none(self, op: ast.cmpop, x: Value, y: Value) -> Value:
+        """A comparison of what may be None: that is equal to None alone, and has no order."""
+        ctx = self.ctx
+        if not isinstance(op, (ast.Eq, ast.NotEq)):
+            symbol = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
+            names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (x, y)]
+            for k, one in enumerate((x, y)):
+                shown = [("NoneType" if j == k else name) for j, name in enumerate(names)]
+                text = f"'{symbol}' not supported between instances of '{shown[0]}' and '{shown[1]}'"
+                present(ctx, one, "TypeError", text)
+            return self._compare(op, *(v.value if isinstance(v, OrNone) else v for v in (x, y)))
+        one, two = (x, y) if isinstance(x, OrNone) else (y, x)
+        assert isinstance(one, OrNone)
+        if isinstance(two, OrNone):
+            ctx.fail("a comparison of two values that may be None", "test them with `is None` first")
+        if isinstance(two, Static) and two.value is None:
+            return Scalar(one.none if isinstance(op, ast.Eq) else b.logical_not(one.none), True)
+        equal = self._compare(ast.Eq(), one.value, two)
+        if isinstance(equal, Array) and equal.ndim:
+            ctx.fail("a comparison of an array that may be None", "test it with `is None` first")
+        is_equal = Scalar(b.both(b.logical_not(one.none), condition_of(truth(ctx, equal))), True)
+        return is_equal if isinstance(op, ast.Eq) else self._not(is_equal)
+
     def _and(self, x: Value, y: Value) -> Value:
         if isinstance(x, Static):
             return y if x.value else x
@@ -363,6 +397,34 @@ class Expressions:
         if isinstance(x, Scalar) and isinstance(y, Scalar):
             return Scalar(b.both(condition_of(truth(self.ctx, x)), condition_of(truth(self.ctx, y))), y.python)
         self.ctx.fail("a chained comparison of arrays", "use (a < b) & (b < c)")
+
+    def told(self, test: ast.expr | None, holds: bool) -> dict[str, Value]:
+        """What the outcome of a test says about names that may be None."""
+        match test:
+            case ast.Compare(ast.Name(name), [ast.Is() | ast.IsNot() as op], [ast.Constant(None)]):
+                value = self.env.get(name)
+                if isinstance(value, OrNone):
+                    return {name: Static(None) if isinstance(op, ast.Is) is holds else value.value}
+            case ast.Name(name) if holds and isinstance(value := self.env.get(name), OrNone):
+                return {name: value.value}
+            case ast.UnaryOp(ast.Not(), inner):
+                return self.told(inner, not holds)
+            case ast.BoolOp(op, values) if isinstance(op, ast.And) is holds:
+                return {k: v for part in values for k, v in self.told(part, holds).items()}
+            case _:
+                pass
+        return {}
+
+    @contextmanager
+    def knowing_none(self, test: ast.expr, holds: bool) -> Iterator[None]:
+        """Inside an expression, what the outcome of a test says about names that may be None."""
+        known = self.told(test, holds)
+        before = {k: self.env[k] for k in known}
+        self.env.update(known)
+        try:
+            yield
+        finally:
+            self.env.update({k: before[k] for k, v in known.items() if self.env.get(k) is v})
 
     def _not(self, x: Value) -> Value:
         value = truth(self.ctx, x)
@@ -408,7 +470,8 @@ class Expressions:
         last: Value = Static(is_and)
         for position, node in enumerate(values):
             ends = False
-            with ctx.block() as extra:
+            left = ast.BoolOp(ast.And() if is_and else ast.Or(), list(values[:position]))
+            with ctx.block() as extra, self.knowing_none(left, is_and):
                 try:
                     value = self.expr(node)
                 except Terminated:  # it raises, where it is evaluated
@@ -465,7 +528,7 @@ class Expressions:
         holds = ctx.let(condition.expr, "condition") if buffers_read(condition.expr) else condition.expr
         sides: list[tuple[Value | None, list[n.Stmt]]] = []
         for node, known in ((body, holds), (orelse, b.logical_not(holds))):
-            with ctx.block() as out, ctx.knowing(known):
+            with ctx.block() as out, ctx.knowing(known), self.knowing_none(test, node is body):
                 try:
                     sides.append((self.expr(node), out))
                 except Terminated:  # this side raises

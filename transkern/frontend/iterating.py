@@ -13,6 +13,7 @@ from transkern.frontend.elementwise import (
     as_array,
     describe,
     is_number,
+    present,
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import constant_object, unravel
@@ -42,7 +43,7 @@ from transkern.ir.expr import Expr
 
 def iteration(ctx: Context, source: Value) -> Any:
     """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
-    source = ctx.deref(source)
+    source = present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable")
     match source:
         case Dict(keys):
             return [Static(k) for k in keys]

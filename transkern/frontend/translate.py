@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.errors import NeedsConstant
+from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import attributes, growing, iterating, library_calls, sequences, shaping, storing
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Terminated
@@ -23,9 +23,11 @@ from transkern.frontend.elementwise import (
     describe,
     is_number,
     part,
+    present,
     scalar_expr,
     select,
     static_expr,
+    type_name,
 )  # fmt: skip
 from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
@@ -52,6 +54,7 @@ from transkern.frontend.values import (
     Method,
     Object,
     OneOf,
+    OrNone,
     Range,
     Record,
     Scalar,
@@ -70,7 +73,12 @@ from transkern.ir.complexes import REAL, has_part, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
+_SYMBOLS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
+}  # fmt: skip
 _UNROLL, _FEW = 64, 16
+_MOST_NONE = 4
 _MESSAGE_NUMBERS = 6  # what the targets have room for
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
@@ -113,9 +121,20 @@ class Translator(Expressions):
                 self.statement(statement)
             except Terminated:
                 return True
+            except CompileError as error:
+                if not self._meets_none(statement):
+                    raise
+                self.ctx.deferred = self.ctx.deferred or error
+                return True
             finally:
                 self.pending.pop()
         return False
+
+    def _meets_none(self, statement: ast.stmt) -> bool:
+        """Whether a statement uses a name that is None in all iterations known so far: another may give it a value, and
+        the loop is then translated again. Until then the statement is one that raises."""
+        names = {name for state in self.loops for name in state.only_none()}
+        return bool(names) and any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(statement))
 
     def finish(self) -> bool:
         """Translate all that comes after the present block, to the function's end (where a branch returns in an inlined
@@ -286,8 +305,27 @@ class Translator(Expressions):
             assert not self.loops, "`return` inside a loop is a flag and a break"
             self.ended = True
             raise Terminated
-        self.ctx.emit(n.Return(self.returned(result)))
+        self.hand_back(result)
         raise Terminated
+
+    def hand_back(self, value: Value, decided: int = 0) -> None:
+        """Return `value` from the compiled function; where something in it may be None, each way by itself."""
+        ctx = self.ctx
+        found = _or_none(ctx, value)
+        if found is None:
+            ctx.emit(n.Return(self.returned(value)))
+            return
+        if decided > _MOST_NONE:
+            ctx.fail(f"returning more than {_MOST_NONE} things that may be None", "return fewer")
+        for is_none in (True, False):
+            heap = dict(ctx.heap)
+            with ctx.block() as out:
+                self.hand_back(_decided(ctx, value, found.none, is_none), decided + 1)
+            ctx.heap = heap
+            if is_none:
+                ctx.emit(n.If(found.none, tuple(out)))
+            else:
+                ctx.out.extend(out)
 
     def returned(self, value: Value) -> n.Result:
         """The result, and with it what was put into the arguments."""
@@ -482,6 +520,8 @@ class Translator(Expressions):
                 return self.allocate(with_children(value, items), name)
             case Text(template, args):
                 return Text(template, tuple(self.settle(a, name) for a in args))
+            case OrNone(inner, none):
+                return OrNone(self.settle(inner, name), ctx.let(none, f"{name} is None"))
             case _:
                 return value
 
@@ -546,7 +586,7 @@ class Translator(Expressions):
     def elements(self, value: Value, wanted: int, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
         ctx = self.ctx
-        value = ctx.deref(value)
+        value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
         match value:
             case Dict(keys):
                 return [Static(k) for k in keys]
@@ -717,6 +757,8 @@ class Translator(Expressions):
     def operate(self, op: str, left: Value, right: Value) -> Value:
         ctx = self.ctx
         left, right = ctx.deref(left), ctx.deref(right)
+        if isinstance(left, OrNone) or isinstance(right, OrNone):
+            left, right = self.operands(op, left, right)
         if op == "matmul":
             return library_calls.matmul(ctx, left, right)
         texts = text_operation(ctx, op, left, right)
@@ -742,6 +784,18 @@ class Translator(Expressions):
                 return Static(PYTHON_OPERATORS[op](left.value, right.value))
         return apply(ctx, op, [left, right], operator_call=True)
 
+    def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:
+        """Operands of which one may be None: Python's error where it is."""
+        symbol = {**_SYMBOLS, "power": "** or pow()"}.get(op)
+        if symbol is None:
+            self.ctx.fail("a matrix product of what may be None", "test it with `is None` first")
+        names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (left, right)]
+        left = present(
+            self.ctx, left, "TypeError", f"unsupported operand type(s) for {symbol}: 'NoneType' and '{names[1]}'"
+        )
+        text = f"unsupported operand type(s) for {symbol}: '{names[0]}' and 'NoneType'"
+        return left, present(self.ctx, right, "TypeError", text)
+
     # --- branches
 
     def branch(self, node: ast.If) -> bool:
@@ -752,11 +806,12 @@ class Translator(Expressions):
         if isinstance(condition, Static):
             return self.block(node.body if condition.value else node.orelse)
         assert isinstance(condition, Scalar)
-        return self.fork(condition.expr, node.body, node.orelse, live_after(self.node, node))
+        return self.fork(condition.expr, node.body, node.orelse, live_after(self.node, node), node.test)
 
     def fork(
-        self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], live: frozenset[str] | None
-    ) -> bool:
+        self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], live: frozenset[str] | None,
+        test: ast.expr | None = None,
+    ) -> bool:  # fmt: skip
         """Both branches of a run-time condition; of the names that they bind, those in `live` are joined."""
         ctx = self.ctx
         span = ctx.span
@@ -764,9 +819,12 @@ class Translator(Expressions):
         before, heap = dict(self.env), dict(ctx.heap)
         heaps: list[dict[int, Value]] = []
         outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
+        told: list[dict[str, Value]] = []
         for statements in (then, orelse):
             self.env.clear()
             self.env.update(before)
+            told.append(self.told(test, statements is then))
+            self.env.update(told[-1])
             ctx.heap = dict(heap)
             self.ended = False
             holds = condition if statements is then else b.logical_not(condition)
@@ -793,6 +851,8 @@ class Translator(Expressions):
             self.env.update(env2 if done1 else env1)
             ctx.heap = heaps[1] if done1 else heaps[0]
         else:
+            for env, known in zip((env1, env2), told, strict=True):
+                env.update({k: before[k] for k, v in known.items() if env.get(k) is v})
             self.merge_heaps(heaps[0], heaps[1], out1, out2)
             self.merge(env1, env2, out1, out2, live)
         ctx.span = span
@@ -884,6 +944,8 @@ class Translator(Expressions):
             for choice, out in ((first, out1), (second, out2)):
                 out.append(n.Assign(variable.name, _renumbered(choice, options), span=ctx.span))
             return OneOf(variable, options)
+        if any(isinstance(v, OrNone) or v == Static(None) for v in (one, two)):
+            return self.join_none(name, one, two, out1, out2) or differ
         lists = [ctx.deref(v) for v in (one, two)]
         if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
             return self.join_lists(name, lists[0], lists[1], out1, out2)
@@ -897,6 +959,26 @@ class Translator(Expressions):
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
         return differ
+
+    def join_none(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value | None:
+        """None or a value: a flag, and the value where there is one."""
+        ctx = self.ctx
+        nothing = [isinstance(v, Static) and v.value is None for v in (one, two)]
+        inner = [v.value if isinstance(v, OrNone) else v for v in (one, two)]
+        if any(_is_text(v) for v in inner):
+            return None
+        none = ctx.variable(f"{name} is None", "bool")
+        for value, absent, out in zip((one, two), nothing, (out1, out2), strict=True):
+            holds = value.none if isinstance(value, OrNone) else b.TRUE if absent else b.FALSE
+            out.append(n.Assign(none.name, holds, span=ctx.span))
+        joined: Value
+        if any(nothing):
+            joined = self.half(name, inner[nothing.index(False)], out1, out2, nothing[1])
+        else:
+            joined = inner[0] if inner[0] == inner[1] else self.join(name, inner[0], inner[1], out1, out2)
+        if isinstance(joined, Unbound):
+            return joined
+        return OrNone(joined.value if isinstance(joined, Maybe) else joined, none)
 
     def join_lists(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         """A list that grows, with the elements of one of two."""
@@ -1276,11 +1358,38 @@ def _bound(value: Value) -> Expr | None:
     return value.bound
 
 
+def _or_none(ctx: Context, value: Value) -> OrNone | None:
+    """Something in a result that may be None."""
+    value = ctx.deref(value)
+    if isinstance(value, OrNone):
+        return value
+    return next((found for i in children(value) or () if (found := _or_none(ctx, i)) is not None), None)
+
+
+def _decided(ctx: Context, value: Value, none: Expr, is_none: bool) -> Value:
+    """A result in which what depends on `none` is decided."""
+    if isinstance(value, Object):
+        ctx.heap[value.token] = _decided(ctx, ctx.heap[value.token], none, is_none)
+        return value
+    if isinstance(value, OrNone):
+        if value.none != none:
+            return value
+        return Static(None) if is_none else _decided(ctx, value.value, none, is_none)
+    items = children(value)
+    if not items:
+        return value
+    return with_children(value, tuple(_decided(ctx, i, none, is_none) for i in items))
+
+
 def _choice(value: Value) -> OneOf | None:
     """A text or None as a choice."""
     if isinstance(value, Static) and (value.value is None or type(value.value) is str):
         return OneOf(b.ZERO, (value.value,))
     return value if isinstance(value, OneOf) else None
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, (OneOf, Text)) or (isinstance(value, Static) and isinstance(value.value, str))
 
 
 def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:

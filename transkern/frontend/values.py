@@ -163,6 +163,14 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class OrNone:
+    """None where `none` holds, else `value`."""
+
+    value: Value
+    none: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """A text with numbers that are known at run time: ``template.format(*args)``."""
 
@@ -273,7 +281,7 @@ class Generator:
 
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Range | Concatenation | Function | Known
-    | Method | Bound | Text | OneOf | Slice | Maybe | Generator | Unbound
+    | Method | Bound | Text | OneOf | OrNone | Slice | Maybe | Generator | Unbound
 )  # fmt: skip
 
 
