@@ -85,3 +85,44 @@ def test_a_pass_without_work_for_threads_does_not_ask_openmp(tmp_path: Path) -> 
     assert "#pragma omp parallel" in with_threads
     assert "parallel" not in without
     assert "#pragma omp simd" in without
+
+
+RELAXED = """
+import numpy as np
+import transkern
+
+@transkern.compile(target="cpu")
+def relaxed(x, steps):
+    y = x.copy()
+    for _ in range(steps):
+        y[0] = y[1] + y[2]
+        for i in range(1, x.shape[0] - 1):
+            x[i] = (y[i - 1] + y[i + 1]) * 0.5
+        for i in range(1, x.shape[0] - 1):
+            y[i] = x[i - 1] - x[i + 1]
+    return y
+
+if __name__ == "__main__":
+    x = np.random.default_rng(2).standard_normal(150_001)
+    got = relaxed(x.copy(), 100)
+    y = x.copy()
+    for _ in range(100):
+        y[0] = y[1] + y[2]
+        x[1:-1] = (y[:-2] + y[2:]) * 0.5
+        y[1:-1] = x[:-2] - x[2:]
+    np.testing.assert_array_equal(got, y)
+    print("equal")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_a_team_waits_for_all_its_threads(threads: int, tmp_path: Path) -> None:
+    """Also where there are more of them than cores, and some fall asleep; one thread does the first line alone."""
+    (tmp_path / "relaxed.py").write_text(RELAXED)
+    files = emit_files(tmp_path / "relaxed.py", "relaxed", "cpu", "relaxed(float64[n], int)")
+    text = next(v for k, v in files.items() if k.endswith(".c"))
+    assert text.count("meet(&passes") == text.count(" nowait") == 3
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(Path(__file__).parents[2])}
+    command = [sys.executable, str(tmp_path / "relaxed.py")]
+    run = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=120)
+    assert run.stdout.strip() == "equal", run.stderr

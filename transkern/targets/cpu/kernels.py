@@ -17,6 +17,7 @@ from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.names import Names
 from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     bodies,
@@ -33,7 +34,7 @@ from transkern.ir.traverse import (
 from transkern.targets.clike import CPrinter, ident, kind_of
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.streams import print_streamed, streams
-from transkern.targets.cpu.teams import print_shared, team
+from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
 
 TYPES = {
     "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
@@ -90,8 +91,11 @@ class KernelPrinter:
     read: set[str] = field(default_factory=set)  # the buffers that the kernel reads
     known: set[str] = field(default_factory=set)  # conditions that have been asked: they hold here
     team: bool = False  # whether a team of threads runs the statement together
+    meeting: str = ""  # where its threads wait for each other
+    names: Names = field(init=False)
 
     def __post_init__(self) -> None:
+        self.names = Names.of(self.program)
         self.c = CPrinter(self.program.buffers, TYPES)
 
     # --- functions
@@ -334,9 +338,7 @@ class KernelPrinter:
             shared = team(self, s)
             shared = "1" if shared in self.known else shared
             if shared:
-                condition = "" if shared == "1" else f" if({shared})"
-                self.line(f"#pragma omp parallel{condition}  // one team of threads for all passes")
-                self.team = True
+                begin_team(self, shared)
             loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
             if not loops and 1 < (b.constant(b.sub(s.stop, s.start)) or 0) <= _SHORT:
                 self.line(f"#pragma GCC unroll {_SHORT}")
@@ -382,6 +384,8 @@ class KernelPrinter:
         self.iteration(s, vector)
         self.parallel -= bool(threads)
         self.line("}")
+        if threads == "team":
+            wait_for_all(self)
 
     def iteration(self, s: n.Loop, vector: bool) -> None:
         """The body of a parallel loop, with the variables that each iteration has for itself."""
@@ -463,7 +467,7 @@ class KernelPrinter:
         words = "#pragma omp"
         schedule = f" schedule(static, {_UNEVEN})" if threads and _uneven(s) else " schedule(static)"
         if threads == "team":
-            return words + (" for simd" if simd else " for") + clauses + schedule
+            return words + (" for simd" if simd else " for") + clauses + schedule + " nowait"
         if threads:
             words += " parallel for"
         if simd:

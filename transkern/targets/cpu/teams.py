@@ -1,4 +1,8 @@
-"""One team of threads for all passes of a loop in order: a barrier costs less than to wake threads each time."""
+"""One team of threads for all passes of a loop in order: a barrier costs less than to wake threads each time.
+
+The barrier is our own. OpenMP's waits as its idle threads do between calls, and these sleep (see `build`): to wake one
+takes tens of microseconds, as long as a pass may take in all. Ours turns for a while first.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,62 @@ if TYPE_CHECKING:
 
 _LANES = 512  # at most so many lanes has a block
 _WORK = 300_000  # operations of one pass below which a barrier costs a team more than it gains
+
+_MEET = """// Where the threads of a team wait for each other: for some microseconds awake, then asleep.
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+#ifdef _OPENMP
+int omp_get_num_threads(void);
+#else
+static inline int omp_get_num_threads(void) { return 1; }
+#endif
+typedef struct { int arrived, turn, asleep; } meeting;
+static void meet(meeting *m) {
+    const int turn = __atomic_load_n(&m->turn, __ATOMIC_ACQUIRE);
+    if (__atomic_add_fetch(&m->arrived, 1, __ATOMIC_ACQ_REL) == omp_get_num_threads()) {  // the last one
+        __atomic_store_n(&m->arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&m->turn, (int)(turn + 1u), __ATOMIC_SEQ_CST);
+#ifdef __linux__
+        if (__atomic_load_n(&m->asleep, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &m->turn, 129, 0x7fffffff);  // wake all
+#endif
+        return;
+    }
+    for (int k = 0; k < 2000; ++k) {
+        if (__atomic_load_n(&m->turn, __ATOMIC_ACQUIRE) != turn) return;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("yield");
+#endif
+    }
+    __atomic_add_fetch(&m->asleep, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&m->turn, __ATOMIC_SEQ_CST) == turn) {
+#ifdef __linux__
+        syscall(SYS_futex, &m->turn, 128, turn, (void *)0);  // wait while it is this turn
+#else
+        usleep(1);
+#endif
+    }
+    __atomic_sub_fetch(&m->asleep, 1, __ATOMIC_SEQ_CST);
+}"""
+
+
+def begin_team(printer: KernelPrinter, condition: str) -> None:
+    """The line before a loop whose passes a team of threads runs, on `condition` (``1``: always)."""
+    printer.c.used.setdefault("meet", _MEET)
+    printer.meeting = printer.names.fresh("passes")
+    asked = "" if condition == "1" else f" if({condition})"
+    printer.line(f"meeting {printer.meeting} = {{0}};")
+    printer.line(f"#pragma omp parallel{asked}  // one team of threads for all passes")
+    printer.team = True
+
+
+def wait_for_all(printer: KernelPrinter) -> None:
+    """What each thread of a team does before it goes on to what others may still be computing."""
+    printer.line(f"meet(&{printer.meeting});")
+
 
 
 def team(printer: KernelPrinter, s: n.Loop) -> str:
@@ -72,12 +132,13 @@ def print_shared(printer: KernelPrinter, statements: Sequence[n.Stmt]) -> None:
 
     def flush() -> None:
         if alone:
-            printer.line("#pragma omp single")
+            printer.line("#pragma omp single nowait")
             printer.line("{")
             printer.parallel += 1
             printer.nested(alone)
             printer.parallel -= 1
             printer.line("}")
+            wait_for_all(printer)
             alone.clear()
 
     for s in statements:
