@@ -45,12 +45,20 @@ def check_of_computed(a: Any) -> None:
             v *= 1 if a[1, 0] else int(v)
 
 
+def filter_that_nobody_reads(y: Any) -> None:
+    """`contract_temporaries`: with a filter went the store that had been fused into it."""
+    chosen = y >= 2
+    y[chosen] = 1
+    y[chosen]
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
         *((reciprocal, (np.array([0, 1, 2], d),)) for d in ("int16", "int32", "int64", "uint32", "uint64")),
+        (filter_that_nobody_reads, (np.arange(7.0),)),
         (check_of_computed, (np.ones((3, 4), bool),)),
         (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
     ],

@@ -252,6 +252,13 @@ def _rename_stores(s: n.Stmt, name: str, other: str) -> n.Stmt:
     return with_bodies(s, lambda body: tuple(_rename_stores(x, name, other) for x in body))
 
 
+def _without_result(s: n.Compact) -> tuple[n.Stmt, ...]:
+    """What a filter that nobody needs leaves: the work of the loops that went into it."""
+    if not any(isinstance(x, (n.Store, n.Assign, n.Accumulate, n.Scanning, n.Compact, n.Library)) for x in walk(s.body)):
+        return ()
+    return (n.Loop(s.axis, s.start, s.stop, b.ONE, "parallel", s.body, span=s.span),)
+
+
 def _drop_unused(program: n.Program) -> n.Program:
     """Without stores to temporaries that nothing reads, and without what only served them."""
     while True:
@@ -278,6 +285,7 @@ def _drop_unused(program: n.Program) -> n.Program:
                     case n.Alloc(buffer=stored) | n.Store(buffer=stored) | n.Scanning(buffer=stored) if stored in dead:
                         continue
                     case n.Compact(outputs=outputs) if set(outputs) <= dead:
+                        out.extend(clean(_without_result(s)))
                         continue
                     case n.Library(outs=outs) if outs and set(outs) <= dead:
                         continue
