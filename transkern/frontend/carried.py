@@ -183,6 +183,7 @@ class LoopState:
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if ctx.is_seen(name, initial):
             self.from_outside[slot] = name
+            ctx.begun.add(slot)
 
     def back(self, owner: Translator) -> None:
         """The end of an iteration: the names' values go into their slots."""
@@ -244,7 +245,7 @@ class LoopState:
             if value != slot:
                 self._check_alias(owner, name, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
-                    if ctx.is_seen(name, value) or value.base in self.from_outside:
+                    if ctx.is_seen(name, value):
                         ctx.chosen[slot.base] = name, None
                 pending += _pairs(slot, value)
         self._sync_objects(owner, pending)

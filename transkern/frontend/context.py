@@ -63,6 +63,7 @@ class Context:
         # arrays that are copies of one of several, as a run-time condition chooses: what they hold may be read, but a
         # store would have to go to the one chosen
         self.chosen: dict[str, tuple[str, Expr | None]] = {}
+        self.begun: set[str] = set()  # what loops carry that begins as an array which is seen elsewhere
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
@@ -181,11 +182,12 @@ class Context:
             set(self.appended),
             dict(self.chosen),
             list(self.copies),
+            set(self.begun),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies = state
-        self.chosen, self.copies = dict(chosen), list(copies)
+        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies, begun = state
+        self.chosen, self.copies, self.begun = dict(chosen), list(copies), set(begun)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
@@ -520,7 +522,7 @@ class Context:
         """Whether a store into the array `value`, bound to `name`, is seen under another name, or by the caller."""
         if not isinstance(value, Array) or not value.view or value.mask is not None:
             return False
-        if self.buffers[value.base].role == "argument" or value.base in self.chosen:
+        if self.buffers[value.base].role == "argument" or value.base in self.chosen or value.base in self.begun:
             return True
         others = [v for frame in self.frames for k, v in frame.items() if k != name]
         if name != "item":  # what stands in a container, seen through it
