@@ -153,6 +153,17 @@ def exchanged(x: Any, y: Any, k: int) -> None:
     x[0] = 5
 
 
+def exchanged_in_two_loops(x: Any, y: Any, k: int) -> None:
+    for _ in range(k):
+        for _ in range(len(x)):
+            x, y = y, x
+    x[0] = 5
+
+
+def one_of_two_types(x: Any, y: Any) -> Any:
+    return x[0] if y[0] > 0 else y[0]
+
+
 def perhaps_exchanged(x: Any, y: Any, k: int) -> None:
     if x[0] > 0:
         x, y = y, x
@@ -175,6 +186,8 @@ def view_of_shared(x: Any, y: Any) -> Any:
         ),  # no type holds -1 and a uint8, as Python's names
         (largest_of, (np.arange(3, dtype=np.uint8), 300), "`max` of"),
         (exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
+        (exchanged_in_two_loops, (np.ones(3), np.ones(3), 1), "one of several arrays"),
+        (one_of_two_types, (np.ones(3, np.int16), np.ones(3)), "different types"),
         (perhaps_exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",

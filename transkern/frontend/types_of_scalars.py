@@ -9,7 +9,8 @@ from transkern.frontend.values import Array, Scalar, Static, Value
 
 
 def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
-    """The type of a scalar that is one of two types; a Python number takes the type of a NumPy scalar."""
+    """The type of a scalar that is one of two types; a Python number takes the type of a NumPy scalar. Two different
+    types of NumPy's have none."""
     if (d1, p1) == (d2, p2):
         return d1, p1
     if p1 and p2:
@@ -24,7 +25,7 @@ def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None
             return ("bool", False) if python == other else None
         joined = np.result_type(weak[python], np.dtype(other)).name
         return str(joined), False
-    return None if "bool" in (d1, d2) else (str(np.result_type(d1, d2).name), False)
+    return None  # what holds both would not wrap and round as they do
 
 
 def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
