@@ -254,7 +254,8 @@ def _rename_stores(s: n.Stmt, name: str, other: str) -> n.Stmt:
 
 def _without_result(s: n.Compact) -> tuple[n.Stmt, ...]:
     """What a filter that nobody needs leaves: the work of the loops that went into it."""
-    if not any(isinstance(x, (n.Store, n.Assign, n.Accumulate, n.Scanning, n.Compact, n.Library)) for x in walk(s.body)):
+    lasting = (n.Store, n.Assign, n.Accumulate, n.Scanning, n.Compact, n.Library)
+    if not any(isinstance(x, lasting) for x in walk(s.body)):
         return ()
     return (n.Loop(s.axis, s.start, s.stop, b.ONE, "parallel", s.body, span=s.span),)
 
@@ -279,7 +280,7 @@ def _drop_unused(program: n.Program) -> n.Program:
         }  # fmt: skip
 
         def clean(block: tuple[n.Stmt, ...], dead: set[str] = dead) -> tuple[n.Stmt, ...]:
-            out = []
+            out: list[n.Stmt] = []
             for s in block:
                 match s:
                     case n.Alloc(buffer=stored) | n.Store(buffer=stored) | n.Scanning(buffer=stored) if stored in dead:
