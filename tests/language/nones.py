@@ -95,7 +95,7 @@ def what_a_helper_finds(x, level):
                 return i
 
     k = find(x)
-    return k, 0.0 if k is None else x[k], k == None, k != 3, k == 0, not k, x.max()
+    return k, x[0] if k is None else x[k], k == None, k != 3, k == 0, not k, x.max()
 
 
 @case(M, -1)

@@ -34,6 +34,7 @@ from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
     Bound,
+    Char,
     Concatenation,
     Dict,
     Function,
@@ -60,10 +61,12 @@ from transkern.ir.traverse import buffers_read
 def _len(ctx: Context, a: Arguments) -> Value:
     value = a.need("obj")
     match value:
+        case Char():
+            return Static(1)
         case Seq(items) | Dict(items=items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
             return Static(len(items))
-        case GrowingList(count=count):
-            return Scalar(b.size(count), True)
+        case GrowingList():
+            return static_or(value.length)
         case Static(str() | tuple() | list() as items):
             return Static(len(items))
         case Range(start, stop, step):
@@ -195,6 +198,27 @@ def _pow(ctx: Context, a: Arguments) -> Value:
         return apply(ctx, "power", [base, exponent], operator_call=True)
     known = [constant_object(ctx, v, "pow() with a modulus, of run-time numbers") for v in (base, exponent, mod)]
     return Static(pow(*known))
+
+
+@handles("builtins.ord", names="c")
+def _ord(ctx: Context, a: Arguments) -> Value:
+    value = a.need("c")
+    if isinstance(value, Static) and isinstance(value.value, str) and len(value.value) == 1:
+        return Static(ord(value.value))
+    if isinstance(value, Char):
+        return Scalar(value.code, True)
+    ctx.fail(f"`ord` of {describe(value)}")
+
+
+@handles("builtins.chr", names="i")
+def _chr(ctx: Context, a: Arguments) -> Value:
+    value = a.need("i")
+    if isinstance(value, Static) and isinstance(value.value, int):
+        return Static(chr(value.value))
+    code = b.as_index(scalar_expr(ctx, value))
+    inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(0x110000)))
+    ctx.guard(inside, "ValueError", "chr() arg not in range(0x110000)")
+    return Char(ctx.let(code, "code"))
 
 
 @handles("builtins.str", "builtins.repr", names="object")

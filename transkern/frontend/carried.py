@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
     Array,
+    Char,
     Dict,
     Function,
+    GrowingList,
     Known,
     Maybe,
     Object,
@@ -160,6 +163,11 @@ class LoopState:
                     start = select(initial.index, [b.index(options.index(o)) for o in initial.options])
                 ctx.emit(n.Assign(variable.name, start))
                 return OneOf(variable, options)
+            case ("character",):
+                variable = ctx.variable(name, "index")
+                code = None if initial is None else code_of(initial)
+                ctx.emit(n.Assign(variable.name, b.ZERO if code is None else code))
+                return Char(variable)
             case ("or none", inner):
                 none = ctx.variable(f"{name} is None", "bool")
                 absent = isinstance(initial, Static) and initial.value is None
@@ -337,6 +345,11 @@ class LoopState:
         moving = {s.base for s, _ in pending if isinstance(s, Array)}
         changing |= {v for s, _ in pending if isinstance(s, Array) for d in s.dims for v in variables_read(d)}
         settled: list[tuple[Value, Value]] = []
+        pending = [
+            (Scalar(s.code, True), Scalar(code, True))
+            if isinstance(s, Char) and (code := code_of(v)) is not None else (s, v) for s, v in pending
+        ]  # fmt: skip
+        changing |= {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
         for slot, value in pending:
             if isinstance(slot, Scalar):
                 expr = b.cast(scalar_expr(ctx, value), slot.dtype)
@@ -421,6 +434,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("choice", options)
         case Static(None) | Static(str()):
             return ("choice", (value.value,))
+        case Char():
+            return ("character",)
         case OrNone(inner):
             return ("or none", kind_of(ctx, inner))
         case Static() if is_number(value):
@@ -440,6 +455,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("items", with_children(value, ()), tuple(kind_of(ctx, i) for i in items))
         case Object():
             return ("object", value)
+        case GrowingList() if value.prefix:
+            return ("same", Unbound("a name that stands for another list of a list in each iteration of a loop"))
         case _:
             return ("same", value)
 
@@ -503,6 +520,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("or none", new)
         case (kind, *_), ("choice", (None,)) if kind in _NOT_NONE:
             return ("or none", old)
+        case ("character",), ("choice", (str() as text,)) if len(text) == 1:
+            return old
+        case ("choice", (str() as text,)), ("character",) if len(text) == 1:
+            return new
         case ("choice", o1), ("choice", o2):
             return ("choice", tuple(dict.fromkeys((*o1, *o2))))
         case ("object", v1), ("object", v2):

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
+import numpy as np
+
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Function, Object, Scalar, Seq, Unbound, Value, children
+from transkern.frontend.values import Array, Function, GrowingList, Object, Scalar, Seq, Unbound, Value, children
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -21,12 +23,12 @@ from transkern.ir.traverse import buffers_read, scalars_set, variables_read, wal
 Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
 
 
-class Terminated(Exception):
-    """The block being translated has ended (return, raise, break, continue)."""
-
-
 Site = tuple[Any, ...]
 Change = tuple[str, str, Any]  # as in `runtime.structures`
+
+
+class Terminated(Exception):
+    """The block being translated has ended (return, raise, break, continue)."""
 
 
 class MustGrow(Exception):
@@ -37,7 +39,14 @@ class MustGrow(Exception):
 
 
 class NotKnown(CompileError):
-    """Something must be known at specialisation: it may be, where a loop is unrolled."""
+    """Something must be known at specialisation: it may be, where a loop is unrolled.
+
+    Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
+    one of rows (`table`).
+    """
+
+    wanted: tuple[Site, tuple[str, bool]] | None = None
+    table: Site | None = None
 
 
 class Copy(NamedTuple):
@@ -103,7 +112,10 @@ class Context:
         self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
-        self.unrolling = 0  # loops around that could be unrolled
+        self.wanted: dict[Site, tuple[str, bool]] = {}  # lists of several types of numbers: one that holds all
+        self.texts: dict[str, np.ndarray[Any, Any]] = {}  # the codes of texts
+        self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
+        self.tables: set[Site] = set()  # lists of short lists whose items change
 
     @property
     def span(self) -> Span:

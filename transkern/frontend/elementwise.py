@@ -14,6 +14,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.values import (
     Array,
     Bound,
+    Char,
     Concatenation,
     Dict,
     Function,
@@ -132,6 +133,8 @@ def describe(value: Value) -> str:
             return "a text made of run-time numbers"
         case OneOf(_, options):
             return f"one of {', '.join(map(repr, options))}"
+        case Char():
+            return "a character"
         case OrNone(inner):
             return f"{describe(inner)} or None"
         case Static(None):
@@ -187,17 +190,16 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
     if not owner.dtype and not owner.columns:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
-    count = b.size(owner.count)
     if owner.columns:
-        return _table(ctx, owner, count)
-    axes = ctx.axes((count, *owner.dims))
-    body: Expr = ctx.load(owner.buffer, tuple(a.var for a in axes))
+        return _table(ctx, owner, owner.length)
+    axes = ctx.axes((owner.length, *owner.dims))
+    body: Expr = ctx.load(owner.buffer, (*owner.index(axes[0].var), *(a.var for a in axes[1:])))
     if owner.dtype == "index":
         body = b.cast(body, "int64")
     return Array(axes, body, empty_dtype=None if body.dtype == "float64" else "float64")
 
 
-def _captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
+def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     """A large array from outside the function: an argument that the compiled function brings along."""
     if constant.dtype.name not in _CAPTURED:
         ctx.fail(f"an array of {constant.dtype} from outside the function", "pass it as an argument")
@@ -218,13 +220,13 @@ def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
         ctx.fail("np.array of a list of such tuples", "append tuples of numbers")
     dtype = result_type(ctx, columns)
     axes = ctx.axes((count, b.index(len(columns))))
-    parts = [b.cast(Load(c.buffer, (axes[0].var,), c.dtype), dtype) for c in owner.columns]
+    parts = [b.cast(Load(c.buffer, c.index(axes[0].var), c.dtype), dtype) for c in owner.columns]
     return Array(axes, select(axes[1].var, parts))
 
 
 def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     if constant.size > 64:
-        return _captured_array(ctx, constant)
+        return captured_array(ctx, constant)
     if constant.ndim == 0:
         return Array((), static_expr(constant[()]))
     return _sequence_array(ctx, tuple(Static(v) for v in constant))
@@ -683,6 +685,8 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(True)
         case OneOf():
             return Scalar(value.where(bool), True)
+        case Char():
+            return Static(True)
         case OrNone(inner, none):
             holds = truth(ctx, inner)
             inside = holds.expr if isinstance(holds, Scalar) else Const(bool(holds.value), "bool")  # type: ignore
@@ -693,8 +697,8 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(bool(v))
         case Seq(items):
             return Static(bool(items))
-        case GrowingList(count=count):
-            return Scalar(b.compare("greater", b.size(count), b.ZERO), True)
+        case GrowingList():
+            return Scalar(b.compare("greater", value.length, b.ZERO), True)
         case Scalar(expr) if expr.dtype == "bool":
             return Scalar(expr, True)
         case Scalar(expr):

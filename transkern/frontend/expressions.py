@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import dataclasses
+import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
-from transkern.frontend import attributes, functions, grids, iterating
+from transkern.frontend import attributes, characters, functions, grids, growing, iterating
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Context, Terminated
+from transkern.frontend.context import Context, Site, Terminated
 from transkern.frontend.desugar import desugared
 from transkern.frontend.elementwise import (
     apply,
@@ -39,6 +42,7 @@ from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
     Bound,
+    Char,
     Dict,
     Function,
     GrowingList,
@@ -60,7 +64,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import buffers_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide",
@@ -71,6 +75,10 @@ _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positiv
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal",
     ast.NotEq: "not_equal",
+}  # fmt: skip
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
 }  # fmt: skip
 INLINE_DEPTH = 32
 UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better translated one by one
@@ -96,6 +104,7 @@ class Expressions:
     settle: Callable[[Value, str], Value]
     kept: Callable[[Value, str], Value]
     allocate: Callable[[Value, str], Value]
+    site: Callable[[str], Site]
     join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
 
     def __init__(
@@ -107,6 +116,7 @@ class Expressions:
         self.loops: list[LoopState] = []
         self.decides: Expr | None = None  # the condition between the paths that are being joined
         self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
+        self.last_trips: Expr | None = None  # how often the last loop ran
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
         self.handed_out: set[str] = set()  # buffers that results stand in
@@ -340,6 +350,8 @@ class Expressions:
             x, y = Seq(x.items), Seq(y.items)
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
+        if isinstance(x, Char) or isinstance(y, Char):
+            return characters.compare(ctx, op, x, y)
         for one, two in ((x, y), (y, x)):
             if isinstance(one, OneOf) and isinstance(two, Static):
                 wanted = two.value
@@ -347,8 +359,8 @@ class Expressions:
                 return Scalar(condition if name == "equal" else b.logical_not(condition), True)
         if isinstance(x, Static) and isinstance(y, Static) and not (is_number(x) and is_number(y)):
             try:
-                return Static(bool({"equal": x.value == y.value, "not_equal": x.value != y.value}[name]))
-            except KeyError:
+                return Static(bool(_COMPARISONS[name](x.value, y.value)))
+            except TypeError:
                 ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
         if isinstance(x, Seq) and isinstance(y, Seq) and name in ("equal", "not_equal"):
             if len(x.items) != len(y.items):
@@ -595,8 +607,12 @@ class Expressions:
         with self.inner_names(generators, node, store):
             self.env[name] = self.allocate(Seq((), "list"), "items")
             self.statement(store)
-            value = self.env[name]
-        return ctx.deref(value)
+            value = ctx.deref(self.env[name])
+        trips = self.last_trips
+        if isinstance(value, GrowingList) and trips is not None and len(generators) == 1 and not generators[0].ifs:
+            if variables_read(trips) <= ctx.entry and not buffers_read(trips):
+                value.extent = trips
+        return value
 
     @contextmanager
     def inner_names(
@@ -649,6 +665,8 @@ class Expressions:
             match function:
                 case Function():
                     return self.inline(function, positional, keywords)
+                case Known("collections.deque"):
+                    return self.construct(collections.deque, positional, keywords, node)
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)
                 case Method(receiver, name):
@@ -752,6 +770,9 @@ class Expressions:
     ) -> Value:
         """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
         ctx = self.ctx
+        if kind is collections.deque:
+            given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
+            return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
             defaults = {k: from_object(v) for k, v in getattr(kind, "_field_defaults", {}).items()}
             names: tuple[str, ...] = tuple(kind._fields)

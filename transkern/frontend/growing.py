@@ -6,33 +6,47 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from transkern.frontend.context import Context, MustGrow
-from transkern.frontend.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
-from transkern.frontend.indexing import Item, element
+from transkern.frontend.context import Context, MustGrow, NotKnown, Site
+from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array, scalar_expr
+from transkern.frontend.indexing import Item, element, is_typed
 from transkern.frontend.trips import bound_of, trip_count
+from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import Array, Concatenation, GrowingList, Range, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.nodes import RESERVED, RESERVED_ROWS
+from transkern.ir.traverse import variables_read, walk_expr
 
 _COLUMNS = 16
 
 
-def new(ctx: Context, name: str, items: Sequence[Value] = ()) -> GrowingList:
-    """A list with `items` in it."""
+def new(
+    ctx: Context, name: str, items: Sequence[Value] = (), site: Site | None = None, queue: bool = False
+) -> GrowingList:
+    """A list with `items` in it; a `queue` has room on both sides."""
     buffer = ctx.fresh(name)
     count = ctx.count(buffer, b.index(len(items)))
     ctx.list_counts.add(count.name)
+    ctx.made_in[buffer] = ctx.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
-    owner = GrowingList(buffer, count.name, depth=len(ctx.trips))
+    owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site)
+    if queue:
+        owner.head = ctx.variable(f"{name}_head", "index").name
+        ctx.emit(n.Assign(owner.head, b.index(RESERVED // 2)))
     ctx.emit(n.Alloc(buffer))
     for item in items:
         append(ctx, owner, item)
     return owner
 
 
-def _own(ctx: Context, owner: GrowingList) -> None:
+def _own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
+    if owner.prefix and grows:
+        ctx.fail("a list in a list that changes its length", "make it an array with two dimensions")
+    if grows:
+        ctx.note_store(owner.buffer)
+        owner.extent = None
     buffer = ctx.buffers.get(owner.buffer)
     if buffer is not None and buffer.role == "argument":
         raise MustGrow(("argument", owner.buffer), ctx.error("this list cannot be changed", "pass an array"))
@@ -48,11 +62,62 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     _own(ctx, owner)
     _put(ctx, owner, value, b.size(owner.count))
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
+    if owner.most is not None:
+        ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.span)
+        _shorten(ctx, owner, ahead)
+
+
+def _shorten(ctx: Context, owner: GrowingList, *more: n.Stmt) -> None:
+    """A queue that has got longer than it may be loses an element."""
+    assert owner.most is not None
+    count = b.size(owner.count)
+    fewer = n.Assign(owner.count, b.sub(count, b.ONE), span=ctx.span)
+    ctx.emit(n.If(b.compare("greater", count, owner.most), (*more, fewer)))
+
+
+def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> GrowingList:
+    """``collections.deque(items, maxlen)``."""
+    owner = new(ctx, "queue", (), site, queue=True)
+    if most is not None and most != Static(None):
+        owner.most = ctx.let(b.as_index(scalar_expr(ctx, most)), "maxlen")
+        ctx.guard(b.compare("greater_equal", owner.most, b.ZERO), "ValueError", "maxlen must be non-negative")
+    if items is not None:
+        if owner.most is not None and items != Seq((), "list"):
+            ctx.fail("a deque with a maxlen and elements to begin with", "append them in a loop")
+        extend(ctx, owner, items)
+    return owner
+
+
+def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """``deque.appendleft``."""
+    assert owner.head
+    head = Var(owner.head)
+    ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
+    ctx.guard(b.compare("greater_equal", head, b.ZERO), "MemoryError", "")
+    _put(ctx, owner, value, b.ZERO)
+    ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
+    if owner.most is not None:
+        _shorten(ctx, owner)
+
+
+def pop_left(ctx: Context, owner: GrowingList) -> Value:
+    """``deque.popleft``."""
+    assert owner.head
+    count = b.size(owner.count)
+    ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", "pop from an empty deque")
+    if not is_typed(ctx, owner):
+        ctx.guard(b.FALSE, "IndexError", "pop from an empty deque")
+    value = held(ctx, element(ctx, owner, b.ZERO))
+    ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
+    ctx.emit(n.Assign(owner.count, b.sub(count, b.ONE)))
+    return value
 
 
 def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     """`value` as the element at `count`, where there is room made for it."""
     value = ctx.deref(value)
+    if isinstance(value, Seq) and owner.site in ctx.tables:
+        value = as_list(ctx, value)
     if isinstance(value, Seq):
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
             _put(ctx, column, item, count)
@@ -60,7 +125,8 @@ def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if owner.columns:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     if isinstance(value, GrowingList):
-        must_be_fixed(ctx, value, "a list of lists of run-time length", "use an array with two dimensions")
+        _put_list(ctx, owner, value, count)
+        return
     if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
         array = as_array(ctx, value)
         array = ctx.compact(array, "row") if array.mask is not None else array
@@ -68,14 +134,38 @@ def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
             ctx.note_append(array.base)
             owner.shared = owner.shared or ctx.buffers[array.base].role == "argument"
         _list_type(ctx, owner, array.dtype, array.dims, False)
-        ctx.emit(
-            n.Write(owner.buffer, array.axes, (count, *(a.var for a in array.axes)), b.cast(array.body, owner.dtype))
-        )
+        index = (*owner.index(count), *(a.var for a in array.axes))
+        ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
         return
-    expr = scalar_expr(ctx, value)
-    _list_type(ctx, owner, expr.dtype, (), is_python_number(value))
+    expr, python = _typed(ctx, owner, value)
+    _list_type(ctx, owner, expr.dtype, (), python)
     _widen(ctx, owner, expr)
-    ctx.emit(n.Store(owner.buffer, (count,), b.cast(expr, owner.dtype)))
+    ctx.emit(n.Store(owner.buffer, owner.index(count), b.cast(expr, owner.dtype)))
+
+
+def _typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
+    """A number as an element of a list, which may be known to hold numbers of other types, too."""
+    expr, python = scalar_expr(ctx, value), is_python_number(value)
+    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    if wanted is None or owner.dims:
+        return expr, python
+    return b.cast(expr, wanted[0]), wanted[1]
+
+
+def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr) -> None:
+    """A list of numbers as an element of a list, all of which are of one length."""
+    length = value.extent
+    if length is None or value.columns or (value.dims and not value.row):
+        must_be_fixed(ctx, value, "a list of lists of run-time length", "use an array with two dimensions")
+    array = list_array(ctx, value)
+    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    dtype, python = wanted or (value.dtype, value.python)
+    ctx.note_append(value.buffer)
+    owner.row = "list"
+    _list_type(ctx, owner, dtype, (length, *value.dims), python)
+    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
+    index = (*owner.index(count), *(a.var for a in array.axes))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
 
 
 def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
@@ -86,7 +176,9 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         owner.row = value.kind
         for k in range(len(value.items)):
             buffer = ctx.fresh(f"{owner.buffer}_{k}")
-            owner.columns.append(GrowingList(buffer, owner.count, depth=owner.depth))
+            owner.columns.append(GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head))
+            if owner.site is not None:
+                owner.columns[-1].site = (*owner.site, k)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
     if owner.row != value.kind:
         ctx.fail("a list of lists and tuples", "append elements of one type")
@@ -108,6 +200,8 @@ def _list_type(
     ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool, times: Expr | None = b.ONE
 ) -> None:
     """Room for `times` more elements of a type, wherever the loops around lead."""
+    if owner.head:
+        times = None  # it has room on both sides
     trips: Expr | None = times
     for trip in ctx.trips[owner.depth :]:
         if trip is not None and b.constant(trip) is None:
@@ -115,17 +209,11 @@ def _list_type(
         trips = None if trips is None or trip is None else b.mul(trips, trip)
     bound = ctx.bounds.get(owner.count)
     known = owner.buffer in ctx.buffers
-    if trips is None:
-        problem = ctx.error(
-            "a list whose length cannot be bounded", "loop over a range, or over an array that every iteration shortens"
-        )
-        if not ctx.trips:
-            raise problem
-        ctx.deferred = ctx.deferred or problem
-        trips = b.ONE
     if not known:
         owner.dtype, owner.dims, owner.python = dtype, dims, python
-        bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
+        if trips is not None:
+            bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
+        bound = _room(ctx, owner, None if trips is None else bound)
         ctx.buffers[owner.buffer] = n.Buffer(
             owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
         )
@@ -133,13 +221,77 @@ def _list_type(
         return
     buffer = ctx.buffers[owner.buffer]
     if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
+        if owner.dims == dims:
+            mixed(ctx, owner, dtype, python, "append elements of one type and shape")
         if dims == owner.dims and not dims and owner.python and python and {dtype, owner.dtype} <= {"index", "float64"}:
             ctx.must_be_known(Static(None), "a list of ints and floats", "append float(x)")
         ctx.must_be_known(Static(None), "a list whose elements differ in type", "append elements of one type and shape")
     assert bound is not None
-    bound = b.add(bound, trips)
+    bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
     ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
     ctx.bounds[owner.count] = bound
+
+
+def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
+    """The length of a list's memory: its bound. Where there is none, it is more than will ever be needed, of which only
+    what is touched becomes memory."""
+    if bound is not None and not _is_huge(bound):
+        return bound
+    most = RESERVED if not owner.dims else RESERVED_ROWS
+    used = b.size(owner.count)
+    end = b.add(Var(owner.head), used) if owner.head else used
+    ctx.guard(b.compare("less", end, b.index(most)), "MemoryError", "")
+    return b.index(most)
+
+
+def _is_huge(bound: Expr) -> bool:
+    """Whether a bound is made of that of a list which has none."""
+    return any(isinstance(x, Const) and isinstance(x.value, int) and x.value >= RESERVED_ROWS for x in walk_expr(bound))
+
+
+def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> None:
+    """A list gets numbers of another type than it has: the translation begins anew, with one that holds all of them."""
+    joined = join_dtypes(owner.dtype, owner.python, dtype, python)
+    error = NotKnown("a list whose elements differ in type", help, ctx.span, ctx.lines)
+    if joined is None or owner.site is None or owner.site[0] == "fixed":
+        raise error
+    before = ctx.wanted.get(owner.site)
+    if before is not None:
+        joined = join_dtypes(*before, *joined) or joined
+    if joined == before:
+        raise error
+    error.wanted = (owner.site, joined)
+    raise error
+
+
+def as_table(ctx: Context, owner: GrowingList) -> None:
+    """A list of short lists whose items change: the translation begins anew, with rows of one type."""
+    if owner.site is None or owner.site in ctx.tables or owner.row != "list":
+        return
+    error = NotKnown("a store into a list in a list", "make it an array with two dimensions", ctx.span, ctx.lines)
+    error.table = owner.site
+    raise error
+
+
+def as_list(ctx: Context, value: Seq) -> GrowingList:
+    """A list of numbers whose length is known."""
+    array = as_array(ctx, value)
+    if array.ndim != 1 or not all(is_number(i) or isinstance(i, Scalar) for i in value.items):
+        ctx.fail("a list of lists of different things", "use an array with two dimensions")
+    python = all(is_python_number(i) for i in value.items)
+    body = b.as_index(array.body) if python and array.dtype == "int64" else array.body
+    return list_of(ctx, replace(array, body=body), python)
+
+
+def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
+    """A list as one of the types that are put into it later."""
+    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    if wanted is None or owner.columns or not owner.dtype or (owner.dtype, owner.python) == wanted:
+        return owner
+    array = list_array(ctx, owner)
+    made = list_of(ctx, replace(array, body=b.cast(array.body, wanted[0]), view=False), wanted[1])
+    made.site, made.row, made.extent = owner.site, owner.row, owner.extent
+    return made
 
 
 def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
@@ -153,11 +305,13 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
         return
     array, python = _numbers(ctx, contents)
     extent = bound_of(ctx, array.dims[0])
-    _list_type(ctx, owner, array.dtype, array.dims[1:], python, extent)
+    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
+    _list_type(ctx, owner, dtype, array.dims[1:], python, extent)
     buffer = ctx.buffers[owner.buffer]
     ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
     count = b.size(owner.count)
-    index = (b.add(count, array.axes[0].var), *(a.var for a in array.axes[1:]))
+    index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
     ctx.emit(n.Assign(owner.count, b.add(count, array.dims[0])))
 
@@ -184,7 +338,10 @@ def numbers(ctx: Context, value: Value) -> Array:
 
 def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
     """A new list of an array's elements (its rows)."""
+    if python and array.dtype == "int64":
+        array = replace(array, body=b.as_index(array.body))
     owner = new(ctx, "items")
+    owner.extent = array.dims[0] if variables_read(array.dims[0]) <= ctx.entry else None
     array = ctx.compact(array, "kept") if array.mask is not None else array
     _hold(ctx, owner, array, python)
     ctx.emit(n.Assign(owner.count, array.dims[0]))
@@ -223,17 +380,18 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
 
 def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
-    _own(ctx, owner)
+    _own(ctx, owner, grows=False)
     if not owner.dtype and not owner.columns:
         return
-    last = b.sub(b.size(owner.count), b.ONE)
+    last = b.sub(owner.length, b.ONE)
 
     def turn(column: GrowingList) -> None:
-        axes = ctx.axes((b.size(column.count), *column.dims))
+        axes = ctx.axes((column.length, *column.dims))
         rest = tuple(a.var for a in axes[1:])
-        held = ctx.load(column.buffer, (b.sub(last, axes[0].var), *rest))
+        held = ctx.load(column.buffer, (*column.index(b.sub(last, axes[0].var)), *rest))
         turned = ctx.define(Array(axes, held), "reversed")
-        ctx.emit(n.Write(column.buffer, turned.axes, tuple(a.var for a in turned.axes), turned.body))
+        index = (*column.index(turned.axes[0].var), *(a.var for a in turned.axes[1:]))
+        ctx.emit(n.Write(column.buffer, turned.axes, index, turned.body))
 
     each(owner, turn)
 
@@ -242,13 +400,17 @@ def copied(ctx: Context, owner: GrowingList) -> GrowingList:
     """``list.copy``."""
     if not owner.dtype and not owner.columns:
         return new(ctx, "items")
-    return changed(ctx, owner, lambda array: array)
+    made = changed(ctx, owner, lambda array: array)
+    made.extent = owner.extent
+    return made
 
 
 def from_items(ctx: Context, value: Value) -> GrowingList:
     """A list of what a tuple or list holds."""
     assert isinstance(value, Seq)
-    return new(ctx, "items", value.items)
+    made = new(ctx, "items", value.items)
+    made.extent = b.index(len(value.items))
+    return made
 
 
 def each(owner: GrowingList, change: Callable[[GrowingList], None]) -> None:
@@ -265,16 +427,18 @@ def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
     """``list.pop``: the last element, or one further in front, behind which the others move up."""
     _own(ctx, owner)
     count = b.size(owner.count)
-    ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", "pop from empty list")
-    if not owner.dtype and not owner.columns:
-        ctx.fail("pop from a list before anything is appended to it")
+    kind = "an empty deque" if owner.head else "empty list"
+    ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", f"pop from {kind}")
+    if not is_typed(ctx, owner):
+        ctx.guard(b.FALSE, "IndexError", f"pop from {kind}")
     last = b.sub(count, b.ONE)
     if position is None or (isinstance(position, Static) and position.value == -1):
-        value = _held(ctx, element(ctx, owner, last))
+        value = held(ctx, element(ctx, owner, last))
         ctx.emit(n.Assign(owner.count, last))
         return value
+    _not_queue(ctx, owner, "pop")
     at = _position(ctx, owner, position, "pop index out of range")
-    value = _held(ctx, element(ctx, owner, at))
+    value = held(ctx, element(ctx, owner, at))
 
     def move(column: GrowingList) -> None:
         axes = ctx.axes((b.sub(last, at), *column.dims))
@@ -287,21 +451,28 @@ def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
     return value
 
 
-def _held(ctx: Context, value: Value) -> Value:
-    """`value` now, as the list is about to change."""
+def _not_queue(ctx: Context, owner: GrowingList, name: str) -> None:
+    if owner.head:
+        ctx.fail(f"`{name}` inside a deque", "use a list")
+
+
+def held(ctx: Context, value: Value) -> Value:
+    """`value` now, as the list that it is in is about to change."""
     match value:
         case Scalar(expr, python):
             return Scalar(ctx.let(expr, "popped"), python)
         case Seq(items, kind):
-            return Seq(tuple(_held(ctx, i) for i in items), kind)
+            return Seq(tuple(held(ctx, i) for i in items), kind)
         case Array():
             return ctx.define(replace(value, view=False), "popped")
+        case GrowingList() if value.prefix:
+            return list_of(ctx, list_array(ctx, value), value.python)
         case _:
             return value
 
 
 def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -> Expr:
-    count = b.size(owner.count)
+    count = owner.length
     at = ctx.let(b.as_index(scalar_expr(ctx, position)), "at")
     inside = b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count)))
     ctx.guard(inside, "IndexError", message)
@@ -311,14 +482,16 @@ def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -
 def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> None:
     """``list.insert``: the elements from `position` on move down."""
     _own(ctx, owner)
-    held = ctx.deref(value)
-    if not isinstance(held, (Scalar, Static)) or owner.columns:
+    _not_queue(ctx, owner, "insert")
+    given = ctx.deref(value)
+    if not isinstance(given, (Scalar, Static)) or owner.columns:
         ctx.fail("`insert` of this into a list", "append, or use an array")
     count = b.size(owner.count)
     at = b.as_index(scalar_expr(ctx, position))
     place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
-    expr = ctx.let(scalar_expr(ctx, held), "value")
-    _list_type(ctx, owner, expr.dtype, (), is_python_number(held))
+    expr, python = _typed(ctx, owner, given)
+    expr = ctx.let(expr, "value")
+    _list_type(ctx, owner, expr.dtype, (), python)
     _widen(ctx, owner, expr)
     axis = ctx.axis("i", b.sub(count, place))
     here = b.add(place, axis.var)
@@ -329,19 +502,48 @@ def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> N
 
 def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
     """``list[k] = value``."""
-    _own(ctx, owner)
+    _own(ctx, owner, grows=False)
     value = ctx.deref(value)
     if len(items) != 1 or isinstance(items[0], Range):
         ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
+    ctx.note_store(owner.buffer)
     at = _position(ctx, owner, ctx.deref(items[0]), "list assignment index out of range")
+    if owner.row and owner.dims:
+        _store_row(ctx, owner, at, value)
+        return
     if owner.columns or owner.dims or isinstance(value, (Seq, GrowingList)):
         if isinstance(value, Seq) and len(value.items) == len(owner.columns):
             for column, item in zip(owner.columns, value.items, strict=True):
-                ctx.emit(n.Store(column.buffer, (at,), b.cast(scalar_expr(ctx, item), column.dtype)))
+                ctx.emit(n.Store(column.buffer, column.index(at), b.cast(scalar_expr(ctx, item), column.dtype)))
             return
         ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
-    expr = scalar_expr(ctx, value)
-    if (expr.dtype, is_python_number(value)) != (owner.dtype, owner.python):
-        ctx.must_be_known(value, "a list whose elements differ in type", "store elements of the type it has")
+    expr, python = _typed(ctx, owner, value)
+    if (expr.dtype, python) != (owner.dtype, owner.python):
+        mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
     _widen(ctx, owner, expr)
-    ctx.emit(n.Store(owner.buffer, (at,), expr))
+    ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
+
+
+def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
+    value = as_list(ctx, value) if isinstance(value, Seq) else value
+    if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
+        ctx.fail(f"a store of {describe(value)} into a list of lists", "use an array with two dimensions")
+    others = [
+        name for frame in ctx.frames for name, v in frame.items()
+        if isinstance(v, GrowingList) and v.prefix and v.buffer == owner.buffer
+        and (frame is not ctx.frames[-1] or ctx.live_here is None or name in ctx.live_here)
+    ]  # fmt: skip
+    if others or value.extent is None:
+        problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
+        ctx.fail(problem, "use an array with two dimensions")
+    if (value.dtype, value.python) != (owner.dtype, owner.python):
+        mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
+    if not value.prefix:
+        ctx.note_append(value.buffer)
+    same = b.compare("equal", value.extent, owner.dims[0])
+    if same == b.FALSE or (same != b.TRUE and not ctx.assume_equal(value.extent, owner.dims[0])):
+        ctx.fail("a list of lists of different lengths", "use an array with two dimensions")
+    array = ctx.define(replace(list_array(ctx, value), view=False), "row")
+    index = (*owner.prefix, at, *(a.var for a in array.axes))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import characters
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -21,10 +22,12 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.values import (
     Array,
+    Char,
     Concatenation,
     Dict,
     GrowingList,
     Known,
+    OneOf,
     Record,
     Scalar,
     Seq,
@@ -36,6 +39,7 @@ from transkern.frontend.values import (
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Const, Expr, Reduce
 
 SliceValue = Slice
@@ -130,6 +134,12 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     base = ctx.deref(base)
     match base:
         case Dict():
+            if len(items) == 1 and isinstance(items[0], (Char, Scalar)):
+                found = characters.looked_up(
+                    ctx, base, items[0], lambda values, at: _sequence_item(ctx, tuple(values), "list", [Scalar(at)])
+                )
+                if found is not None:
+                    return found
             return dict_item(ctx, base, key_of(ctx, items))
         case Record(items=elements) if base.is_tuple:
             return _sequence_item(ctx, elements, "tuple", items)
@@ -137,8 +147,11 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return _sequence_item(ctx, elements, kind, items)
         case GrowingList():
             return _list_item(ctx, base, items)
-        case Static(str() as text) if len(items) == 1 and isinstance(items[0], Static):
-            return Static(text[items[0].value])
+        case Static(str() as text) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
+            return characters.item(ctx, text, items[0])
+        case Static(str() as text) if len(items) == 1 and isinstance(items[0], Slice):
+            parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
+            return Static(text[slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))])
         case Scalar(python=False) if not items:
             return base
         case Static(np.ndarray()) | Array() | Concatenation():
@@ -195,6 +208,13 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             return Seq(elements[slice(*parts)], kind)
         case Scalar() if elements and all(is_number(e) or isinstance(e, Scalar) for e in elements):
             return _chosen(ctx, elements, kind, item)
+        case Scalar() if elements and all(isinstance(e, Static) and isinstance(e.value, str) for e in elements):
+            options = tuple(e.value for e in elements if isinstance(e, Static))
+            at = _chosen(ctx, tuple(Static(k) for k in range(len(options))), kind, item)
+            assert isinstance(at, Scalar)
+            if all(len(o) == 1 for o in options):
+                return characters.chosen(ctx, options, at.expr)
+            return OneOf(ctx.let(at.expr, "choice"), options)
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
             return found
         case Scalar():
@@ -243,12 +263,14 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
     if len(items) == 1 and isinstance(items[0], Slice):
         return _list_slice(ctx, owner, items[0])
     if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
-        count = b.size(owner.count)
+        count = owner.length
         at = b.as_index(scalar_expr(ctx, items[0]))
+        message = "deque index out of range" if owner.head else "list index out of range"
+        if not is_typed(ctx, owner):
+            ctx.guard(b.FALSE, "IndexError", message)
         ctx.guard(
-            b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count))), "IndexError",
-            "list index out of range",
-        )  # fmt: skip
+            b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count))), "IndexError", message
+        )
         return element(ctx, owner, b.wrap_index(at, count))
     ctx.fail("this subscript of a list", "make it an array: np.array(list)")
 
@@ -264,16 +286,32 @@ def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
     return growing.changed(ctx, owner, part)
 
 
+def is_typed(ctx: Context, owner: GrowingList) -> bool:
+    """Whether it is known of what type a list's elements are. Where it is not, it is empty as far as the translation
+    has come: what is appended further down in a loop is seen when that is translated again."""
+    for one in owner.columns or [owner]:
+        if one.dtype and one.buffer not in ctx.buffers:
+            length = ctx.bounds.get(one.count, b.ZERO)
+            ctx.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=ctx.span.line)
+    if not owner.dtype and not owner.columns:
+        ctx.untyped.append(owner)
+        return False
+    return True
+
+
 def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     """The element of a growing list at a position that it has."""
     if owner.columns:
         return Seq(tuple(element(ctx, c, at) for c in owner.columns), owner.row)
+    if owner.dims and owner.row:  # the very list, not a copy
+        index = (*owner.prefix, ctx.let(at, "row"))
+        return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="")
     if owner.dims:
         axes = ctx.axes(owner.dims)
-        return Array(axes, ctx.load(owner.buffer, (at, *(a.var for a in axes))), view=True)
+        return Array(axes, ctx.load(owner.buffer, (*owner.index(at), *(a.var for a in axes))), view=True)
     if not owner.dtype:
         ctx.fail("an element of a list that nothing has been appended to yet", "start it with an element")
-    loaded = ctx.load(owner.buffer, (at,))
+    loaded = ctx.load(owner.buffer, owner.index(at))
     return Scalar(b.cast(loaded, "index") if owner.dtype == "index" else loaded, owner.python)
 
 

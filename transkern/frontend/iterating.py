@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import characters
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
@@ -25,6 +26,7 @@ from transkern.frontend.shaping import (
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
     Array,
+    Char,
     Concatenation,
     Dict,
     GrowingList,
@@ -39,6 +41,8 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
+
+_FEW_CHARACTERS = 8
 
 
 def iteration(ctx: Context, source: Value) -> Any:
@@ -63,6 +67,8 @@ def iteration(ctx: Context, source: Value) -> Any:
             return _grid(ctx, dims, pair)
         case Seq(items):
             return list(items)
+        case Static(str() as text) if len(text) > _FEW_CHARACTERS:
+            return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)
         case Static(tuple() | list() | str() as items):
             return [Static(i) for i in items]
         case Range(start, stop, step):
@@ -85,7 +91,7 @@ def iteration(ctx: Context, source: Value) -> Any:
         case GrowingList():
             if not source.dtype and not source.columns:
                 return []
-            return b.ZERO, b.size(source.count), b.ONE, lambda v: list_element(ctx, source, v)
+            return b.ZERO, source.length, b.ONE, lambda v: list_element(ctx, source, v)
         case Method(receiver, "enumerate"):
             assert isinstance(receiver, Seq)
             inner = iteration(ctx, receiver.items[0])
@@ -167,6 +173,18 @@ def _known(ctx: Context, value: Value) -> Any:
 
 def contains(ctx: Context, value: Value, container: Value) -> Value:
     """``value in container``."""
+    if isinstance(value, Char):
+        match container:
+            case Static(str() as text):
+                return characters.contained(ctx, value, [Static(c) for c in text])
+            case Seq(items):
+                return characters.contained(ctx, value, list(items))
+            case Dict(keys):
+                return characters.contained(ctx, value, [Static(k) for k in keys])
+            case Static(tuple() | list() | set() | frozenset() as items):
+                return characters.contained(ctx, value, [Static(k) for k in items])
+            case _:
+                pass
     match container:
         case Dict(keys):
             return Static(constant_object(ctx, value, "`in` a dict with a run-time key") in keys)

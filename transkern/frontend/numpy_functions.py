@@ -250,7 +250,9 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
 def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
     """The arrays of a list that has grown, one behind the other: they stand like that in its memory."""
     owner = a.need("arrays")
-    if not isinstance(owner, GrowingList) or not owner.dims or a.get("axis") not in (None, Static(0)) or a.get("dtype"):
+    if not isinstance(owner, GrowingList) or not owner.dims or owner.head:
+        return None
+    if a.get("axis") not in (None, Static(0)) or a.get("dtype"):
         return None
     rows = as_array(ctx, owner)
     if a.name == "np.vstack" and rows.ndim == 2:

@@ -118,6 +118,10 @@ def _growing_method(ctx: Context, owner: GrowingList, name: str, args: Sequence[
             growing.insert(ctx, owner, args[0], args[1])
         case "reverse":
             growing.reverse(ctx, owner)
+        case "appendleft" if owner.head:
+            growing.append_left(ctx, owner, args[0])
+        case "popleft" if owner.head:
+            return growing.pop_left(ctx, owner)
         case "copy":
             return growing.copied(ctx, owner)
         case _:
@@ -184,8 +188,18 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
 def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
     made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
+    lengths = [made.extent, _fixed_length(ctx.deref(right))]
     growing.extend(ctx, made, right)
+    if lengths[0] is not None and lengths[1] is not None:
+        made.extent = b.add(lengths[0], lengths[1])
     return made
+
+
+def _fixed_length(value: Value) -> Expr | None:
+    """The length of a list where it is known."""
+    if isinstance(value, Seq):
+        return b.index(len(value.items))
+    return value.extent if isinstance(value, GrowingList) else None
 
 
 def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:

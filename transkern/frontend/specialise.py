@@ -11,7 +11,7 @@ import numpy as np
 
 from transkern.errors import CompileError
 from transkern.frontend import growing as growing_lists
-from transkern.frontend.context import Change, Context, MustGrow, Site
+from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Site
 from transkern.frontend.source import from_object, span_of
 from transkern.frontend.translate import Translator
 from transkern.frontend.types import (
@@ -53,10 +53,20 @@ def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
 def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant."""
     growing: set[Site] = set()
+    wanted: dict[Site, tuple[str, bool]] = {}
+    tables: set[Site] = set()
     changes: list[Change] = []
     while True:
         try:
-            program, found = _translate(function, types, growing, changes)
+            program, found = _translate(function, types, (growing, wanted, tables), changes)
+        except NotKnown as problem:
+            if problem.wanted is not None:
+                wanted[problem.wanted[0]] = problem.wanted[1]
+            elif problem.table is not None:
+                tables.add(problem.table)
+            else:
+                raise
+            continue
         except MustGrow as must:
             if must.site in growing:
                 raise must.problem from None
@@ -68,11 +78,12 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
 
 
 def _translate(
-    function: Function, types: Sequence[ArgType], growing: set[Site], changes: list[Change]
+    function: Function, types: Sequence[ArgType], lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site]],
+    changes: list[Change],
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
-    ctx.growing, ctx.changes = growing, list(changes)
+    (ctx.growing, ctx.wanted, ctx.tables), ctx.changes = lists, list(changes)
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
     if len(types) != len(names):
@@ -99,6 +110,7 @@ def _translate(
     for buffer in ctx.stored & set(ctx.buffers):  # what was known of its first values
         ctx.buffers[buffer] = replace(ctx.buffers[buffer], low=None, high=None, permutation=False)
     params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
+    ctx.captured = [(k, v) for k, v in ctx.captured if k in ctx.buffers]  # else what needed it was translated otherwise
     params += [n.ArrayParam(k, v.dtype.name, ctx.buffers[k].dims) for k, v in ctx.captured]
     program = n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
@@ -159,7 +171,7 @@ def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
     site = ("argument", name)
     if site in ctx.growing:
         assert isinstance(contents, Seq)
-        made = ctx.allocate(growing_lists.new(ctx, name, contents.items), site)
+        made = ctx.allocate(growing_lists.new(ctx, name, contents.items, site), site)
     else:
         made = ctx.allocate(contents, site)
     ctx.paths[made.token] = name
@@ -182,6 +194,8 @@ def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
     if site in ctx.growing:
         body = b.cast(array.body, dtype)
         contents = growing_lists.list_of(ctx, replace(array, body=body, view=False, identity=""), True)
+        contents.site, contents.extent = site, None
+        contents = growing_lists.with_types(ctx, contents)
     made = ctx.allocate(contents, site)
     ctx.paths[made.token] = name
     ctx.given[made.token] = given

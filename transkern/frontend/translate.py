@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend import attributes, growing, iterating, library_calls, sequences, shaping, storing
+from transkern.frontend import attributes, characters, growing, iterating, library_calls, sequences, shaping, storing
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Terminated
+from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.desugar import has_jumps, without_jumps
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
@@ -31,6 +31,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
+from transkern.frontend.indexing import element as list_element
 from transkern.frontend.liveness import live_after, live_behind, live_names
 from transkern.frontend.sharing import shared_stores, stored_before_made
 from transkern.frontend.source import known_object, span_of
@@ -45,6 +46,7 @@ from transkern.frontend.trips import bound_of, condition_of, stable_parts, trip_
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
+    Char,
     Concatenation,
     Dict,
     Function,
@@ -384,7 +386,14 @@ class Translator(Expressions):
                 if owner.shared:
                     problem = "returning a list whose arrays share memory with an argument"
                     growing.must_be_fixed(self.ctx, owner, problem, "append copies")
+                if owner.head:
+                    self.ctx.fail("returning a deque", "return a list: list(queue)")
+                if (owner.dims and owner.row) or owner.prefix:  # lists in a list
+                    kind = "lists of numbers" if owner.python else "lists"
+                    return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
                 return _list_result(owner)
+            case Char(code):
+                return n.TupleResult((n.ScalarResult(code, True),), "character")
             case OneOf(index, options):
                 return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
             case Text():
@@ -520,6 +529,11 @@ class Translator(Expressions):
                 return self.allocate(with_children(value, items), name)
             case Text(template, args):
                 return Text(template, tuple(self.settle(a, name) for a in args))
+            case GrowingList(site=None, prefix=()) if value.dtype and not value.columns:
+                value.site = self.site(name)
+                return growing.with_types(ctx, value)
+            case Char(code):
+                return Char(ctx.let(code, name))
             case OrNone(inner, none):
                 return OrNone(self.settle(inner, name), ctx.let(none, f"{name} is None"))
             case _:
@@ -536,11 +550,15 @@ class Translator(Expressions):
             isinstance(contents, Record) and contents.is_tuple
         ):
             return contents
-        span = self.ctx.span
-        site = (span.file, span.line, span.column, span.end_line, span.end_column, name)
+        site = self.site(name)
         if isinstance(contents, Seq) and site in self.ctx.growing:
-            return self.ctx.allocate(self.growing(name, contents), site)
+            return self.ctx.allocate(growing.new(self.ctx, name, contents.items, site), site)
         return self.ctx.allocate(contents, site)
+
+    def site(self, name: str) -> Site:
+        """Where a list is made."""
+        span = self.ctx.span
+        return (span.file, span.line, span.column, span.end_line, span.end_column, name)
 
     def _reordered(self, value: Array) -> bool:
         """A view that runs backwards over memory which no other name shows: a copy in order serves all later reads."""
@@ -555,9 +573,6 @@ class Translator(Expressions):
             for frame in self.ctx.frames
             for v in frame.values()
         )
-
-    def growing(self, name: str, value: Seq) -> GrowingList:
-        return growing.new(self.ctx, name, value.items)
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
         items = self.elements(value, len(targets), node)
@@ -580,6 +595,8 @@ class Translator(Expressions):
         settled = [
             self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
         ]
+        if any(isinstance(t, ast.Subscript) for t in targets):
+            settled = [growing.held(self.ctx, i) if isinstance(i, GrowingList) else i for i in settled]
         for target, item in zip(targets, settled, strict=True):
             self.assign(target, item)
 
@@ -597,6 +614,8 @@ class Translator(Expressions):
                 if isinstance(counted, list):
                     return counted
                 ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
+            case GrowingList() if (length := b.constant(value.length)) is not None:
+                return [list_element(ctx, value, b.index(k)) for k in range(length)]
             case GrowingList():
                 problem = "unpacking a list of run-time length"
                 growing.must_be_fixed(ctx, value, problem, "unpack an array of known shape")
@@ -633,6 +652,8 @@ class Translator(Expressions):
         if isinstance(base, Dict):
             self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, "item")))
             return
+        if isinstance(base, Seq) and base.kind == "list" and not isinstance(owner, Object):
+            self._store_inside(target)
         if isinstance(base, Seq) and base.kind == "list":
             self._store_item(owner, base, items, value, target)
             return
@@ -647,6 +668,13 @@ class Translator(Expressions):
             else:
                 return  # a store into a copy: nobody sees it
         storing.write(self.ctx, base, items, value)
+
+    def _store_inside(self, target: ast.Subscript) -> None:
+        """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
+        if isinstance(target.value, ast.Subscript):
+            rows = self.ctx.deref(self.expr(target.value.value))
+            if isinstance(rows, GrowingList):
+                growing.as_table(self.ctx, rows)
 
     def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
         """``list[k] = value``."""
@@ -745,6 +773,13 @@ class Translator(Expressions):
             sequences.extend(ctx, old, self.expr(value))
             return
         result = self.operate(op, old, self.expr(value))
+        if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
+            # the key is one of the dict's, as it has been read
+            changed = [
+                self.either(c, result, v, [], []) for c, v in zip(conditions, base.items, strict=True)
+            ]  # fmt: skip
+            ctx.change(owner, with_children(base, tuple(self.kept(v, "item") for v in changed)))
+            return
         if isinstance(base, Array):
             storing.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
         else:
@@ -936,7 +971,7 @@ class Translator(Expressions):
             bad = [i for i in items if isinstance(i, (Unbound, Maybe))]
             return bad[0] if bad else with_children(one, items)
         choices = [_choice(v) for v in (one, two)]
-        if None not in choices:
+        if None not in choices and not (_is_char(one) and _is_char(two)):
             first, second = choices
             assert first is not None and second is not None
             options = tuple(dict.fromkeys((*first.options, *second.options)))
@@ -946,6 +981,12 @@ class Translator(Expressions):
             return OneOf(variable, options)
         if any(isinstance(v, OrNone) or v == Static(None) for v in (one, two)):
             return self.join_none(name, one, two, out1, out2) or differ
+        codes = [characters.code_of(v) for v in (one, two)]
+        if codes[0] is not None and codes[1] is not None:
+            variable = ctx.variable(name, "index")
+            for code, out in ((codes[0], out1), (codes[1], out2)):
+                out.append(n.Assign(variable.name, code, span=ctx.span))
+            return Char(variable)
         lists = [ctx.deref(v) for v in (one, two)]
         if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
             return self.join_lists(name, lists[0], lists[1], out1, out2)
@@ -1149,6 +1190,7 @@ class Translator(Expressions):
                 ctx.trips.pop()
             return n.Loop(axis, start, stop, step, "sequential", tuple(inner))
 
+        self.last_trips = None
         targets = {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
         saved, env, heap = ctx.snapshot(), dict(self.env), dict(ctx.heap)
         count = b.constant(trips)
@@ -1170,12 +1212,15 @@ class Translator(Expressions):
         outer_trips, path = list(ctx.trips), ctx.loop_path
         try:
             self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
+            self.last_trips = trips
         except MustGrow:
             if count is None or count > _FEW:
                 raise
             again()
         except NotKnown as error:
             # what must be known in the body is known where each iteration is translated by itself
+            if count is None and (error.wanted is not None or error.table is not None):
+                raise
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
             if count is None or count > _UNROLL:
@@ -1239,13 +1284,14 @@ class Translator(Expressions):
         self._check_sharing(body, assigned, before)
         state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
         ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
-        begun = len(ctx.writes)
+        begun, untyped = len(ctx.writes), len(ctx.untyped)
         for _ in range(8):
             # an iteration must not read again what one before it has changed
             for frame in (*ctx.frames[:-1], before):
                 for name, filtered in ctx.outdated(frame, set(ctx.writes[begun:])):
                     frame[name] = ctx.define(filtered, name)
             saved = ctx.snapshot()
+            del ctx.untyped[untyped:]
             self.env.clear()
             self.env.update(before)
             ctx.heap = dict(heap)
@@ -1260,6 +1306,8 @@ class Translator(Expressions):
                     self.loops.pop()
                 changed = set(ctx.writes[begun:])
                 if any(ctx.outdated(frame, changed) for frame in (*ctx.frames[:-1], before)):
+                    state.widened = True
+                if any(owner.dtype or owner.columns for owner in ctx.untyped[untyped:]):
                     state.widened = True
                 if len(ctx.stored) > stored:  # what the iteration took for known before its store may not be so
                     state.widened = True
@@ -1390,6 +1438,10 @@ def _choice(value: Value) -> OneOf | None:
 
 def _is_text(value: Value) -> bool:
     return isinstance(value, (OneOf, Text)) or (isinstance(value, Static) and isinstance(value.value, str))
+
+
+def _is_char(value: Value) -> bool:
+    return characters.code_of(value) is not None
 
 
 def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:

@@ -46,8 +46,8 @@ def _counters(state: LoopState) -> set[str]:
     found = set()
     for name, slot in state.slots.items():
         match slot, state.before.get(name):
-            case Scalar(Var(variable), True), Static(int() as first) if first >= 0 and name not in state.uncounted:
-                found.add(variable)
+            case Scalar(Var(variable, "index"), True), Static(int() as first) if first >= 0:
+                found |= {variable} - ({variable} if name in state.uncounted else set())
             case _:
                 pass
     return found

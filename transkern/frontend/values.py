@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from transkern.ir import build as b
-from transkern.ir.expr import Axis, Expr, Load
+from transkern.ir.expr import Axis, Expr, Load, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +163,13 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Char:
+    """A text of one character, whose code is known at run time."""
+
+    code: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class OrNone:
     """None where `none` holds, else `value`."""
 
@@ -182,8 +189,9 @@ class Text:
 class GrowingList:
     """A list that run-time code appends to: a buffer and a count. The element type is that of the first append.
 
-    Elements with dims are arrays, or lists or tuples of numbers of one type (`row`); tuples of different things stand
-    in a list for each of their items, all with one count (`columns`).
+    Elements with dims are arrays, or (with `row` "list") lists of numbers of one type; tuples of different things stand
+    in a list for each of their items, all with one count (`columns`). With a `prefix` this is such a list in a list,
+    which is `extent` long. With a `head` the first element stands there, not at the buffer's beginning.
     """
 
     buffer: str
@@ -196,6 +204,19 @@ class GrowingList:
     grown_by: Expr | None = None  # how often a loop runs in which it grows
     shared: bool = False  # some of its arrays are views of arguments
     columns: list[GrowingList] = field(default_factory=list)
+    site: tuple[Any, ...] | None = None  # where it was made
+    extent: Expr | None = None  # its length, where it is known and never changes
+    prefix: tuple[Expr, ...] = ()
+    head: str = ""
+    most: Expr | None = None  # the length that it never exceeds
+
+    @property
+    def length(self) -> Expr:
+        return self.extent if self.prefix and self.extent is not None else b.size(self.count)
+
+    def index(self, at: Expr) -> tuple[Expr, ...]:
+        """Where in its buffer the element at a position stands."""
+        return (*self.prefix, b.add(Var(self.head), at) if self.head else at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +302,7 @@ class Generator:
 
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Range | Concatenation | Function | Known
-    | Method | Bound | Text | OneOf | OrNone | Slice | Maybe | Generator | Unbound
+    | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Unbound
 )  # fmt: skip
 
 

@@ -18,8 +18,14 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
     if r.kind == "one of":
         return f"{r.keys!r}.__getitem__"
+    if r.kind == "character":
+        return "chr"
     if r.kind == "raise":
         return f"lambda *a: {error_text(r.of)}" + (f"({r.keys[0]!r}.format(*a))" if r.keys[0] else "()")
+    if r.kind == "lists of numbers":
+        return "lambda a: a.tolist()"
+    if r.kind == "lists":
+        return "lambda a: (f := lambda a: [*map(f, a)] if a.ndim else a[()])(a)"
     if r.kind == "rows of list":
         return "lambda *a: [list(row) for row in zip(*a)]"
     assert r.kind == "rows of tuple", r

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
+import mmap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -349,6 +350,12 @@ class _Machine:
     def alloc(self, buffer: str) -> None:
         info = self.program.buffers[buffer]
         shape = tuple(max(0, self.value(d)) for d in info.dims)
+        if info.is_reserved:
+            dtype = np.dtype("int64" if info.dtype == "index" else info.dtype)
+            untouched = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
+            memory = mmap.mmap(-1, max(1, int(np.prod(shape)) * dtype.itemsize), flags=untouched)
+            self.memory[buffer] = np.frombuffer(memory, dtype, int(np.prod(shape))).reshape(shape)
+            return
         made = np.empty(shape, "int64" if info.dtype == "index" else info.dtype)
         if made.dtype.kind in "fc":
             made.fill(np.nan)

@@ -31,7 +31,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from transkern.ir.expr import NOWHERE, Axis, Expr, Span
+from transkern.ir.expr import NOWHERE, Axis, Const, Expr, Span
+
+RESERVED, RESERVED_ROWS = 1 << 32, 1 << 28
+"""The lengths of memory for lists of numbers (of arrays) without a bound: of memory that long, only what is touched is
+taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,11 @@ class Buffer:
     permutation: bool = False
     line: int = 0
     element: str = ""
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it is longer than anybody needs: it takes what is touched of it."""
+        return bool(self.dims) and isinstance(self.dims[0], Const) and self.dims[0].value >= RESERVED_ROWS  # type: ignore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +336,9 @@ class TupleResult:
     `kind` is ``tuple``, ``list``, ``dict`` (with its `keys`), ``record`` (an instance of the class `of`,
     ``module:name``, whose attributes are named by `keys`), ``raise`` (the exception `of` with the message ``keys[0]``,
     formatted with the items, which the caller of the code raises), ``one of`` (the key at the position that the one
-    item is), or ``rows of tuple``/``rows of list``: a list of tuples (lists) whose k-th items are the k-th list.
+    item is), ``character`` (of the code that the one item is), ``lists`` or ``lists of numbers`` (an array as lists in
+    a list, of NumPy scalars or Python's numbers), or ``rows of tuple``/``rows of list``: a list of tuples (lists) whose
+    k-th items are the k-th list.
     """
 
     items: tuple[Result, ...]

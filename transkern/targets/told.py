@@ -15,6 +15,8 @@ def check_told(program: n.Program, target: str, containers: Collection[str], pri
         match s:
             case n.Guard(args=args) if any(a.dtype.startswith(("float", "bool", "complex")) for a in args):
                 problem = f"a message with run-time floats in it, which {target} cannot tell"
+            case n.Alloc(buffer) if buffer in program.buffers and program.buffers[buffer].is_reserved:
+                problem = f"a list whose length has no bound that is known before, which {target} has no memory for"
             case n.Library(name="print") if not prints:
                 problem = f"`print`, which {target} cannot do"
             case n.Return(result) if not _kinds(result) <= {"tuple", "list", *containers}:

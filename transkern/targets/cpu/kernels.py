@@ -49,6 +49,19 @@ _UNEVEN = 1  # iterations that a thread takes at a time where they do not all co
 _SHORT = 16  # iterations of a loop that is written out
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _TWICE = 60  # statements up to which a loop is printed twice, with threads and without
+RESERVE = r"""
+// Addresses for more than will ever be needed: only what is touched becomes memory.
+static void *reserve(size_t bytes) {
+    char *base = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) return NULL;
+    *(size_t *)base = bytes + 4096;
+    return base + 4096;
+}
+
+static void release(void *memory) {
+    if (memory) munmap((char *)memory - 4096, *(size_t *)((char *)memory - 4096));
+}
+"""
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
 
@@ -85,6 +98,7 @@ class KernelPrinter:
     local: set[str] = field(default_factory=set)
     positions: dict[str, str] = field(default_factory=dict)
     frees: list[list[str]] = field(default_factory=list)
+    reserved: set[str] = field(default_factory=set)  # what `reserve` has given
     private: set[str] = field(default_factory=set)  # variables declared in the parallel loops around
     streaming: dict[str, str] = field(default_factory=dict)  # results computed in a block -> the block's element
     given: set[str] = field(default_factory=set)  # the scalars that the kernel is given
@@ -237,12 +251,14 @@ class KernelPrinter:
         self.depth -= 1
 
     def free_last(self) -> None:
-        for name in self.frees.pop():
-            self.line(f"free({name});")
+        self.free(self.frees.pop())
+
+    def free(self, names: Sequence[str]) -> None:
+        for name in names:
+            self.line(f"{'release' if name in self.reserved else 'free'}({name});")
 
     def leave(self, how: str) -> None:
-        for name in self.frees[-1]:
-            self.line(f"free({name});")
+        self.free(self.frees[-1])
         self.line(how)
 
     def alloc(self, buffer: str) -> None:
@@ -253,13 +269,20 @@ class KernelPrinter:
         if constant is not None and constant * np.dtype(_storage(info.dtype)).itemsize <= _STACK_BYTES:
             self.line(f"{kind} {ident(buffer)}[{max(1, constant)}];")
             return
+        if info.is_reserved:
+            self.c.used["reserve"] = RESERVE
+            self.line(f"{kind} *{ident(buffer)} = reserve(({self.c.expr(size)}) * sizeof *{ident(buffer)});")
+            self.guard(n.Guard(Var(f"{buffer}_is_there", "bool"), "MemoryError", ""), f"!{ident(buffer)}")
+            self.frees[-1].append(ident(buffer))
+            self.reserved.add(ident(buffer))
+            return
         self.line(f"{kind} *{ident(buffer)} = malloc(({self.c.expr(size)} + 1) * sizeof *{ident(buffer)});")
         self.frees[-1].append(ident(buffer))
 
-    def guard(self, s: n.Guard) -> None:
-        """Leaves the kernel with the guard's number; its arguments stand in `py_error`."""
+    def guard(self, s: n.Guard, fails: str = "") -> None:
+        """Leaves the kernel with the guard's number where it `fails`; its arguments stand in `py_error`."""
         self.guards.append(s)
-        self.line(f"if (!({self.c.expr(s.condition)})) {{")
+        self.line(f"if ({fails or f'!({self.c.expr(s.condition)})'}) {{")
         self.depth += 1
         for k, arg in enumerate(s.args):
             if arg.dtype.startswith("float"):
@@ -267,8 +290,7 @@ class KernelPrinter:
                 continue
             self.line(f"py_error[{k}] = {self.c.expr(arg)};")
         for level in self.frees:
-            for name in level:
-                self.line(f"free({name});")
+            self.free(level)
         self.line(f"return {len(self.guards)};")
         self.depth -= 1
         self.line("}")

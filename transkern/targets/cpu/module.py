@@ -22,7 +22,7 @@ from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_r
 from transkern.targets.clike import VECTOR_MATH, ident
 from transkern.targets.cpu import glue
 from transkern.targets.cpu.build import FASTMATH, FLAGS
-from transkern.targets.cpu.kernels import TYPES, Function, KernelPrinter
+from transkern.targets.cpu.kernels import RESERVE, TYPES, Function, KernelPrinter
 
 _MISS = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;"
 
@@ -188,7 +188,7 @@ class _Module:
             if info.role == "result":
                 self.line(f"if (py_{ident(buffer)}_array) Py_DecRef(py_{ident(buffer)}_array);")
             else:
-                self.line(f"free({ident(buffer)});")
+                self.line(f"{'release' if info.is_reserved else 'free'}({ident(buffer)});")
         if arrays:
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
         self.line("return py_result;")
@@ -445,6 +445,11 @@ class _Module:
                 )
             self.line(f"py_{name}_array = {made};")
             self.line(f"if (!py_{name}_array) goto done;")
+            return
+        if info.is_reserved:
+            c.used["reserve"] = RESERVE
+            self.line(f"release({name});")
+            self.line(f"if (!({name} = reserve(({c.expr(size)}) * sizeof *{name}))) {{ PyErr_NoMemory(); goto done; }}")
             return
         self.line(f"free({name});")
         taken = f"aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63)"

@@ -1,0 +1,109 @@
+"""Characters of texts that are known: ``text[i]`` with a run-time `i` is the code of a character."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, captured_array, describe, scalar_expr, select
+from transkern.frontend.values import Char, Dict, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Const, Expr
+
+_FEW = 8
+_ORDERS = {ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal"}
+
+
+def item(ctx: Context, text: str, position: Value) -> Value:
+    """``text[position]``."""
+    if isinstance(position, Static):
+        if not -len(text) <= position.value < len(text):
+            ctx.guard(b.FALSE, "IndexError", "string index out of range")
+        return Static(text[position.value])
+    at, extent = b.as_index(scalar_expr(ctx, position)), b.index(len(text))
+    inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
+    ctx.guard(inside, "IndexError", "string index out of range")
+    return at_position(ctx, text, b.wrap_index(at, extent))
+
+
+def at_position(ctx: Context, text: str, at: Expr) -> Value:
+    """The character at a position that the text has."""
+    known = b.constant(at)
+    if known is not None:
+        return Static(text[known])
+    codes = ctx.texts.setdefault(text, np.array([ord(c) for c in text], np.int64))
+    table = captured_array(ctx, codes) if len(text) > _FEW else as_array(ctx, Seq(tuple(Static(int(c)) for c in codes)))
+    return Char(b.as_index(table.at((at,))))
+
+
+def code_of(value: Value) -> Expr | None:
+    """The code of a character, known or not; None of anything else."""
+    match value:
+        case Char(code):
+            return code
+        case Static(str() as text) if len(text) == 1:
+            return b.index(ord(text))
+        case _:
+            return None
+
+
+def compare(ctx: Context, op: ast.cmpop, x: Value, y: Value) -> Value:
+    """A comparison of a character with another, or with a text."""
+    one, two = code_of(x), code_of(y)
+    if isinstance(op, (ast.Eq, ast.NotEq)):
+        equal = isinstance(op, ast.Eq)
+        if one is None or two is None:  # a longer text, or no text at all
+            return Static(not equal)
+        return Scalar(b.compare("equal" if equal else "not_equal", one, two), True)
+    if one is None or two is None:
+        ctx.fail(f"a comparison of {describe(x)} and {describe(y)}", "compare with one character")
+    return Scalar(b.compare(_ORDERS[type(op)], one, two), True)
+
+
+def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:
+    """Whether a character is one of some texts."""
+    found: Expr = b.FALSE
+    for text in texts:
+        code = code_of(text)
+        if code is not None:
+            found = b.either(found, b.compare("equal", value.code, code))
+    return Scalar(found, True)
+
+
+def matches(keys: tuple[object, ...], key: Value) -> list[Expr] | None:
+    """For each key of a dict the condition that it is a character, or an integer, known at run time only."""
+    if isinstance(key, Char) and all(isinstance(k, str) for k in keys):
+        return [
+            b.compare("equal", key.code, b.index(ord(k))) if len(k) == 1 else b.FALSE  # type: ignore[arg-type]
+            for k in keys
+        ]  # fmt: skip
+    if isinstance(key, Scalar) and key.dtype == "index" and all(type(k) is int for k in keys):
+        return [b.compare("equal", key.expr, b.index(k)) for k in keys]  # type: ignore[arg-type]
+    return None
+
+
+def looked_up(ctx: Context, base: Dict, key: Value, join: Callable[[list[Value], Expr], Value]) -> Value | None:
+    """``base[key]`` with a key known at run time only; `join` makes one value of several and the position of one."""
+    found = matches(base.keys, key)
+    if not found:
+        return None
+    any_of: Expr = b.FALSE
+    position: Expr = b.ZERO
+    for k, condition in enumerate(found):
+        any_of = b.either(any_of, condition)
+        position = b.where(condition, b.index(k), position)
+    code = key.code if isinstance(key, Char) else key.expr  # type: ignore[union-attr]
+    if isinstance(key, Char):
+        ctx.guard(any_of, "KeyError", "a character that is no key of the dict")
+    else:
+        ctx.guard(any_of, "KeyError", "{}", (code,))
+    return join(list(base.items), ctx.let(position, "key"))
+
+
+def chosen(ctx: Context, options: tuple[str, ...], at: Expr) -> Value:
+    """One of several characters."""
+    codes: list[Expr] = [Const(ord(c), "index") for c in options]
+    return Char(ctx.let(select(at, codes), "code"))
