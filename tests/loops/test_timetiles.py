@@ -100,11 +100,31 @@ def no_neighbours(a, b, steps):
                 a[i, j] = b[i, j] + 1
 
 
+def planes(a, b, steps):
+    n, m, k = a.shape
+    for t in range(1, steps):
+        for i in range(2, n - 1):
+            for j in range(1, m - 1):
+                for q in range(1, k):
+                    b[i, j, q] = (a[i + 1, j, q - 1] + a[i - 2, j + 1, q]) * 0.5 + t
+        for i in range(1, n - 1):
+            for j in range(2, m - 1):
+                for q in range(k - 1):
+                    a[i, j, q] = b[i + 1, j - 2, q + 1] - b[i, j + 1, q]
+
+
+def planes_slices(a, b, steps):
+    for t in range(1, steps):
+        b[2:-1, 1:-1, 1:] = (a[3:, 1:-1, :-1] + a[:-3, 2:, 1:]) * 0.5 + t
+        a[1:-1, 2:-1, :-1] = b[2:, :-3, 1:] - b[1:-1, 3:, :-1]
+
+
 PLANES = "(float64[n,m], float64[n,m], int)"
 TILED: dict[Any, tuple[str, bool]] = {
     back_and_forth: ("(float64[n], float64[n], int)", True),
     three_arrays: ("(float64[n,m], float64[n,m], float64[n,m], float64[s])", True),
     far: (PLANES, True),
+    planes: ("(float64[n,m,k], float64[n,m,k], int)", True),
     turned: (PLANES, False),
     pivot: (PLANES, False),
     no_neighbours: (PLANES, False),
@@ -115,7 +135,7 @@ TILED: dict[Any, tuple[str, bool]] = {
 def test_passes_at_constant_distances_go_together(function: Any) -> None:
     types, wanted = TILED[function]
     program = program_of(inspect.getsource(function), function.__name__, function.__name__ + types, PASSES)
-    assert any(isinstance(s, n.Loop) and s.axis == "wave" for s in walk(program.body)) == wanted
+    assert any(isinstance(s, n.Loop) and s.axis in ("wave", "part") for s in walk(program.body)) == wanted
 
 
 def same(function: Any, slices: Any, *given: Any) -> None:
@@ -148,3 +168,13 @@ def test_rows_have_numpys_bits(function: Any, slices: Any, shape: tuple[int, int
     last = np.sin(np.arange(steps)) if function is three_arrays else steps
     same(function, slices, *planes, last)
     same(function, slices, *planes[:-1], planes[-1].T.copy().T, last)  # columns are contiguous in one of them
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 2), (70, 60, 64), (81, 16, 301), (300, 40, 25), (9, 300, 70)])
+@pytest.mark.parametrize("steps", [1, 2, 3, 9, 45])
+def test_planes_have_numpys_bits(shape: tuple[int, int, int], steps: int) -> None:
+    rng = np.random.default_rng(steps)
+    a, b = rng.standard_normal(shape), rng.standard_normal(shape)
+    a[shape[0] // 2, 1], b[1, 2, 1] = np.inf, -0.0
+    same(planes, planes_slices, a, b, steps)
+    same(planes, planes_slices, a, b.transpose(2, 0, 1).copy().transpose(1, 2, 0), steps)

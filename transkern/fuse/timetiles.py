@@ -10,6 +10,15 @@ Each pass of a part stands some rows before the one that it reads from, so that 
 part before computed, or an earlier pass of this one. How many rows, the subscripts say: all that passes touch of what
 one of them writes is at a constant distance from the row. Blocks of steps on one wave are independent. Inside, nothing
 changes: the same operations on the same values, in an order that no iteration can tell from the old one.
+
+Where rows are planes, one part after the other is for all threads, and each has its share of a plane's own rows: what a
+thread computes it needs again, and it stays in its cache.
+
+    for block in …:
+        for part in …:
+            for t in steps of the block:
+                parallel j in 1 .. n: for i in part, less 2 t: b[i, j] = f(a)
+                parallel j in 1 .. n: for i in part, less 2 t + 1: a[i, j] = f(b)
 """
 
 from __future__ import annotations
@@ -40,6 +49,12 @@ _BYTES = 1 << 19
 
 _BYTES_OF_ELEMENTS = 1 << 15
 """The same where a row is one element: then the innermost cache pays."""
+
+_BYTES_OF_PLANES = 1 << 20
+"""The same where several threads share a part."""
+
+_SHARED = 16
+"""Rows of a plane at least, for threads to share."""
 
 _ROWS = 4
 """Rows of a part at least: a pass moves by one or two."""
@@ -137,7 +152,9 @@ class _Tiling:
             b.mul(b.index(np.dtype(x.dtype).itemsize), b.product(x.dims[1:])) for x in arrays.values()
         )  # fmt: skip
         elements = all(len(x.dims) == 1 for x in arrays.values())
-        size = _BYTES_OF_ELEMENTS if elements else _BYTES
+        planes = [inner for p in passes if (inner := _of_plane(p.rows)) is not None]
+        shared = len(planes) == len(passes)
+        size = _BYTES_OF_ELEMENTS if elements else _BYTES_OF_PLANES if shared else _BYTES
 
         def let(name: str, value: Expr) -> tuple[n.Let, Var]:
             made = Var(self.names.fresh(name))
@@ -148,29 +165,39 @@ class _Tiling:
             low, high = b.minimum(low, p.rows.start), b.maximum(high, p.rows.stop)
         steps = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
         set_rows, rows = let("rows", b.maximum(b.floordiv(b.index(size), b.maximum(row_bytes, b.ONE)), b.index(_ROWS)))
-        most = b.maximum(b.floordiv(rows, b.index(max(1, slope))), b.ONE)
-        share = b.maximum(b.floordiv(b.add(steps, b.index(_BLOCKS - 1)), b.index(_BLOCKS)), b.ONE)
-        set_height, height = let("height", b.minimum(most, share))
-        width = b.add(b.sub(high, low), b.add(b.mul(b.index(slope), steps), b.index(max(shifts))))
+        height_of_all = b.sub(high, low)
+        if shared:  # few parts that stand outside the array altogether
+            most, share = b.floordiv(height_of_all, b.index(2 * max(1, slope))), steps
+        else:
+            most = b.floordiv(rows, b.index(max(1, slope)))
+            share = b.floordiv(b.add(steps, b.index(_BLOCKS - 1)), b.index(_BLOCKS))
+        set_height, height = let("height", b.minimum(b.maximum(most, b.ONE), b.maximum(share, b.ONE)))
+        block = Var(self.names.fresh("block"))
+        begin = b.add(loop.start, b.mul(block, height))
+        since = b.sub(Var(loop.axis), begin if shared else loop.start)
+        width = b.add(height_of_all, b.add(b.mul(b.index(slope), height if shared else steps), b.index(max(shifts))))
         set_across, across = let("across", _parts(b.maximum(width, b.ZERO), rows))
         set_down, down = let("down", _parts(steps, height))
-        wave, block = Var(self.names.fresh("wave")), Var(self.names.fresh("block"))
-        begin = b.add(loop.start, b.mul(block, height))
-        left = b.sub(
-            b.add(low, b.mul(rows, b.sub(wave, block))), b.mul(b.index(slope), b.sub(Var(loop.axis), loop.start))
-        )
+        wave = Var(self.names.fresh("part" if shared else "wave"))
+        part = wave if shared else b.sub(wave, block)
+        left = b.sub(b.add(low, b.mul(rows, part)), b.mul(b.index(slope), since))
         body = []
         for p, shift in zip(passes, shifts, strict=True):
             start = b.sub(left, b.index(shift))
             stop = b.minimum(b.add(start, rows), p.rows.stop)
-            body.append(replace(p.rows, start=b.maximum(start, p.rows.start), stop=stop))
+            made = replace(p.rows, start=b.maximum(start, p.rows.start), stop=stop)
+            inner = _of_plane(made) if shared else None
+            body.append(made if inner is None else replace(inner, body=(replace(made, body=inner.body),)))
         inside = replace(loop, start=begin, stop=b.minimum(b.add(begin, height), loop.stop), body=tuple(body))
-        first = b.maximum(b.add(b.sub(wave, across), b.ONE), b.ZERO)
-        last = b.minimum(b.add(wave, b.ONE), down)
-        blocks = n.Loop(block.name, first, last, b.ONE, "parallel", (inside,), span=loop.span)
-        count = b.sub(b.add(down, across), b.ONE)
-        waves = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (blocks,), large=True, span=loop.span)
-        height_of_all = b.sub(high, low)
+        if shared:
+            parts = n.Loop(wave.name, b.ZERO, across, b.ONE, "sequential", (inside,), large=True, span=loop.span)
+            whole = n.Loop(block.name, b.ZERO, down, b.ONE, "sequential", (parts,), large=True, span=loop.span)
+        else:
+            first = b.maximum(b.add(b.sub(wave, across), b.ONE), b.ZERO)
+            last = b.minimum(b.add(wave, b.ONE), down)
+            blocks = n.Loop(block.name, first, last, b.ONE, "parallel", (inside,), span=loop.span)
+            count = b.sub(b.add(down, across), b.ONE)
+            whole = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (blocks,), large=True, span=loop.span)
         enough = b.both(
             b.compare("greater_equal", b.mul(height_of_all, row_bytes), b.index(4 * size if elements else 2 * size)),
             b.both(
@@ -178,10 +205,22 @@ class _Tiling:
                 b.compare("greater_equal", b.mul(b.mul(height_of_all, row_bytes), steps), b.index(8 * _POINTS)),
             ),
         )
+        for extent in dict.fromkeys(b.sub(x.stop, x.start) for x in planes if shared):
+            enough = b.both(enough, b.compare("greater_equal", extent, b.index(_SHARED)))
         private = scalars_set(loop) & self.variables.keys()
         plain = with_own_names(loop, self.names, self.variables, self.buffers, private)
-        tiles: tuple[n.Stmt, ...] = (set_rows, set_height, set_across, set_down, waves)
+        tiles: tuple[n.Stmt, ...] = (set_rows, set_height, set_across, set_down, whole)
         return [n.If(enough, tiles, (plain,), span=loop.span)]
+
+
+def _of_plane(rows: n.Loop) -> n.Loop | None:
+    """The loop over the rows of each plane, where `rows` is over planes, and the two may change places."""
+    inner = rows.body[0]
+    if len(rows.body) != 1 or not isinstance(inner, n.Loop) or inner.kind != "parallel" or inner.step != b.ONE:
+        return None
+    if rows.axis in variables_read(inner.start) | variables_read(inner.stop):
+        return None
+    return inner if any(isinstance(x, n.Loop) for x in inner.body) else None
 
 
 def _sum(parts: Iterator[Expr]) -> Expr:
