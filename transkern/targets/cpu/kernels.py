@@ -35,6 +35,7 @@ from transkern.targets.clike import CPrinter, ident, kind_of
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.streams import print_streamed, streams
 from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
+from transkern.targets.cpu.terms import print_sums, sums_of
 
 TYPES = {
     "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
@@ -362,6 +363,10 @@ class KernelPrinter:
             if shared:
                 begin_team(self, shared)
             loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
+            ordered = sums_of(s, self.program)
+            if ordered is not None and not shared:
+                print_sums(self, s, ordered)
+                return
             if not loops and 1 < (b.constant(b.sub(s.stop, s.start)) or 0) <= _SHORT:
                 self.line(f"#pragma GCC unroll {_SHORT}")
             self.line(self.header(s))

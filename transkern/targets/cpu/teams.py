@@ -96,7 +96,8 @@ def team(printer: KernelPrinter, s: n.Loop) -> str:
     constant = b.constant(b.maximum(first, last))
     if constant is not None:
         return "1" if constant >= limit else ""
-    conditions = dict.fromkeys(f"{printer.c.operand(x)} >= {limit}" for x in (first, last))
+    enough = [x for x in (first, last) if (known := b.constant(x)) is None or known >= limit]
+    conditions = dict.fromkeys(f"{printer.c.operand(x)} >= {limit}" for x in enough)
     return " || ".join(conditions)
 
 
