@@ -330,6 +330,10 @@ class Context:
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
         return replace(self.whole(buffer, (count, *value.dims[1:])), empty_dtype=value.empty_dtype)
 
+    def kept(self, value: Array) -> Array:
+        """`value`, out of a filter's elements an array of its own."""
+        return value if value.mask is None else self.compact(value, "kept")
+
     @contextmanager
     def knowing(self, condition: Expr) -> Iterator[None]:
         """Inside, `condition` holds."""

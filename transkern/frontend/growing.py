@@ -16,7 +16,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.nodes import RESERVED, RESERVED_ROWS
-from transkern.ir.traverse import variables_read, walk_expr
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _COLUMNS = 16
 
@@ -30,7 +30,7 @@ def new(
     ctx.list_counts.add(count.name)
     ctx.made_in[buffer] = ctx.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
-    owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site)
+    owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
     if queue:
         owner.head = ctx.variable(f"{name}_head", "index").name
         ctx.emit(n.Assign(owner.head, b.index(RESERVED // 2)))
@@ -176,7 +176,7 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         owner.row = value.kind
         for k in range(len(value.items)):
             buffer = ctx.fresh(f"{owner.buffer}_{k}")
-            owner.columns.append(GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head))
+            owner.columns.append(GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known))
             if owner.site is not None:
                 owner.columns[-1].site = (*owner.site, k)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
@@ -206,6 +206,7 @@ def _list_type(
     for trip in ctx.trips[owner.depth :]:
         if trip is not None and b.constant(trip) is None:
             owner.grown_by = trip
+            trip = _trips_at_most(ctx, owner, trip)
         trips = None if trips is None or trip is None else b.mul(trips, trip)
     bound = ctx.bounds.get(owner.count)
     known = owner.buffer in ctx.buffers
@@ -230,6 +231,17 @@ def _list_type(
     bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
     ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
     ctx.bounds[owner.count] = bound
+
+
+def _trips_at_most(ctx: Context, owner: GrowingList, trips: Expr) -> Expr | None:
+    """How often a loop runs at most, over what is known where the list gets its memory: before the loops around."""
+    bound = bound_of(ctx, trips)
+    if bound is not None:
+        return bound
+    names = variables_read(trips)
+    fixed = not buffers_read(trips) and not names & set(ctx.variables)
+    before = all(v in ctx.entry or v.removesuffix(".size") in owner.known for v in names)
+    return trips if fixed and before else None
 
 
 def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:

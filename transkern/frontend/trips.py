@@ -121,9 +121,16 @@ def bound_of(ctx: Context, dim: Expr) -> Expr | None:
             p = bound_of(ctx, x)
             if p is None:
                 return None
-            return b.sub(p, y) if isinstance(y, Const) else (p if b.is_nonnegative(y) else None)
+            if isinstance(y, Const):
+                return b.sub(p, y)
+            return p if b.is_nonnegative(y) or (isinstance(y, Var) and _starts_at_0(ctx, y)) else None
         case Apply("floor_divide", (x, Const(value)), "index"):
             p = bound_of(ctx, x)
             return None if p is None else b.floordiv(p, b.index(int(value)))  # type: ignore[arg-type]
         case _:
             return None
+
+
+def _starts_at_0(ctx: Context, number: Var) -> bool:
+    """Whether an axis, or another number whose range is known, is never negative."""
+    return number.name in ctx.ranges and ctx.not_negative(ctx.ranges[number.name][0])

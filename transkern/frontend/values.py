@@ -200,6 +200,7 @@ class GrowingList:
     dims: tuple[Expr, ...] = ()
     python: bool = False
     depth: int = 0  # loops around its creation
+    known: frozenset[str] = frozenset()  # the names of that time
     row: str = ""
     grown_by: Expr | None = None  # how often a loop runs in which it grows
     shared: bool = False  # some of its arrays are views of arguments
