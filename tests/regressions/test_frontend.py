@@ -104,9 +104,61 @@ def one_side(x: Any, y: Any, k: int) -> None:
     z[0] = 5
 
 
+def filtered(y: Any, a: Any) -> Any:
+    """What a mask leaves is as long as it is, not as what it was taken from."""
+    v, w = y[y > 1], a[a[:, 0] > 1]
+    return (
+        np.roll(v, 1), np.roll(w, 2), np.repeat(w, 2, axis=0), np.tile(v, 2), np.split(v, 1), np.array_split(w, 2),
+        np.triu(w), np.diag(v), np.select([v > 3, v > 2], [v, v * 2]), np.piecewise(v, [v > 3], [1, 2]), v[v > 3],
+    )  # fmt: skip
+
+
+def filtered_items(a: Any) -> Any:
+    """A list gets room for all that a filter of two dimensions may leave."""
+    return [x * 2 for x in a[a > 1]], [(i, x) for i, x in enumerate(a[a < 1])]
+
+
+def triangle(x: Any) -> Any:
+    """The room of a list does not depend on what is known inside its loops only."""
+    out = []
+    for i in range(len(x)):
+        for j in range(i):
+            out.append(x[j] * i)
+    return out
+
+
+def unbounded(x: Any) -> Any:
+    """Each trip asks the data how often the inner loop runs: no room can be made beforehand."""
+    out = []
+    for i in range(len(x)):
+        for j in range(int(x[i])):
+            out.append(j)
+    return out
+
+
+def counted_after(x: Any) -> Any:
+    """A list is made where its length is known, not where it is named."""
+    out = []
+    k = int(x[0])
+    for i in range(k):
+        out.append(i)
+    return out
+
+
+def powers(b: Any, x: Any) -> Any:
+    """A square of bools is an int8; the root of a number is that of `pow`, without a negative zero."""
+    return b**2, b**3, x[0] ** 0.5, x[1] ** 0.5, np.float_power(x, 0.5), np.power(x, 0.5)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (filtered, (np.array([2.0, 0, 5, 9, -1]), np.arange(20.0).reshape(5, 4) % 7)),
+        (filtered_items, (np.arange(400.0).reshape(20, 20) % 3,)),
+        (triangle, (np.arange(40.0),)),
+        (unbounded, (np.arange(40.0),)),
+        (counted_after, (np.array([70.0]),)),
+        (powers, (np.array([True, False]), np.array([-np.inf, -0.0, 4.0]))),
         (add_at_own_element, (np.arange(5.0) + 1, np.array([0, 0, 1]))),
         (add_at_own_positions, (np.array([1, 1, 0, 6], np.uint16),)),
         (add_at_number, (np.array([2**63 + 1, 3], np.uint64),)),
@@ -170,6 +222,11 @@ def perhaps_exchanged(x: Any, y: Any, k: int) -> None:
     x[0] += 5
 
 
+def size_squeezed(x: Any) -> Any:
+    """How many axes are left is not known before the data."""
+    return np.squeeze(x[x > 1])
+
+
 def view_of_shared(x: Any, y: Any) -> Any:
     x[0] = 1
     return y[1:]
@@ -184,6 +241,7 @@ def view_of_shared(x: Any, y: Any) -> Any:
             (np.arange(3, dtype=np.uint8),),
             "on one path and",
         ),  # no type holds -1 and a uint8, as Python's names
+        (size_squeezed, (np.arange(3.0),), "length that data decides"),
         (largest_of, (np.arange(3, dtype=np.uint8), 300), "`max` of"),
         (exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
         (exchanged_in_two_loops, (np.ones(3), np.ones(3), 1), "one of several arrays"),
@@ -195,3 +253,14 @@ def view_of_shared(x: Any, y: Any) -> Any:
 def test_is_refused_rather_than_wrong(function: Callable[..., Any], arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(transkern.CompileError, match=message):
         transkern.compile(function, target="cpu")(*arguments)
+
+
+def whole(x: Any) -> Any:
+    return int(x[0]), round(x[1])
+
+
+@pytest.mark.parametrize("value", [np.uint64(2**63), 1e300, np.float32(-1e30)])
+def test_integers_that_need_more_than_64_bits_go_on_as_nothing_else(value: Any) -> None:
+    with pytest.raises(OverflowError, match="64 bits"):
+        transkern.compile(whole, target="cpu")(np.array([value, 1]))
+    assert transkern.compile(whole, target="cpu")(np.array([2.0**62, -(2.0**63)])) == (2**62, -(2**63))

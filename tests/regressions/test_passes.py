@@ -59,6 +59,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
         *((reciprocal, (np.array([0, 1, 2], d),)) for d in ("int16", "int32", "int64", "uint32", "uint64")),
         (filter_that_nobody_reads, (np.arange(7.0),)),
+        *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
         (check_of_computed, (np.ones((3, 4), bool),)),
         (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
     ],

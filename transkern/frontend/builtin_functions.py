@@ -50,6 +50,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex
@@ -150,14 +151,7 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         expr = Apply("real", (expr,), float_of(expr.dtype))
     if kind == "float":
         return Scalar(b.cast(expr, "float64"), True)
-    if expr.dtype.startswith("float"):
-        held = ctx.let(expr, "x")
-        ctx.guard(b.logical_not(Apply("isnan", (held,), "bool")), "ValueError", "cannot convert float NaN to integer")
-        ctx.guard(
-            b.logical_not(Apply("isinf", (held,), "bool")), "OverflowError", "cannot convert float infinity to integer"
-        )
-        return Scalar(b.cast(held, "index"), True)
-    return Scalar(b.as_index(expr), True)
+    return to_integer(ctx, expr)
 
 
 @handles("builtins.complex", names="real imag")
@@ -401,15 +395,7 @@ def _round(ctx: Context, a: Arguments) -> Value:
         if places < 0:
             ctx.fail("round() of an int to negative digits")
         return value
-    if expr.dtype.startswith("float"):
-        held = ctx.let(expr, "x")
-        text = "cannot convert float {} to integer"
-        bad = Apply("isnan", (held,), "bool")
-        ctx.guard(b.logical_not(bad), "ValueError", text.format("NaN"))
-        bad = Apply("isinf", (held,), "bool")
-        ctx.guard(b.logical_not(bad), "OverflowError", text.format("infinity"))
-        return Scalar(b.cast(Apply("rint", (held,), held.dtype), "index"), True)
-    return Scalar(b.as_index(expr), True)
+    return to_integer(ctx, expr, "rint")
 
 
 def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Value]], Value]:

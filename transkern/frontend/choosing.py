@@ -23,8 +23,12 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
         x, which = reshape(ctx, x, [Static(-1)]), 0
     else:
         which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
-    at = as_array(ctx, indices)
-    if at.mask is None and mode != "raise":
+    x, at = ctx.kept(x), ctx.kept(as_array(ctx, indices))
+    ctx.guard(
+        b.either(b.compare("not_equal", x.dims[which], b.ZERO), b.compare("equal", b.product(at.dims), b.ZERO)),
+        "IndexError", "cannot do a non-empty take from an empty axes.",
+    )  # fmt: skip
+    if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), x.dims[which], mode), "int64"), view=False)
     made = array_item(ctx, x, [*[SliceValue(None, None, None)] * which, at])
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
@@ -47,7 +51,7 @@ def _own(ctx: Context, a: Arguments, name: str) -> Array:
 def _repeated(ctx: Context, value: Value, at: Expr) -> Expr:
     """Element `at` of values that begin anew when they end."""
     flat = as_array(ctx, value)
-    flat = ctx.compact(flat, "kept") if flat.mask is not None else flat
+    flat = ctx.kept(flat)
     if not flat.ndim:
         return flat.body
     flat = reshape(ctx, flat, [Static(-1)])
@@ -119,7 +123,7 @@ def _extract(ctx: Context, a: Arguments) -> Value:
 
 def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> Value:
     """``np.compress``; the condition may be shorter than the axis."""
-    mask = _bool(as_array(ctx, condition))
+    mask = _bool(ctx.kept(as_array(ctx, condition)))
     if mask.ndim != 1:
         ctx.guard(b.FALSE, "ValueError", "condition must be a 1-d array")
     if axis is None:
@@ -134,7 +138,7 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
 
 @handles("numpy.choose", names="a choices out mode")
 def _choose(ctx: Context, a: Arguments) -> Value:
-    at, choices = a.array("a"), a.need("choices")
+    at, choices = ctx.kept(a.array("a")), a.need("choices")
     if not isinstance(choices, Seq):
         ctx.fail("`np.choose` from something that is no tuple or list", "give a tuple, or use np.take_along_axis")
     dtype = result_type(ctx, [as_array(ctx, c) for c in choices.items])
@@ -147,9 +151,9 @@ def _choose(ctx: Context, a: Arguments) -> Value:
         ctx.guard(holds, "ValueError", "invalid entry in choice array")
     else:
         at = replace(at, body=b.cast(_brought_in(position, count, mode), "int64"), view=False)
-    elements, axes, _, _ = align(ctx, [at, *choices.items])
+    elements, axes, mask, _ = align(ctx, [at, *choices.items])
     body = select(b.as_index(elements[0]), [b.cast(e, dtype) for e in elements[1:]])
-    return a.result(Array(axes, body))
+    return a.result(Array(axes, body, mask))
 
 
 @handles("numpy.select", names="condlist choicelist default")
@@ -167,17 +171,17 @@ def _select(ctx: Context, a: Arguments) -> Value:
     values = [*choices.items, a.get("default") or Static(0)]
     values = [as_array(ctx, v) if isinstance(v, (Seq, Concatenation)) else v for v in values]
     dtype = result_type(ctx, values)
-    elements, axes, _, _ = align(ctx, [*conditions.items, *values])
+    elements, axes, mask, _ = align(ctx, [*conditions.items, *values])
     count = len(conditions.items)
     body = b.cast(elements[-1], dtype)
     for k in range(count - 1, -1, -1):
         body = b.where(elements[k], b.cast(elements[count + k], dtype), body)
-    return Array(axes, body)
+    return Array(axes, body, mask)
 
 
 @handles("numpy.piecewise", names="x condlist funclist")
 def _piecewise(ctx: Context, a: Arguments) -> Value:
-    x = a.array("x")
+    x = ctx.kept(a.array("x"))
     given, functions = a.need("condlist"), a.need("funclist")
     if not isinstance(functions, Seq):
         ctx.fail("`np.piecewise` with something that is no list of functions")
@@ -187,7 +191,7 @@ def _piecewise(ctx: Context, a: Arguments) -> Value:
         ctx.guard(
             b.FALSE, "ValueError", f"with {count} condition(s), either {count} or {count + 1} functions are expected"
         )
-    masks = [_bool(as_array(ctx, c)) for c in conditions]
+    masks = [_bool(ctx.kept(as_array(ctx, c))) for c in conditions]
     if len(functions.items) > len(masks):
         some: Value = masks[0]
         for mask in masks[1:]:
@@ -245,6 +249,3 @@ def at_least(ctx: Context, value: Value, ndim: int) -> Array:
     if array.ndim == 2 and ndim == 3:
         array = expand(ctx, array, 2)
     return array
-
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -298,7 +299,7 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     if operator_call and all(is_python_number(a) for a in args):
         return _python(ctx, op, args)
     if op in ("power", "float_power") and len(args) == 2:
-        special = _power(ctx, args)
+        special = _power(ctx, args, operator_call)
         if special is not None:
             return special
     loop, result = loop_types(ctx, OPS[op].numpy, args, dtype)
@@ -382,7 +383,7 @@ def loop_types(ctx: Context, ufunc: Any, args: Sequence[Value], dtype: str | Non
     return names[: ufunc.nin], names[-1]
 
 
-def _power(ctx: Context, args: Sequence[Value]) -> Value | None:
+def _power(ctx: Context, args: Sequence[Value], operator_call: bool) -> Value | None:
     """The exponents that NumPy's ``**`` treats as other functions."""
     base, exponent = args
     if isinstance(exponent, Static) and is_python_number(exponent) and isinstance(base, (Array, Scalar)):
@@ -396,12 +397,22 @@ def _power(ctx: Context, args: Sequence[Value]) -> Value | None:
             if value == 1 and kind == "f":
                 return apply(ctx, "positive", [base])
             if kind == "f" and value == 0.5:
-                return apply(ctx, "sqrt", [base])
+                return apply(ctx, "sqrt", [base]) if isinstance(base, Array) else _root_of_number(base)
             if kind == "f" and value == -1:
                 return apply(ctx, "reciprocal", [base])
-        if kind in "iu" and isinstance(value, int) and value < 0:
+        if kind == "b" and operator_call and isinstance(base, Array) and isinstance(value, int) and value == 2:
+            return apply(ctx, "square", [base])  # int8, where any other power is an int64
+        if kind in "ib" and isinstance(value, int) and (kind == "b" or np.iinfo(base.dtype).min <= value) and value < 0:
             ctx.guard(b.FALSE, "ValueError", "Integers to negative integer powers are not allowed.")
     return None
+
+
+def _root_of_number(base: Scalar) -> Scalar:
+    """``x ** 0.5`` of a number is the C library's `pow`, which knows no negative zero and no negative infinity."""
+    x, dtype = base.expr, base.dtype
+    root = Apply("sqrt", (Apply("add", (x, Const(0.0, dtype)), dtype),), dtype)
+    endless = Apply("equal", (x, Const(-math.inf, dtype)), "bool")
+    return Scalar(b.where(endless, Const(math.inf, dtype), root))
 
 
 def _complex_power(ctx: Context, base: Array | Scalar, exponent: complex) -> Value | None:
@@ -549,7 +560,7 @@ def align(ctx: Context, values: Sequence[Value]) -> tuple[list[Expr], tuple[Axis
         return [scalar_expr(ctx, v) for v in values], (), None, True
     mask_owner = next((a for a in arrays if a.mask is not None), None)
     if mask_owner is not None and not _masks_agree(arrays, ndim, mask_owner):
-        values = [ctx.compact(v, "kept") if isinstance(v, Array) and v.mask is not None else v for v in values]
+        values = [ctx.kept(v) if isinstance(v, Array) else v for v in values]
         arrays = [v for v in values if isinstance(v, Array)]
         mask_owner = None
     dims = broadcast_dims(ctx, [a.dims for a in arrays])
@@ -559,7 +570,7 @@ def align(ctx: Context, values: Sequence[Value]) -> tuple[list[Expr], tuple[Axis
         if not isinstance(v, Array):
             elements.append(scalar_expr(ctx, v))
             continue
-        elements.append(v.at(stretched(ctx, v.dims, axes)))
+        elements.append(v.candidate(stretched(ctx, v.dims, axes)))
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
 
@@ -571,7 +582,7 @@ def stretched(ctx: Context, dims: tuple[Expr, ...], axes: tuple[Axis, ...]) -> t
     for d, a in zip(dims, own, strict=True):
         if b.constant(d) == 1:
             index.append(b.ZERO)
-        elif d == a.extent or not _may_stretch(ctx, d):
+        elif d == a.extent or not may_stretch(ctx, d):
             index.append(a.var)
         else:
             index.append(b.where(b.compare("equal", d, b.ONE), b.ZERO, a.var))
@@ -588,7 +599,7 @@ def _masks_agree(arrays: Sequence[Array], ndim: int, owner: Array) -> bool:
     return True
 
 
-def _may_stretch(ctx: Context, dim: Expr) -> bool:
+def may_stretch(ctx: Context, dim: Expr) -> bool:
     """Whether a dim not known to be 1 may still be 1 at run time.
 
     Sizes of arguments are not 1 (a size of 1 has its own specialisation). What is computed from them is assumed not to
@@ -620,7 +631,7 @@ def broadcast_dims(ctx: Context, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Ex
                 dim = d
                 continue
             condition = b.compare("equal", d, dim)
-            may = _may_stretch(ctx, d), _may_stretch(ctx, dim)
+            may = may_stretch(ctx, d), may_stretch(ctx, dim)
             if may[0]:
                 condition = b.either(condition, b.compare("equal", d, b.ONE))
             if may[1]:
@@ -658,7 +669,7 @@ def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tu
         if b.constant(d) == 1:
             continue
         fits = b.compare("equal", d, t)
-        if _may_stretch(ctx, d):
+        if may_stretch(ctx, d):
             fits = b.either(fits, b.compare("equal", d, b.ONE))
         conditions = b.both(conditions, fits)
 

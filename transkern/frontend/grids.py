@@ -87,7 +87,7 @@ def _grid_line(ctx: Context, item: SliceValue, among_others: bool) -> Array:
 
 def _column(ctx: Context, value: Value) -> Value:
     array = as_array(ctx, value)
-    array = ctx.compact(array, "kept") if array.mask is not None else array
+    array = ctx.kept(array)
     if array.ndim == 0:
         return Array(ctx.axes((b.ONE, b.ONE)), array.body)
     return expand(ctx, array, 1) if array.ndim == 1 else array
@@ -134,7 +134,7 @@ def _standing(ctx: Context, line: Array, axis: int, ndim: int) -> Array:
 def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, "np.meshgrid", ("copy", "sparse", "indexing"), (), keywords)
     lines = [as_array(ctx, v) for v in args]
-    lines = [ctx.compact(v, "kept") if v.mask is not None else v for v in lines]
+    lines = [ctx.kept(v) for v in lines]
     lines = [Array(ctx.axes((b.product(v.dims),)), v.at(unravel(b.ZERO, v.dims))) if not v.ndim else v for v in lines]
     if any(v.ndim != 1 for v in lines):
         ctx.fail("np.meshgrid of arrays with several dimensions", "flatten them before")
@@ -201,7 +201,7 @@ def _ix(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> V
             ctx.guard(b.FALSE, "ValueError", "Cross index must be 1 dimensional")
         if line.dtype == "bool":
             line = ctx.compact(nonzero_positions(ctx, line)[0], "where")
-        lines.append(ctx.compact(line, "kept") if line.mask is not None else line)
+        lines.append(ctx.kept(line))
     return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
 
 
@@ -223,7 +223,7 @@ def _unravel_index(ctx: Context, a: Arguments) -> Value:
     total = b.product(dims)
     given = a.need("indices")
     value = as_array(ctx, given)
-    value = ctx.compact(value, "kept") if value.mask is not None else value
+    value = ctx.kept(value)
     at = b.as_index(value.body)
     if not value.axes:
         at = ctx.let(at, "at")

@@ -176,7 +176,8 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         owner.row = value.kind
         for k in range(len(value.items)):
             buffer = ctx.fresh(f"{owner.buffer}_{k}")
-            owner.columns.append(GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known))
+            column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
+            owner.columns.append(column)
             if owner.site is not None:
                 owner.columns[-1].site = (*owner.site, k)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]

@@ -537,7 +537,7 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     if mask is not None and not (adjacent and places[0] == 0):
         # the filtered axis must stay first to remain a filter
         if any(not isinstance(i, (Scalar, Array, _Positions, Static)) for i in items[: places[0]]) and adjacent:
-            arrays = [ctx.compact(a, "kept") if a.mask is not None else a for a in arrays]
+            arrays = [ctx.kept(a) for a in arrays]
             elements, mask, adv_axes = _index_arrays(ctx, arrays)
     positions = iter(elements)
     axes_before: list[Axis] = []
@@ -615,7 +615,7 @@ def _filtered_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value | 
     ):
         if first.dims[0] == base.dims[0] and first.mask_at(base.axes[0].var) == base.mask:
             assert base.mask is not None
-            return replace(base, mask=b.both(base.mask, first.at((base.axes[0].var,))), view=False)
+            return replace(base, mask=b.both(base.mask, first.candidate((base.axes[0].var,))), view=False)
     full = SliceValue(None, None, None)
     if first == full or (isinstance(first, Static) and first.value is Ellipsis and len(items) == base.ndim):
         rest = [as_item(ctx, i) for i in items[1:]]

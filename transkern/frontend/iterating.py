@@ -57,7 +57,7 @@ def iteration(ctx: Context, source: Value) -> Any:
             return _grid(ctx, items, lambda index: index)
         case Method(Seq((of,)), "ndenumerate"):
             array = as_array(ctx, of)
-            array = ctx.compact(array, "kept") if array.mask is not None else array
+            array = ctx.kept(array)
             dims = tuple(Scalar(d, True) for d in array.dims)
 
             def pair(index: Seq) -> Value:
@@ -84,7 +84,7 @@ def iteration(ctx: Context, source: Value) -> Any:
             return start, stop, step, lambda v: Scalar(v, True)
         case Array() | Static(np.ndarray()) | Concatenation():
             array = as_array(ctx, source)
-            array = ctx.compact(array, "kept") if array.mask is not None else array
+            array = ctx.kept(array)
             if not array.ndim:
                 ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
             return b.ZERO, array.dims[0], b.ONE, lambda v: _row(array, v)

@@ -29,7 +29,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 def matmul(ctx: Context, left: Value, right: Value) -> Value:
     """``left @ right``: small inner sizes as a sum, the rest a library's."""
     x, y = as_array(ctx, left), as_array(ctx, right)
-    x, y = (ctx.compact(v, "kept") if v.mask is not None else v for v in (x, y))
+    x, y = (ctx.kept(v) for v in (x, y))
     if x.ndim == 0 or y.ndim == 0:
         ctx.guard(b.FALSE, "ValueError", "matmul: Input operand 0 does not have enough dimensions")
     dtype = result_type(ctx, [x, y])
@@ -72,8 +72,7 @@ def is_plain(ctx: Context, value: Array) -> bool:
 
 def sort(ctx: Context, name: str, value: Array, axis: int, kind: str) -> Array:
     """``np.sort``/``np.argsort`` along an axis, by the library: the order of equal elements is its own."""
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     axis = normal_axis(ctx, axis, value.ndim)
     facts: dict[str, Any] = {}
     if name == "argsort":

@@ -21,7 +21,7 @@ from transkern.ir.expr import Expr
 def _matrices(ctx: Context, value: Value, square: bool = False) -> Array:
     """A stack of matrices in the type that the library computes in."""
     array = as_array(ctx, value)
-    array = ctx.compact(array, "kept") if array.mask is not None else array
+    array = ctx.kept(array)
     if array.ndim < 2:
         ctx.guard(
             b.FALSE, "np.linalg.LinAlgError",
@@ -87,7 +87,7 @@ def _cholesky(ctx: Context, a: Arguments) -> Value:
 def _solve(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
     y = as_array(ctx, a.need("b"))
-    y = ctx.compact(y, "kept") if y.mask is not None else y
+    y = ctx.kept(y)
     dtype = result_type(ctx, [x, _inexact(ctx, y)])
     x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
     vector = y.ndim == 1
@@ -187,7 +187,7 @@ def _lstsq(ctx: Context, a: Arguments) -> Value:
     """The solution and the rank's companions; the residuals' number depends on the rank, so they are left out."""
     x = _matrices(ctx, a.need("a"))
     y = as_array(ctx, a.need("b"))
-    y = ctx.compact(y, "kept") if y.mask is not None else y
+    y = ctx.kept(y)
     dtype = result_type(ctx, [x, _inexact(ctx, y)])
     x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
     ctx.guard(b.compare("equal", x.dims[0], y.dims[0]), "np.linalg.LinAlgError", "Incompatible dimensions")
@@ -212,23 +212,22 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     if side not in ("left", "right"):
         ctx.guard(b.FALSE, "ValueError", f"search side must be 'left' or 'right' (got '{side}')")
     v = as_array(ctx, sought)
-    v = ctx.compact(v, "kept") if v.mask is not None else v
+    v = ctx.kept(v)
     dtype = result_type(ctx, [values, sought if is_number(sought) or isinstance(sought, Scalar) else v])
     values, v = (x if x.dtype == dtype else convert(x, dtype) for x in (values, v))
     single = v.ndim == 0
     if single:
         v = expand(ctx, Array((), scalar_expr(ctx, v)), 0)
-    values = ctx.compact(values, "kept") if values.mask is not None else values
+    values = ctx.kept(values)
     facts = {"low": b.ZERO, "high": b.add(values.dims[0], b.ONE)}
     found = step(ctx, "searchsorted", {"sorted": values, "sought": v}, {"at": ("int64", v.dims)}, facts, side=side)[0]
     return Scalar(ctx.let(found.at((b.ZERO,)), "at")) if single else found
 
 
-
 @handles("numpy.partition", "numpy.argpartition", names="a kth axis")
 def _partition(ctx: Context, a: Arguments) -> Value:
     x = a.array("a")
-    x = ctx.compact(x, "kept") if x.mask is not None else x
+    x = ctx.kept(x)
     axis = a.given.get("axis") or Static(-1)
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), Static(-1)

@@ -10,6 +10,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, scalar_expr
 from transkern.frontend.iterating import iteration
 from transkern.frontend.values import Scalar, Seq, Static, Value
+from transkern.frontend.whole import to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -46,12 +47,10 @@ def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, 
         made: Value = special(ctx, args, keywords)
         return made
     exprs = [scalar_expr(ctx, a) for a in args]
-    if name in _ROUNDING and not exprs[0].dtype.startswith("float"):
-        return Scalar(b.as_index(exprs[0]), True)
+    if name in _ROUNDING:
+        return to_integer(ctx, exprs[0], name)
     floats = [ctx.let(b.cast(e, "float64"), "x") for e in exprs]
     _check(ctx, name, floats)
-    if name in _ROUNDING:
-        return Scalar(b.cast(_apply(name, floats[0]), "index"), True)
     if name in ("radians", "degrees"):
         factor = math.pi / 180 if name == "radians" else 180 / math.pi
         return Scalar(_apply("multiply", floats[0], _number(factor)), True)
@@ -107,10 +106,6 @@ _BAD: dict[str, tuple[tuple[float, ...], Callable[[list[Expr]], Expr]]] = {
 
 
 def _check(ctx: Context, name: str, x: list[Expr]) -> None:
-    if name in _ROUNDING:
-        text = "cannot convert float {} to integer"
-        ctx.guard(b.logical_not(Apply("isnan", (x[0],), "bool")), "ValueError", text.format("NaN"))
-        ctx.guard(b.logical_not(Apply("isinf", (x[0],), "bool")), "OverflowError", text.format("infinity"))
     if name not in _BAD:
         return
     example, bad = _BAD[name]

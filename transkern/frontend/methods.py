@@ -86,8 +86,7 @@ def _any(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("argmax", "argmin", parameters="axis out keepdims")
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
-    if x.mask is not None:
-        x = ctx.compact(x, "kept")
+    x = ctx.kept(x)
     return a.result(reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims")))
 
 
@@ -112,8 +111,7 @@ def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("cumsum", "cumprod", parameters="axis dtype out")
 def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
-    if x.mask is not None:
-        x = ctx.compact(x, "kept")
+    x = ctx.kept(x)
     axis = a.get("axis")
     if axis is None and x.ndim != 1:
         x = reshape(ctx, x, [Static(-1)])
@@ -221,9 +219,7 @@ def _swapaxes(ctx: Context, x: Array, a: Arguments) -> Value:
 def _moveaxis(ctx: Context, x: Array, a: Arguments) -> Value:
     sources, targets = (axes_of(ctx, a.need(n), x.ndim, False, f"{n}: ") for n in ("source", "destination"))
     if len(sources) != len(targets):
-        ctx.guard(
-            b.FALSE, "ValueError", "`source` and `destination` arguments must have the same number of elements"
-        )
+        ctx.guard(b.FALSE, "ValueError", "`source` and `destination` arguments must have the same number of elements")
     order = [d for d in range(x.ndim) if d not in sources]
     for target, source in sorted(zip(targets, sources, strict=True)):
         order.insert(target, source)
@@ -271,6 +267,7 @@ def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
 def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
     if x.ndim == 0:
         return python_number(ctx, Scalar(x.body))
+    x = ctx.kept(x) if x.ndim > 1 else x
     if x.mask is None and all((b.constant(d) or 99) <= 16 for d in x.dims):
         rows = [array_item(ctx, x, [Static(k)]) for k in range(b.constant(x.dims[0]) or 0)]
         return Seq(tuple(_tolist(ctx, as_array(ctx, r), a) for r in rows), "list")
@@ -362,6 +359,7 @@ def _diagonal(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("diag", parameters="k")
 def _diag(ctx: Context, x: Array, a: Arguments) -> Value:
+    x = ctx.kept(x)
     if x.ndim != 1:
         return diagonal(ctx, x, a.get("k") or Static(0), 0, 1)
     shift = constant_int(ctx, a.get("k") or Static(0), "k")

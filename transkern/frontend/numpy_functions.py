@@ -493,7 +493,7 @@ def _real(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.lib.stride_tricks.sliding_window_view", names="x window_shape axis")
 def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
     value, axis, shape = a.array("x"), a.get("axis"), a.need("window_shape")
-    value = ctx.compact(value, "kept") if value.mask is not None else value
+    value = ctx.kept(value)
     widths = dims_of(ctx, shape)
     axes = axes_of(ctx, axis, value.ndim, ordered=False)
     if len(widths) != len(axes):
@@ -534,8 +534,7 @@ def _delete(ctx: Context, a: Arguments) -> Value:
     axis_given = a.get("axis")
     if axis_given is None and value.ndim > 1:
         value = reshape(ctx, value, [Static(-1)])
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     axis = 0 if axis_given is None else normal_axis(ctx, constant_int(ctx, axis_given, "an axis"), value.ndim)
     if axis != 0:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
@@ -549,7 +548,7 @@ def _delete(ctx: Context, a: Arguments) -> Value:
     result = _without(ctx, value, pieces)
     if axis == 0:
         return result
-    stored = ctx.compact(result, "kept") if result.mask is not None else result
+    stored = ctx.kept(result)
     back = [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)]
     return transpose(ctx, stored, back)
 
@@ -656,7 +655,7 @@ def _count_nonzero(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.triu", "numpy.tril", names="m k")
 def _triangle(ctx: Context, a: Arguments) -> Value:
-    value = a.array("m")
+    value = ctx.kept(a.array("m"))
     if value.ndim == 1:  # as many rows, all the same
         rows = ctx.axis("i", value.dims[0])
         value = Array((rows, *value.axes), value.body)

@@ -147,7 +147,7 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     if a.get("dtype") is not None:
         ctx.fail("np.einsum with dtype=", "convert the operands with .astype")
     operands = [as_array(ctx, a.given[name]) for name in "abcdef" if name in a.given]
-    operands = [ctx.compact(v, "kept") if v.mask is not None else v for v in operands]
+    operands = [ctx.kept(v) for v in operands]
     terms, out = _subscripts(ctx, text.value, operands)
     extents: dict[str, Expr] = {}
     for labels, value in zip(terms, operands, strict=True):

@@ -23,9 +23,7 @@ _EMPTY = {
 }
 
 
-def axes_of(
-    ctx: Context, axis: Value | None, ndim: int, ordered: bool = True, name: str = ""
-) -> tuple[int, ...]:
+def axes_of(ctx: Context, axis: Value | None, ndim: int, ordered: bool = True, name: str = "") -> tuple[int, ...]:
     """An `axis=` argument as normalised axes, in order of the axes or as given; None is all of them."""
     match axis:
         case None | Static(None):
@@ -89,7 +87,7 @@ def reduce(
     position = dict(zip(axes, inner, strict=True))
     rest = iter(outer)
     at = tuple(position[p].var if p in position else next(rest).var for p in range(value.ndim))
-    body = value.at(at)
+    body = value.candidate(at)
     if value.mask is not None:
         body = _masked(op, value.mask_at(at[0]), body)
     if not inner:
@@ -123,7 +121,7 @@ def _in_order(
     from transkern.frontend.compositions import compose
     from transkern.frontend.ufuncs import folded
 
-    value = ctx.compact(value, "kept") if value.mask is not None else value
+    value = ctx.kept(value)
     rest = [d for d in range(value.ndim) if d not in axes]
     turned = transpose(ctx, value, [*axes, *rest])
     outer, inner = turned.dims[: len(axes)], turned.dims[len(axes) :]
@@ -243,8 +241,7 @@ def variance(
     work = "float32" if out == "float16" else out
     if value.dtype != work:
         value = convert(value, work)
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     axes = axes_of(ctx, axis, value.ndim)
     if centre is None:
         centre = mean(ctx, value, axis, True, None)

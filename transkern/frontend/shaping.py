@@ -15,6 +15,7 @@ from transkern.frontend.elementwise import (
     broadcast_to,
     convert,
     describe,
+    may_stretch,
     result_type,
     scalar_expr,
 )  # fmt: skip
@@ -141,8 +142,7 @@ def _arange_by(ctx: Context, first: Expr, last: Expr, by: Expr, dtype: str) -> A
 
 
 def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     order = (
         tuple(reversed(range(value.ndim))) if order is None else tuple(normal_axis(ctx, a, value.ndim) for a in order)
     )
@@ -153,8 +153,7 @@ def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
 
 def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     """``value.reshape(shape)``, one dim may be -1."""
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     items = shape[0].items if len(shape) == 1 and isinstance(shape[0], Seq) else shape
     if len(items) == 1 and isinstance(items[0], Static) and isinstance(items[0].value, tuple):
         items = tuple(Static(v) for v in items[0].value)
@@ -292,7 +291,7 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
     if any(v.mask is not None for v in values):
         if ndim == 1:
             return Concatenation(tuple(values), dtype)
-        values = [ctx.compact(v, "kept") if v.mask is not None else v for v in values]
+        values = [ctx.kept(v) for v in values]
     for position, v in enumerate(values[1:], 1):
         for d in range(ndim):
             if d != axis:
@@ -382,21 +381,26 @@ def expand_many(ctx: Context, value: Array, axes: Sequence[int]) -> Array:
 
 def squeeze(ctx: Context, value: Array, axis: Sequence[int] | None) -> Array:
     if axis is None:
+        value = ctx.kept(value)
         drop = {d for d in range(value.ndim) if b.constant(value.dims[d]) == 1}
+        if any(may_stretch(ctx, value.dims[d]) for d in range(value.ndim) if d not in drop):
+            ctx.fail("`squeeze` of a length that data decides", "say which axis: squeeze(axis=…)")
     else:
         drop = {normal_axis(ctx, a, value.ndim) for a in axis}
+        value = ctx.kept(value) if 0 in drop else value
         for d in drop:
-            if b.constant(value.dims[d]) != 1:
-                ctx.guard(
-                    b.FALSE, "ValueError", "cannot select an axis to squeeze out which has size not equal to one"
-                )  # fmt: skip
+            ctx.guard(
+                b.compare("equal", value.dims[d], b.ONE), "ValueError",
+                "cannot select an axis to squeeze out which has size not equal to one",
+            )  # fmt: skip
     keep = tuple(a for d, a in enumerate(value.axes) if d not in drop)
     at = tuple(b.ZERO if d in drop else a.var for d, a in enumerate(value.axes))
-    return replace(value, axes=keep, body=value.at(at), identity="")
+    return replace(value, axes=keep, body=value.candidate(at), identity="")
 
 
 def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> Seq:
     """``np.split`` (exact) and ``np.array_split``: views."""
+    value = ctx.kept(value)
     axis = normal_axis(ctx, axis, value.ndim)
     extent = value.dims[axis]
     bounds: list[Value]
@@ -437,6 +441,7 @@ def _part(ctx: Context, value: Array, axis: int, start: Expr, length: Expr) -> A
 
 
 def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
+    value = ctx.kept(value)
     if axis is None:
         value = reshape(ctx, value, [Static(-1)])
         axis = 0
@@ -451,8 +456,7 @@ def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int | None) -
     """``np.repeat`` with a count for each element: found by where the running sum of the counts stands."""
     from transkern.frontend.compositions import compose
 
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     if axis is None:
         value = reshape(ctx, value, [Static(-1)])
         axis = 0
@@ -466,6 +470,7 @@ def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int | None) -
 
 
 def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
+    value = ctx.kept(value)
     while value.ndim < len(times):
         value = expand(ctx, value, 0)
     times = [*[b.ONE] * (value.ndim - len(times)), *times]
@@ -475,14 +480,14 @@ def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
 
 
 def flip(ctx: Context, value: Array, which: Sequence[int]) -> Array:
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     axes = ctx.axes(value.dims)
     at = tuple(b.sub(b.sub(a.extent, b.ONE), a.var) if d in which else a.var for d, a in enumerate(axes))
     return Array(axes, value.at(at), view=value.view)
 
 
 def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
+    value = ctx.kept(value)
     if axis is None:
         flat = roll(ctx, reshape(ctx, value, [Static(-1)]), shift, 0)
         return reshape(ctx, flat, [Scalar(d, True) for d in value.dims])
@@ -494,7 +499,7 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
 
 def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> Array:
     """``np.broadcast_to``."""
-    value = ctx.compact(value, "kept") if value.mask is not None else value
+    value = ctx.kept(value)
     shapes = [_shape_text(s) for s in (value.dims, dims)]
     message = (
         f"operands could not be broadcast together with remapped shapes [original->remapped]: {shapes[0]}  and "
@@ -521,7 +526,7 @@ def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bo
     parts = b.sub(number, b.ONE) if endpoint else number
     (axis,) = arange(ctx, Static(0), Scalar(number, True), Static(1), None).axes
     work = result_type(ctx, [start, stop, Static(1.0)])
-    elements, axes, _, _ = align(ctx, [start, stop])
+    elements, axes, _, _ = align(ctx, [ctx.kept(v) if isinstance(v, Array) else v for v in (start, stop)])
     a, z = (b.cast(e, work) for e in elements)
     if not axes:
         a, z = ctx.let(a, "start"), ctx.let(z, "stop")
@@ -553,9 +558,9 @@ def linspace_step(ctx: Context, start: Value, stop: Value, count: Value, endpoin
     """The second result of ``np.linspace(…, retstep=True)``."""
     number = b.as_index(scalar_expr(ctx, count))
     parts = b.sub(number, b.ONE) if endpoint else number
-    elements, axes, _, scalar = align(ctx, [start, stop])
+    elements, axes, mask, scalar = align(ctx, [start, stop])
     work = result_type(ctx, [start, stop, Static(1.0)])
     a, z = (b.cast(e, work) for e in elements)
     step = Apply("divide", (Apply("subtract", (z, a), work), b.cast(parts, work)), work)
     body = b.where(b.compare("greater", parts, b.ZERO), step, Const(float("nan"), work))
-    return Scalar(body) if scalar else Array(axes, body)
+    return Scalar(body) if scalar else Array(axes, body, mask)

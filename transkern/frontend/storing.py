@@ -139,7 +139,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
         return
     # positions of the mask first, then one value a position
     positions = ctx.compact(Array(plan.axes[:1], b.cast(plan.axes[0].var, "int64"), plan.mask), "where")
-    value = ctx.compact(array, "kept") if array.mask is not None else array
+    value = ctx.kept(array)
     dims = (positions.dims[0], *(a.extent for a in plan.axes[1:]))
     if value.ndim == len(dims):
         ctx.guard(

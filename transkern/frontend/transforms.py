@@ -20,7 +20,7 @@ _NORMS = (None, "backward", "ortho", "forward")
 
 def _inexact(ctx: Context, x: Array, name: str, real: bool) -> Array:
     """The operand in the precision of the transform: single where it is, else double."""
-    x = ctx.compact(x, "kept") if x.mask is not None else x
+    x = ctx.kept(x)
     if real and is_complex(x.dtype):
         ctx.guard(b.FALSE, "TypeError", f"ufunc '{name}_n_even' did not contain a loop with signature matching types")
     if x.dtype == "float16":

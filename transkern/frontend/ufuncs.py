@@ -179,8 +179,8 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
         if isinstance(out, Seq) or isinstance(result, Seq):
             ctx.fail(f"`np.{name}` with `where=` and several results")
         kept = as_array(ctx, out)
-        elements, axes, _, _ = align(ctx, [as_array(ctx, where), as_array(ctx, result), kept])
-        result = Array(axes, b.where(nonzero(elements[0]), b.cast(elements[1], kept.dtype), elements[2]))
+        elements, axes, mask, _ = align(ctx, [as_array(ctx, where), as_array(ctx, result), kept])
+        result = Array(axes, b.where(nonzero(elements[0]), b.cast(elements[1], kept.dtype), elements[2]), mask)
     if out is None:
         return result
     if isinstance(result, Seq):
@@ -256,11 +256,13 @@ def apply_types(ctx: Context, name: str, value: Array) -> str:
 def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, f"np.{name}.accumulate", ("array", "axis", "dtype", "out"), args, keywords)
     value, op = a.array("array"), UFUNCS[name]
-    value = ctx.compact(value, "kept") if value.mask is not None else value
+    value = ctx.kept(value)
     axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
-    if op in _SCANS and not (op in ("maximum", "minimum") and value.dtype == "bool") and not (
-        is_complex(value.dtype) and op != "add"
+    if (
+        op in _SCANS
+        and not (op in ("maximum", "minimum") and value.dtype == "bool")
+        and not (is_complex(value.dtype) and op != "add")
     ):
         if op in ("add", "multiply"):
             dtype = dtype or sum_dtype(value.dtype)
@@ -289,7 +291,7 @@ def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str
     if len(args) != 2:
         ctx.fail(f"`np.{name}.outer` of {len(args)} arrays")
     x, y = as_array(ctx, args[0]), as_array(ctx, args[1])
-    x = ctx.compact(x, "kept") if x.mask is not None else x
+    x = ctx.kept(x)
     for _ in range(y.ndim):
         x = expand(ctx, x, x.ndim)
     return call_ufunc(ctx, name, [x, y], keywords)

@@ -60,7 +60,12 @@ class Array:
         return tuple(a.extent for a in self.axes)
 
     def at(self, index: tuple[Expr, ...]) -> Expr:
-        """The element at `index`."""
+        """The element at `index`, of what is no filter (see `Context.kept`): its positions are not its elements'."""
+        assert self.mask is None, "a filter's elements have no positions yet"
+        return self.candidate(index)
+
+    def candidate(self, index: tuple[Expr, ...]) -> Expr:
+        """The element at `index`; of a filter that of its domain, kept or not."""
         return b.substitute(self.body, {a.name: i for a, i in zip(self.axes, index, strict=True)})
 
     def mask_at(self, index: Expr) -> Expr:
@@ -71,7 +76,7 @@ class Array:
         """The same with other names for the axes."""
         index = tuple(a.var for a in axes)
         mask = None if self.mask is None else self.mask_at(index[0])
-        return replace(self, axes=axes, body=self.at(index), mask=mask)
+        return replace(self, axes=axes, body=self.candidate(index), mask=mask)
 
     @property
     def base(self) -> str:

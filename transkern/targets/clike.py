@@ -106,7 +106,7 @@ HELPERS: dict[str, str] = {
     "udiv": "(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }",
     "umod": "(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }",
     "idiv1": (  # of 0, what x86 casts an infinity to
-        "(T a) { return a == 1 || a == (T)-1 ? a : a == 0 && (T)-1 < 0 && sizeof(T) > 2 "
+        "(T a) { return a == 1 || ((T)-1 < 0 && a == (T)-1) ? a : a == 0 && (T)-1 < 0 && sizeof(T) > 2 "
         "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
     ),
     "fremainder": (

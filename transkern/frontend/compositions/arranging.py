@@ -82,6 +82,8 @@ def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(a)
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
     made = np.zeros(shape, flat.dtype)
+    if flat.size == 0:
+        return made
     return np.take(flat, np.arange(made.size) % flat.size).reshape(shape)
 
 

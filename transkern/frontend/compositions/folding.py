@@ -60,8 +60,9 @@ def accumulated(op: Any, a: Any, identity: Any, name: str) -> Any:
 
 def reduced_at(op: Any, a: Any, indices: Any, name: str) -> Any:
     n, m = a.shape[0], indices.shape[0]
-    if np.any((indices < 0) | (indices >= n)):
-        raise IndexError("index out-of-bounds in reduceat")
+    for k in range(m):
+        if indices[k] < 0 or indices[k] >= n:
+            raise IndexError(f"index {indices[k]} out-of-bounds in {name}.reduceat [0, {n})")
     made = a[indices]
     for k in range(m):
         stop = indices[k + 1] if k + 1 < m else n

@@ -51,8 +51,7 @@ def _chosen(ctx: Context, a: Arguments) -> Value:
 @handles(f"{_HERE}reduced_last", names="a axis")
 def _reduced_last(ctx: Context, a: Arguments) -> Value:
     value = a.array("a")
-    if value.mask is not None:
-        value = ctx.compact(value, "kept")
+    value = ctx.kept(value)
     axes = axes_of(ctx, a.get("axis"), value.ndim)
     kept = [d for d in range(value.ndim) if d not in axes]
     turned = transpose(ctx, value, [*kept, *axes]) if kept or axes else value
@@ -175,7 +174,7 @@ def _positions(ctx: Context, a: Arguments) -> Value:
         buffers.append(ctx.buffer(f"at{d}", "int64", (domain.extent,), low=b.ZERO, high=extent))
         ctx.emit(n.Alloc(buffers[-1].name))
     count = ctx.count(buffers[0].name, domain.extent)
-    values = tuple(p.at((domain.var,)) for p in found)
+    values = tuple(p.candidate((domain.var,)) for p in found)
     assert found[0].mask is not None
     ctx.emit(n.Filter(tuple(x.name for x in buffers), count.name, (domain,), found[0].mask, values))
     return Seq(tuple(ctx.whole(x, (count,)) for x in buffers))
