@@ -340,7 +340,7 @@ def _numbers(ctx: Context, value: Value) -> tuple[Array, bool]:
         return replace(array, body=b.cast(body, "index") if value.dtype == "index" else body), value.python
     if isinstance(value, (Array, Concatenation)):
         array = as_array(ctx, value)
-        return ctx.compact(array, "kept") if array.mask is not None else array, False
+        return ctx.kept(array), False
     ctx.fail(f"extending a list by {describe(value)}", "append in a loop, or use np.concatenate")
 
 
@@ -355,7 +355,7 @@ def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
         array = replace(array, body=b.as_index(array.body))
     owner = new(ctx, "items")
     owner.extent = array.dims[0] if variables_read(array.dims[0]) <= ctx.entry else None
-    array = ctx.compact(array, "kept") if array.mask is not None else array
+    array = ctx.kept(array)
     _hold(ctx, owner, array, python)
     ctx.emit(n.Assign(owner.count, array.dims[0]))
     return owner
