@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import transkern
+from tests.fuzz.arguments import flush
 from tests.fuzz.oracle import ENDLESS, Oracle, Outcome, call, difference
 from tests.fuzz.programs import Program
 from transkern.errors import CompileError, NeedsConstant
@@ -90,13 +91,17 @@ class Batch:
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
         space: dict[str, Any] = {"__name__": "generated"}
         exec(compile(source, file, "exec"), space)
-        oracle = Oracle(program.source, scans=self.target != "cpu")
+        oracle = Oracle(program.source, scans=self.target != "cpu", subnormals=self.target != "pallas")
         wanted = [
-            lambda k=k: oracle.outcome(lambda: program.arguments(k))  # type: ignore[misc]
+            lambda k=k: oracle.outcome(lambda: self._arguments(program, k))  # type: ignore[misc]
             for k in range(len(program.calls))
         ]
         compiled = transkern.compile(space[f"f_{number}"], target=self.target)
         return _State(program, compiled, wanted, Report(program))
+
+    def _arguments(self, program: Program, call: int) -> list[Any]:
+        made = program.arguments(call)
+        return flush(made) if self.target == "pallas" else made
 
     def _advance(self, s: _State) -> bool:
         """Runs the calls of a program as far as its code is there; whether some are left."""
@@ -110,7 +115,7 @@ class Batch:
                 s.report.verdict = "fragile"
                 return False
             try:
-                found = call(s.compiled, s.program.arguments(s.done), (CompileError, Pending, Broken))
+                found = call(s.compiled, self._arguments(s.program, s.done), (CompileError, Pending, Broken))
             except Pending:
                 return True
             except CompileError as error:
@@ -118,6 +123,9 @@ class Batch:
                 return False
             except Broken as error:
                 s.report.verdict, s.report.message = "broken", str(error)
+                return False
+            if isinstance(found.error, OverflowError) and "an index beyond 32 bits" in str(found.error):
+                s.report.verdict, s.report.message = "refused", str(found.error)
                 return False
             if problem := difference(found, wanted):
                 s.report.verdict, s.report.message = "wrong", problem

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -78,8 +78,10 @@ def _limit(seconds: float = 5.0) -> Iterator[None]:
 class Oracle:
     """NumPy's outcomes of a module's function ``f``."""
 
-    def __init__(self, source: str, scans: bool = False) -> None:
-        """`scans`: running sums may be taken in another order (on a device)."""
+    def __init__(self, source: str, scans: bool = False, subnormals: bool = True) -> None:
+        """`scans`: running sums may be taken in another order (on a device); `subnormals`: whether the target has them
+        (XLA, as a TPU, makes zeros of them)."""
+        self.underflow: Literal["ignore", "warn"] = "ignore" if subnormals else "warn"
         self.plain: dict[str, Any] = {"__name__": "plain"}
         self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
         exec(compile(source, "<numpy>", "exec"), self.plain)
@@ -93,7 +95,8 @@ class Oracle:
 
     def outcome(self, make: Callable[[], list[Any]]) -> Outcome:
         """NumPy's outcome for the arguments that `make` makes, with what may differ from it."""
-        with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore", invalid="warn"):
+        state = np.errstate(all="ignore", invalid="warn", under=self.underflow)
+        with warnings.catch_warnings(record=True) as told, state:
             warnings.simplefilter("always")
             arguments = make()
             try:
@@ -106,6 +109,8 @@ class Oracle:
         found.chooses = self.chooses
         if any("in cast" in str(w.message) for w in told):
             found.fragile = "a float that an integer type does not hold is cast"
+        if any("underflow" in str(w.message) for w in told):
+            found.fragile = "a number is subnormal, and the target has none"
         if isinstance(found.error, OverflowError) and "Python int" in str(found.error):
             found.fragile = "NumPy refuses to store an integer that the array's type does not hold"
         if not self.has_noise or found.fragile:

@@ -24,8 +24,11 @@ from pathlib import Path
 from typing import Any
 
 TARGETS = ("cpu", "cuda", "pallas")
-SHARE = {"cpu": 0.5, "cuda": 0.25, "pallas": 0.25}  # of the time
+SHARE = {"cpu": 10, "cuda": 1, "pallas": 1}  # of the programs
 BATCH = {"cpu": 100, "cuda": 24, "pallas": 24}
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "JAX_PLATFORMS": "cpu", "TRANSKERN_CUDA_SIM": "1",
+}  # fmt: skip
 LIMIT = 120.0  # seconds without a sign of life
 
 
@@ -82,9 +85,7 @@ def supervised(target: str, seeds: list[int], full: bool, tally: Tally, lock: th
         target,
         "--full" if full else "--quick",
     ]
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "JAX_PLATFORMS": "cpu"}
-    if target == "cuda":
-        environment["TRANSKERN_CUDA_SIM"] = "1"
+    environment = {**os.environ, **ENVIRONMENT}
     left = list(seeds)
     while left:
         process = subprocess.Popen(
@@ -131,8 +132,6 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     tally, lock = Tally(), threading.Lock()
-    shares = {t: SHARE[t] / sum(SHARE[x] for x in targets) for t in targets}
-    spent = dict.fromkeys(targets, 0.0)
     numbers = {t: itertools.count() for t in targets}
     deadline = time.monotonic() + minutes * 60
 
@@ -142,7 +141,7 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
             open_ = [t for t in targets if not count or sum(tally.counts[t].values()) + len(running[t]) < count]
             if not open_:
                 return None
-            target = min(open_, key=lambda t: (spent[t] + 5 * len(running[t])) / shares[t])
+            target = min(open_, key=lambda t: (sum(tally.counts[t].values()) + len(running[t])) / SHARE[t])
             k = next(numbers[target])
             begin = first + k * BATCH[target]
             size = min(BATCH[target], count - k * BATCH[target]) if count else BATCH[target]
@@ -155,10 +154,8 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
     def work() -> None:
         while time.monotonic() < deadline and (chosen := choose()) is not None:
             target, seeds, full = chosen
-            begin = time.monotonic()
             supervised(target, seeds, full, tally, lock)
             with lock:
-                spent[target] += time.monotonic() - begin
                 running[target] = [s for s in running[target] if s not in set(seeds)]
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
@@ -225,6 +222,7 @@ def main() -> None:
         for event in worker(given.worker, json.loads(sys.stdin.read()), given.full):
             _tell(event)
         return
+    os.environ.update(ENVIRONMENT)
     tally = fuzz(given.target or list(TARGETS), given.minutes, given.first, given.count)
     for problem, n in tally.refusals.most_common(12):
         print(f"refused {n:4} times: {problem}")

@@ -45,6 +45,11 @@ def check_of_computed(a: Any) -> None:
             v *= 1 if a[1, 0] else int(v)
 
 
+def sum_of_one_number(x: Any) -> Any:
+    """The front end: a sum over no axis begins with 0.0 too."""
+    return x[1].sum(), x[1].mean(), np.sum(x[1] * 1j)
+
+
 def filter_that_nobody_reads(y: Any) -> None:
     """`contract_temporaries`: with a filter went the store that had been fused into it."""
     chosen = y >= 2
@@ -58,6 +63,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
         *((reciprocal, (np.array([0, 1, 2], d),)) for d in ("int16", "int32", "int64", "uint32", "uint64")),
+        (sum_of_one_number, (np.array([0.0, -0.0]),)),
         (filter_that_nobody_reads, (np.arange(7.0),)),
         *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
         (check_of_computed, (np.ones((3, 4), bool),)),

@@ -582,13 +582,16 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
         low, high = ctx.within(value, extent)
     if low and high:
         return value
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    if low and mask is None and len(axes) == 1 and value == axes[0].var:  # sizes decide, and nothing is looked at
+        ctx.guard(b.compare("less_equal", axes[0].extent, extent), "IndexError", message, (extent, extent))
+        return value
     inside: Expr = b.TRUE if high else b.compare("less", value, extent)
     if not low:
         inside = b.both(inside, b.compare("greater_equal", value, b.neg(extent)))
     bad = b.logical_not(inside)
     if mask is not None:
         bad = b.both(mask, bad)
-    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
     if not axes:
         ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
     else:

@@ -94,6 +94,8 @@ def reduce(
         total: Expr = body if op != "count" else b.cast(body, "index")
         if op in ("argmax", "argmin"):
             total = Const(0, "int64")
+        if op == "sum" and result.startswith(("float", "complex")):  # a sum begins with 0.0: it is never -0.0
+            total = Apply("add", (Const(0j if is_complex(result) else 0.0, result), total), result)
     else:
         total = Reduce(op, inner, body, "index" if op in ("argmax", "argmin", "count") else result, ctx.span)
         if op in ("argmax", "argmin"):

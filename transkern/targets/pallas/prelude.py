@@ -16,6 +16,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_grid": ("_tile", "_interpret", "_Block"),
     "_rounded": ("_interpret",),
     "_quotient": ("_interpret",),
+    "_floored": ("_quotient",),
     "_max": ("_interpret",),
     "_min": ("_interpret",),
     "_over": ("_neutral", "_windows", "_Far"),
@@ -49,17 +50,49 @@ def _quotient(a, b):
         return a / b
     return a / jnp.where(a == a, b, jnp.nan) if isinstance(a, jax.Array) else a / jnp.where(b == b, b, jnp.nan)
 ''',
+    "_modulo": '''
+def _modulo(a, b):
+    """a % b of floats, with NumPy's signs: a zero has the sign of b."""
+    rest = jnp.fmod(a, b)
+    zero = jnp.where(b == 0, jnp.nan, jnp.where(b < 0, -0.0, 0.0)).astype(rest.dtype)
+    return jnp.where(rest == 0, zero, jnp.where((rest < 0) != (b < 0), rest + b, rest))
+''',
+    "_floored": '''
+def _floored(a, b):
+    """a // b of floats, in NumPy's steps: exact quotients stay, a zero has the sign of a / b."""
+    rest = jnp.fmod(a, b)
+    whole = _quotient(a - rest, b)
+    whole = jnp.where((rest != 0) & ((rest < 0) != (b < 0)), whole - 1, whole)
+    floor = jnp.floor(whole)
+    floor = jnp.where(whole - floor > 0.5, floor + 1, floor)
+    ratio = _quotient(a, b)
+    return jnp.where(b == 0, ratio, jnp.where(whole == 0, jnp.copysign(jnp.zeros_like(ratio), ratio), floor))
+''',
     "_max": '''
 def _max(x, **over):
     """The largest, or NaN where there is one: XLA's reductions on CPUs lose it."""
     largest = jnp.max(x, **over)
+    over.pop('initial', None)
     return jnp.where(jnp.any(x != x, **over), jnp.nan, largest) if _interpret() else largest
 ''',
     "_min": '''
 def _min(x, **over):
     """The smallest, or NaN where there is one: XLA's reductions on CPUs lose it."""
     smallest = jnp.min(x, **over)
+    over.pop('initial', None)
     return jnp.where(jnp.any(x != x, **over), jnp.nan, smallest) if _interpret() else smallest
+''',
+    "_unsigned": '''
+def _unsigned(x):
+    """x with 0.0 for -0.0, as a sum with 0.0 has it."""
+    return jnp.where(x == 0, jnp.zeros_like(x), x)
+''',
+    "_wrapped": '''
+def _wrapped(x, dtype):
+    """A float as an integer of few bits or without sign, which wraps as C's does; XLA would cut it to the range."""
+    signed = jax.dtypes.canonicalize_dtype(jnp.int64)
+    x, wrapped = jnp.asarray(x), jnp.asarray(x).astype(signed).astype(dtype)
+    return jnp.where(x < 0, wrapped, x.astype(dtype)) if jnp.iinfo(dtype).bits == jnp.iinfo(signed).bits else wrapped
 ''',
     "_array": '''
 def _array(of, value, dtype, dims):
@@ -121,10 +154,12 @@ def _fill(value, shape):
 ''',
     "_put": '''
 def _put(array, axis, start, stop, value):
-    """`array` with the part from `start` to `stop` along `axis` replaced."""
+    """`array` with the part from `start` to `stop` along `axis` replaced: as much of it as there is."""
+    start, stop = (min(at, array.shape[axis]) for at in (start, stop))
     before = lax.slice_in_dim(array, 0, start, axis=axis)
     after = lax.slice_in_dim(array, stop, array.shape[axis], axis=axis)
-    return jnp.concatenate([p for p in (before, value, after) if p.shape[axis]], axis)
+    parts = [p for p in (before, value, after) if p.shape[axis]]
+    return jnp.concatenate(parts, axis) if parts else array
 ''',
     "_Block": '''
 class _Block:

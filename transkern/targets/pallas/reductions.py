@@ -8,7 +8,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
 from transkern.targets.pallas import spelling
-from transkern.targets.pallas.quote import assign, constant, name, quote
+from transkern.targets.pallas.quote import assign, call, constant, name, quote
 from transkern.targets.pallas.stores import Stores
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
 
@@ -65,6 +65,8 @@ class Reductions(Stores):
             node = value.node
             if mask is not None:
                 node = quote("jnp.where(_0, _1, _2)", mask.node, node, constant(spelling.identity(s.op, dtype)))
+            if s.op == "sum" and dtype.startswith("float") and s.name in self.fresh_accumulators:
+                node = call(self.module.helper("_unsigned"), [node])
             return Value(node, dtype, value.axes | (mask.axes if mask else frozenset()))
         if self.mosaic and s.op == "prod":
             raise Inexpressible("a product over an axis")
@@ -73,12 +75,30 @@ class Reductions(Stores):
         if s.op in ("sum", "prod") and dtype != "bool" and not dtype.startswith("float"):
             extra += f", dtype=jnp.{self.module.dtype(dtype)}"
         op = "any" if s.op == "sum" and dtype == "bool" else s.op
+        if op in ("max", "min") and self.may_be_nothing(closed):  # JAX does not trace that, even where it never runs
+            neutral = ast.unparse(constant(spelling.identity(op, dtype)))
+            extra += f", initial={neutral}"
         axes = value.axes | (mask.axes if mask else frozenset())
         template = spelling.REDUCE[op].format(axis=extra)
         if op in ("max", "min") and dtype.startswith("float"):
             self.module.helpers.add(f"_{op}")
             template = template.replace("jnp.", "_")
-        return Value(quote(template, node), dtype, frozenset(axes - set(closed)))
+        made = quote(template, node)
+        if s.op == "sum" and dtype.startswith("float"):  # which begins with 0.0; of one element XLA makes that element
+            made = call(self.module.helper("_unsigned"), [made])
+        return self.of_reduction(made, dtype, axes, closed)
+
+    def of_reduction(self, node: ast.expr, dtype: str, axes: frozenset[int], closed: list[int]) -> Value:
+        """The value of a reduction over `closed`; one that varies along no other slot is a scalar."""
+        left = frozenset(axes - set(closed))
+        if not left and set(closed) != self.open_slots():
+            node = quote(f"_0[{', '.join('0' * self.rank)}]", node)
+        return Value(node, dtype, left)
+
+    def may_be_nothing(self, closed: list[int]) -> bool:
+        """Whether XLA may be given no element along some of the slots."""
+        extents = [info.extent for info in self.axes.values() if info.slot in closed]
+        return not self.mosaic and not all(b.at_least(e, b.ONE) or e in self.nonempty for e in extents)
 
     def masked(self, value: Value, closed: list[int], mask: Value | None, neutral: ast.expr) -> ast.expr:
         """`value` over the slots to be reduced, and what changes nothing where the mask does not hold."""
@@ -102,30 +122,21 @@ class Reductions(Stores):
             at = self.expr(s.position)
             return Value(quote("jnp.where(_0, _1, -1)", value.node, at.node), "index", value.axes | at.axes)
         holds = self.spread(value, closed)
-        axes = frozenset((value.axes | set(closed)) - set(closed))
         extra = self.axis_arguments(closed)
         if s.op == "count":
-            return Value(quote(f"jnp.sum(_0{extra}, dtype=jnp.int32)", holds), "index", axes)
+            return self.of_reduction(quote(f"jnp.sum(_0{extra}, dtype=jnp.int32)", holds), "index", value.axes, closed)
         assert s.position is not None
         position = self.expr(s.position)
         target = name(self.module.fresh("found"))
         if s.op == "last":
-            return Value(
-                quote(
-                    f"jnp.max(jnp.where(_0, _1, -1){extra}, initial=-1)"
-                    if not self.mosaic
-                    else f"jnp.max(jnp.where(_0, _1, -1){extra})",
-                    holds,
-                    position.node,
-                ),
-                "index",
-                axes,
-            )
+            initial = "" if self.mosaic else ", initial=-1"
+            last = quote(f"jnp.max(jnp.where(_0, _1, -1){extra}{initial})", holds, position.node)
+            return self.of_reduction(last, "index", value.axes, closed)
         initial = "" if self.mosaic else ", initial=0x7fffffff"
         self.out.append(
             assign(target.id, quote(f"jnp.min(jnp.where(_0, _1, 0x7fffffff){extra}{initial})", holds, position.node))
         )
-        return Value(quote("jnp.where(_0 == 0x7fffffff, -1, _0)", target), "index", axes)
+        return self.of_reduction(quote("jnp.where(_0 == 0x7fffffff, -1, _0)", target), "index", value.axes, closed)
 
     def arg_reduction(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
         """NumPy and JAX agree: the first of equals, and NaN before all else."""
@@ -138,6 +149,7 @@ class Reductions(Stores):
         if value.dtype == "bool":
             node = quote("_0.astype(jnp.int32)", node)
         found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.int32)", node)
-        if self.rank == 1:
-            found = quote("_0[0]", found)
-        return Value(found, "index", frozenset(value.axes - set(closed)))
+        left = frozenset(value.axes - set(closed))
+        if not left:
+            found = quote(f"_0[{', '.join('0' * self.rank)}]", found)
+        return Value(found, "index", left)

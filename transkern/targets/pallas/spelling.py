@@ -70,7 +70,8 @@ BOOLEAN: dict[str, str] = {
     **FLOAT,
     "logical_and": "_0 & _1", "logical_or": "_0 | _1", "logical_xor": "_0 ^ _1", "logical_not": "~_0",
     "add": "_0 | _1", "multiply": "_0 & _1", "maximum": "_0 | _1", "minimum": "_0 & _1", "invert": "~_0",
-    "equal": "_0 == _1", "not_equal": "_0 ^ _1", "absolute": "_0", "square": "_0", "less": "~_0 & _1",
+    "equal": "_0 == _1", "not_equal": "_0 ^ _1", "absolute": "_0", "square": "_0", "floor": "_0",
+    "ceil": "_0", "trunc": "_0", "less": "~_0 & _1",
     "less_equal": "~_0 | _1", "greater": "_0 & ~_1", "greater_equal": "_0 | ~_1",
 }  # fmt: skip
 
@@ -80,8 +81,17 @@ STATIC: dict[str, str] = {
     "negative": "-_0", "positive": "_0", "absolute": "abs(_0)", "where": "_1 if _0 else _2", "logical_not": "not _0",
     "logical_and": "_0 and _1", "and_then": "_0 and _1", "logical_or": "_0 or _1", "or_else": "_0 or _1",
     "power": "_0 ** _1", "square": "_0 * _0", "left_shift": "_0 << _1", "right_shift": "_0 >> _1", "invert": "~_0",
+    "logical_xor": "bool(_0) != bool(_1)", "sign": "(_0 > 0) - (_0 < 0)", "fmod": "int(np.fmod(_0, _1))",
+    "fmax": "max(_0, _1)", "fmin": "min(_0, _1)", "gcd": "int(np.gcd(_0, _1))", "lcm": "int(np.lcm(_0, _1))",
+    "bitwise_count": "abs(_0).bit_count()", "isnan": "_0 != _0", "isinf": "_0 != _0", "isfinite": "_0 == _0",
+    **dict.fromkeys(("floor", "ceil", "trunc", "rint"), "_0"),
 }  # fmt: skip
 """Over Python's integers: sizes, known when the function is traced."""
+
+STATIC_BOOLEAN: dict[str, str] = {
+    **STATIC, "add": "_0 or _1", "multiply": "_0 and _1", "invert": "not _0", "absolute": "_0", "square": "_0",
+}  # fmt: skip
+"""Over Python's truth values."""
 
 HOST: dict[str, str] = {
     **FLOAT,

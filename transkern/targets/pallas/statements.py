@@ -42,6 +42,10 @@ class Statements(Reductions):
                 return
             self.statement(s)
 
+    def is_behind_check(self) -> bool:
+        """Whether what is written now may not be reached: in a branch, or in a loop where a check may have failed."""
+        return self.perhaps > 0 or (self.nested > 0 and "error." in self.env)
+
     def cite(self, s: n.Stmt) -> None:
         """The user's line above what is made of it."""
         line = s.span.line
@@ -194,7 +198,7 @@ class Statements(Reductions):
         self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
         self.settle(carried)
         self.env.update(bound)
-        (self.perhaps_block if self.perhaps else self.block)(block)
+        (self.perhaps_block if self.is_behind_check() else self.block)(block)
         self.out.append(ast.Return(self.state(carried)))
         made = self.out
         self.out, self.env, self.fresh_accumulators, self.defined = saved
@@ -277,7 +281,7 @@ class Statements(Reductions):
         local |= self.allocated(block) | _private(block)
         changed = {name for s in block for name in buffers_written(s)}
         moving = {name for s in block for name in scalars_set(s)}
-        open_guards = {id(s) for s in self.perhaps_guards(block, moving, self.perhaps > 0)}
+        open_guards = {id(s) for s in self.perhaps_guards(block, moving, self.is_behind_check())}
         for s in walk(block):
             match s:
                 case n.Assign(name=of) | n.Accumulate(name=of) | n.Compact(count=of):
@@ -403,7 +407,7 @@ class Statements(Reductions):
         parts = []
         for block in (s.then, s.orelse):
             self.out, self.env, self.defined = [], dict(env), set(defined)
-            (self.perhaps_block if self.perhaps else self.block)(block)
+            (self.perhaps_block if self.is_behind_check() else self.block)(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
                     self.materialise([c])
@@ -509,7 +513,7 @@ class Statements(Reductions):
     def guard(self, s: n.Guard) -> None:
         """A condition on data: the first that fails leaves its number in `error`, for the wrapper to raise."""
         condition = self.expr(s.condition)
-        if condition.static and not self.perhaps and self.mask is None:
+        if condition.static and not self.is_behind_check() and self.mask is None:
             self.out.append(raise_unless(self, s, condition.node))
             return
         if condition.static:

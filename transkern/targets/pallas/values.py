@@ -11,6 +11,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Expr, Load, Span, Var
 from transkern.ir.traverse import exprs, walk
+from transkern.targets.pallas.prelude import HELPERS
 from transkern.targets.pallas.quote import name
 from transkern.targets.pallas.spelling import MODULES
 
@@ -62,6 +63,7 @@ class Module:
         module = Module(program, wide)
         module.taken = (
             set(MODULES)
+            | set(HELPERS)
             | {"xp", "INTERPRET", "VMEM", "max", "min", "abs", "int", "isinstance", "complex", program.name}
             | set(keyword.kwlist)
         )

@@ -155,17 +155,26 @@ class Vector:
         else:
             args = [self.expr(a) for a in e.args]
         if all(a.static for a in args) and all(a.dtype in ("index", "bool") for a in args):
-            return Value(self.spell(spelling.STATIC[e.op], args), e.dtype, static=True)
+            table = spelling.STATIC_BOOLEAN if args[0].dtype == "bool" else spelling.STATIC
+            return Value(self.spell(table[e.op], args), e.dtype, static=True)
+        if all(isinstance(a.node, ast.Constant) for a in args):  # JAX's functions are not for Python's numbers
+            args = [Value(self.typed(a, a.dtype), a.dtype) for a in args]
         if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
         if e.op in ("add", "subtract") and e.dtype.startswith("float"):
             args = [self.rounded(v, x) for v, x in zip(args, e.args, strict=True)]
         axes = frozenset[int]().union(*(a.axes for a in args))
+        zeros = [isinstance(x, Const) and x.value == 0 for x in e.args]
+        if e.op == "add" and e.dtype.startswith("float") and any(zeros):  # XLA leaves out the addition: -0.0 stays
+            return Value(call(self.module.helper("_unsigned"), [args[zeros[0]].node]), e.dtype, axes)
         if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
             return Value(call(self.module.helper("_quotient"), [a.node for a in args]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
         if e.op in ("floor_divide", "remainder") and e.dtype == "index":
             return Value(self.index_division(e, args), "index", axes)
+        if e.op in ("floor_divide", "remainder") and e.dtype.startswith("float"):
+            helper = self.module.helper("_floored" if e.op == "floor_divide" else "_modulo")
+            return Value(call(helper, [a.node for a in args]), e.dtype, axes)
         return Value(self.spell(spelling.table(kind)[e.op], args), e.dtype, axes)
 
     def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
@@ -222,7 +231,13 @@ class Vector:
             return Value(quote(f"np.{new}(_0)", value.node), dtype)
         if dtype == "bool":
             return Value(quote("_0 != 0", value.node), dtype, value.axes)
+        if value.dtype == "bool" and new.startswith("float"):  # XLA takes a product with a cast for a choice
+            one, zero = (f"jnp.{new}({k})" for k in (1, 0))
+            return Value(quote(f"jnp.where(_0, {one}, {zero})", value.node), dtype, value.axes)
         made = f"jnp.{new}(_0)" if isinstance(value.node, ast.Constant) else f"_0.astype(jnp.{new})"
+        if old.startswith("float") and new in ("uint8", "uint16", "uint32", "uint64", "int8", "int16"):
+            wrapped = call(self.module.helper("_wrapped"), [value.node, quote(f"jnp.{new}")])
+            return Value(wrapped, dtype, value.axes)
         return Value(quote(made, value.node), dtype, value.axes)
 
     # --- arrays
