@@ -36,6 +36,14 @@ def reciprocal(x: Any) -> Any:
     return np.reciprocal(x)
 
 
+def to_unsigned(x: Any) -> Any:
+    """`targets/clike`: C says nothing about the cast of a negative number to an unsigned type."""
+    made = np.zeros(1, np.uint64), np.zeros(1, np.uint32)
+    made[0][0] = x[0]
+    made[1][0] = x[0]
+    return x.astype(np.uint64), x[:1].astype(np.uint32), made
+
+
 def check_of_computed(a: Any) -> None:
     """`parallelise`: a check inside a branch took a name that the loop computes for known."""
     for _ in range(1, a.shape[1]):
@@ -66,6 +74,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         (sum_of_one_number, (np.array([0.0, -0.0]),)),
         (filter_that_nobody_reads, (np.arange(7.0),)),
         *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
+        *((to_unsigned, (np.array([-2.5, -1, 300.7, np.nan, np.inf, -np.inf, 1e19], d),)) for d in ("f4", "f8")),
         (check_of_computed, (np.ones((3, 4), bool),)),
         (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
     ],

@@ -105,6 +105,10 @@ HELPERS: dict[str, str] = {
     "truncmod": "(T a, T b) { return b == 0 || b == -1 ? (T)0 : (T)(a % b); }",
     "udiv": "(T a, T b) { return b == 0 ? (T)0 : (T)(a / b); }",
     "umod": "(T a, T b) { return b == 0 ? (T)0 : (T)(a % b); }",
+    "unsigned": (  # of negative numbers, infinities and NaN what NumPy's casts make of them
+        "(double a) { return a >= 9223372036854775808.0 ? (T)(long long)(a - 9223372036854775808.0) ^ (T)1 << 63 "
+        ": (T)(long long)a; }"
+    ),
     "idiv1": (  # of 0, what x86 casts an infinity to
         "(T a) { return a == 1 || ((T)-1 < 0 && a == (T)-1) ? a : a == 0 && (T)-1 < 0 && sizeof(T) > 2 "
         "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
@@ -501,6 +505,10 @@ class CPrinter:
             return self._print(x)
         if target == "bool":
             return f"{self._at(x, _EQUAL + 1)} != 0", _EQUAL
+        if kind_of(source) == "f" and target == "uint64":
+            return self._call("unsigned", target, (x,))
+        if kind_of(source) == "f" and target == "uint32":  # C says nothing about negative numbers
+            return f"({self.type(target)})({self.type('int64')}){self._at(x, _UNARY)}", _UNARY
         return f"({self.type(target)}){self._at(x, _UNARY)}", _UNARY
 
     def _apply(self, op: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
