@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.fuzz.oracle import call, difference
 from tests.regressions.support import alike
 from tests.tools import require
 
@@ -264,3 +265,32 @@ def test_integers_that_need_more_than_64_bits_go_on_as_nothing_else(value: Any) 
     with pytest.raises(OverflowError, match="64 bits"):
         transkern.compile(whole, target="cpu")(np.array([value, 1]))
     assert transkern.compile(whole, target="cpu")(np.array([2.0**62, -(2.0**63)])) == (2**62, -(2**63))
+
+
+def stored(x: Any, v: Any) -> Any:
+    x[0] = v
+    return x
+
+
+def stored_at_positions(x: Any, v: Any) -> Any:
+    x[[0]] = v
+    return x
+
+
+def subtracted(x: Any, v: Any) -> Any:
+    for i in range(len(x)):
+        x[i] -= v
+    return x
+
+
+@pytest.mark.parametrize("function", [stored, stored_at_positions, subtracted])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+def test_numbers_that_an_array_of_integers_does_not_hold(function: Callable[..., Any], dtype: str) -> None:
+    """NumPy's and Python's numbers, with a sign and without, by a subscript and by positions: each in its own way."""
+    compiled = transkern.compile(function, target="cpu")
+    for value in (
+        np.nan, np.inf, 300.7, -1.5, 2.0**63, *map(np.float64, (np.nan, -np.inf, -128.5, -129, 1e30)),
+        *map(np.int64, (300, -1)), np.uint64(2**63), np.float32(127.9),
+    ):  # fmt: skip
+        found, wanted = (call(f, [np.ones(2, dtype), value]) for f in (compiled, function))
+        assert not difference(found, wanted), (value, difference(found, wanted))

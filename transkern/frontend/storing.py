@@ -13,7 +13,6 @@ from transkern.frontend.elementwise import (
     as_array,
     broadcast_to,
     check_range,
-    is_number,
     is_python_number,
     scalar_expr,
     warn_discarded,
@@ -30,10 +29,11 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import whole_number
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Load
+from transkern.ir.expr import Apply, Const, Expr, Load
 
 
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
@@ -65,13 +65,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             text = "float() argument must be a string or a real number, not 'complex'"
             ctx.guard(b.FALSE, "TypeError", text)
         warn_discarded(ctx, body.dtype, target_index.dtype)
-        if isinstance(value, Static) and is_number(value):
-            _range_checked(ctx, value, target_index.dtype)
-        elif (
-            isinstance(value, Scalar) and value.python and value.dtype == "index"
-            and target_index.dtype.startswith(("int", "uint"))
-        ):  # fmt: skip
-            check_range(ctx, value.expr, target_index.dtype)
+        body = _storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
     index = tuple(
         b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
     )
@@ -92,11 +86,34 @@ def is_constant_array(value: Value) -> bool:
     return isinstance(value, Static) and isinstance(value.value, np.ndarray)
 
 
-def _range_checked(ctx: Context, value: Static, dtype: str) -> None:
-    if is_python_number(value) and dtype.startswith(("int", "uint")) and isinstance(value.value, int):
-        info = np.iinfo(dtype)
-        if not info.min <= value.value <= info.max:
-            ctx.guard(b.FALSE, "OverflowError", f"Python integer {value.value} out of bounds for {dtype}")
+def _storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) -> Expr:
+    """A number on its way into an array of integers, with NumPy's errors where the type does not hold it.
+
+    Python's numbers become integers as by ``int(x)``, which the type must hold. So do NumPy's in a type with a sign,
+    but not where an array or a mask says which elements they go to (not `basic`): all else is a cast.
+    """
+    if not dtype.startswith(("int", "uint")) or is_complex(number.dtype):
+        return number
+    if isinstance(value, Static):
+        probe = np.zeros(1, dtype)
+        try:
+            with np.errstate(all="ignore"):
+                probe[0 if basic else [0]] = value.value
+        except (ValueError, OverflowError) as error:
+            ctx.guard(b.FALSE, type(error).__name__, str(error).replace("{", "{{").replace("}", "}}"))
+        return number
+    python = isinstance(value, Scalar) and value.python
+    if not python and (not basic or dtype.startswith("uint")):
+        return number
+    if number.dtype.startswith("float"):
+        return whole_number(ctx, number, dtype)
+    if number.dtype == "uint64":
+        number = ctx.let(number, "value")
+        fits = Apply("less_equal", (number, Const(2**63 - 1, "uint64")), "bool")
+        ctx.guard(fits, "OverflowError", "Python int too large to convert to C long")
+    if number.dtype == "index" or not np.can_cast(number.dtype, dtype):
+        check_range(ctx, number if number.dtype == "index" else ctx.let(b.as_index(number), "value"), dtype)
+    return number
 
 
 def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from transkern.frontend.context import Context
 from transkern.frontend.values import Scalar
 from transkern.ir import build as b
@@ -18,12 +20,35 @@ def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
         ctx.guard(Apply("less_equal", (expr, Const(2**63 - 1, "uint64")), "bool"), "OverflowError", TOO_LARGE)
     if not expr.dtype.startswith("float"):
         return Scalar(b.as_index(expr), True)
+    held = _finite(ctx, expr)
+    ctx.guard(_within(held, -(2.0**63), 2.0**63), "OverflowError", TOO_LARGE)
+    return Scalar(b.cast(Apply(rounding, (held,), held.dtype) if rounding else held, "index"), True)
+
+
+def whole_number(ctx: Context, expr: Expr, dtype: str) -> Expr:
+    """A float that becomes an integer of `dtype` as by ``int(x)``: the float, after NumPy's checks."""
+    held = _finite(ctx, expr)
+    info = np.iinfo(dtype)
+    problem = "Python int too large to convert to C long" if dtype.startswith("int") else TOO_LARGE
+    ctx.guard(_within(held, -(2.0**63), max(2.0**63, float(info.max))), "OverflowError", problem)
+    above = Apply("greater", (held, Const(info.min - 1.0, held.dtype)), "bool") if info.min > -(2**63) else b.TRUE
+    below = Apply("less", (held, Const(info.max + 1.0, held.dtype)), "bool") if info.max < 2**63 - 1 else b.TRUE
+    message = f"Python integer {{}} out of bounds for {dtype}"
+    ctx.guard(b.both(above, below), "OverflowError", message, (b.cast(held, "index"),))
+    return held
+
+
+def _finite(ctx: Context, expr: Expr) -> Expr:
     held = ctx.let(expr, "x")
     text = "cannot convert float {} to integer"
     ctx.guard(b.logical_not(Apply("isnan", (held,), "bool")), "ValueError", text.format("NaN"))
     ctx.guard(b.logical_not(Apply("isinf", (held,), "bool")), "OverflowError", text.format("infinity"))
-    if expr.dtype != "float16":
-        low, high = Const(-(2.0**63), expr.dtype), Const(2.0**63, expr.dtype)
-        fits = b.both(Apply("greater_equal", (held, low), "bool"), Apply("less", (held, high), "bool"))
-        ctx.guard(fits, "OverflowError", TOO_LARGE)
-    return Scalar(b.cast(Apply(rounding, (held,), held.dtype) if rounding else held, "index"), True)
+    return held
+
+
+def _within(number: Expr, low: float, high: float) -> Expr:
+    """``low <= number < high``; no float16 needs more than 64 bits."""
+    if number.dtype == "float16":
+        return b.TRUE
+    above = Apply("greater_equal", (number, Const(low, number.dtype)), "bool")
+    return b.both(above, Apply("less", (number, Const(high, number.dtype)), "bool"))
