@@ -59,7 +59,12 @@ def shifted(y: Any) -> Any:
 
 def smallest_kept(a: Any) -> Any:
     """`reductions`: JAX does not trace the minimum of an empty array, and raised an error of its own."""
-    return a[a].min()
+    return a[a].min(), a.max(axis=1)
+
+
+def smallest_along(x: Any, y: Any) -> Any:
+    """`reductions`: what the smallest of nothing is has the type of the elements."""
+    return x.min(axis=0), x.max(), y.min(axis=1)
 
 
 def leaves_at_argmin(u: Any) -> None:
@@ -87,6 +92,7 @@ def perhaps_beyond(y: Any, u: Any) -> None:
         (shifted, (np.zeros(0),)),
         (shifted, (np.zeros(4),)),
         (smallest_kept, (np.zeros((0, 2), bool),)),
+        (smallest_along, (np.array([[1.0, np.nan], [2.0, -np.inf]]), np.ones((2, 2), np.uint64))),
         (leaves_at_argmin, (np.array([2.0, 1.0]),)),
         (perhaps_beyond, (np.ones(1), np.full(5, 9, np.int16))),
         (perhaps_beyond, (np.ones(1), np.ones(5, np.int16))),

@@ -75,14 +75,16 @@ class Reductions(Stores):
         if s.op in ("sum", "prod") and dtype != "bool" and not dtype.startswith("float"):
             extra += f", dtype=jnp.{self.module.dtype(dtype)}"
         op = "any" if s.op == "sum" and dtype == "bool" else s.op
+        initial = ""
         if op in ("max", "min") and self.may_be_nothing(closed):  # JAX does not trace that, even where it never runs
-            neutral = ast.unparse(constant(spelling.identity(op, dtype)))
-            extra += f", initial={neutral}"
+            neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", constant(spelling.identity(op, dtype)))
+            initial = f", initial={ast.unparse(neutral)}"
         axes = value.axes | (mask.axes if mask else frozenset())
-        template = spelling.REDUCE[op].format(axis=extra)
+        template = spelling.REDUCE[op]
         if op in ("max", "min") and dtype.startswith("float"):
             self.module.helpers.add(f"_{op}")
             template = template.replace("jnp.", "_")
+        template = template.format(axis=extra + initial)
         made = quote(template, node)
         if s.op == "sum" and dtype.startswith("float"):  # which begins with 0.0; of one element XLA makes that element
             made = call(self.module.helper("_unsigned"), [made])
