@@ -67,6 +67,29 @@ def smallest_along(x: Any, y: Any) -> Any:
     return x.min(axis=0), x.max(), y.min(axis=1)
 
 
+def signs_in_branches(p: Any, x: Any) -> Any:
+    """`spelling`: the sign and the reciprocal of an integer had no type of their own."""
+    for i in range(2):
+        p[-1] += np.sign(p[0]) if x[i] > 1 else np.reciprocal(p[i])
+    return np.reciprocal(p), np.cumsum(x * -0.0)
+
+
+def raises_before_loop(x: Any, a: Any) -> Any:
+    """`interface`: a kernel with checks of its own forgot one that had failed before."""
+    if a[-1, 0] > x[0]:
+        raise ValueError
+    v = 0
+    while v < a.shape[1]:
+        a[-1, v] -= 1
+        v += 2
+    return a
+
+
+def cut_by_where(x: Any, y: Any, k: int) -> Any:
+    """`emit`, and CUDA's launcher: a number that no element takes did not fit into the type of the elements."""
+    return np.where(x > 0, y, k)
+
+
 def leaves_at_argmin(u: Any) -> None:
     """`reductions`: a number that a block of two axes made was no scalar."""
     for _ in range(1):
@@ -93,6 +116,9 @@ def perhaps_beyond(y: Any, u: Any) -> None:
         (shifted, (np.zeros(4),)),
         (smallest_kept, (np.zeros((0, 2), bool),)),
         (smallest_along, (np.array([[1.0, np.nan], [2.0, -np.inf]]), np.ones((2, 2), np.uint64))),
+        (signs_in_branches, (np.array([0, 1, -1, 5]), np.ones(4))),
+        (raises_before_loop, (np.zeros(2), np.ones((2, 3)))),
+        (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
         (leaves_at_argmin, (np.array([2.0, 1.0]),)),
         (perhaps_beyond, (np.ones(1), np.full(5, 9, np.int16))),
         (perhaps_beyond, (np.ones(1), np.ones(5, np.int16))),

@@ -61,9 +61,13 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
             return fetched if kind in ("index", "bool", "float64") else f"{dtype(kind)}({fetched})", _ATOM
         case Apply("cast", (x,), kind):
             if kind == "index":
+                if x.dtype.startswith("float"):  # it may be of no use, and NaN: a check of it comes where it is used
+                    return f"int(np.float64({_print(x, look)[0]}).astype(np.int64))", _ATOM
                 return _print(x, look) if x.dtype == "index" else (f"int({_print(x, look)[0]})", _ATOM)
             if x.dtype.startswith("float") and kind.startswith(("int", "uint")):  # Python's int() would look at NaN
                 return f"np.float64({_print(x, look)[0]}).astype({dtype(kind)})", _ATOM
+            if x.dtype == "index" and kind.startswith(("int", "uint")) and kind != "int64":  # which wraps
+                return f"np.int64({_print(x, look)[0]}).astype({dtype(kind)})", _ATOM
             return f"{dtype(kind) if kind != 'bool' else 'bool'}({_print(x, look)[0]})", _ATOM
         case Apply("where", (c, x, y), _):
             return f"{at(x, _TERNARY + 1)} if {at(c, _TERNARY + 1)} else {at(y, _TERNARY)}", _TERNARY

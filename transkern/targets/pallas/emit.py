@@ -239,6 +239,10 @@ def _host_expr(module: Module, e: Expr) -> ast.expr:
             return name(module.identifier(of))
         case Apply("cast", (x,), dtype):
             inner = _host_expr(module, x)
+            if x.dtype.startswith("float") and dtype.startswith(("int", "uint")):  # which wraps, and takes NaN
+                return quote(f"xp.float64(_0).astype(xp.{dtype})", inner)
+            if x.dtype == "index" and dtype.startswith(("int", "uint")) and dtype != "int64":
+                return quote(f"xp.int64(_0).astype(xp.{dtype})", inner)
             if dtype == "index":
                 return inner if x.dtype == "index" else quote("int(_0)", inner)
             return quote(f"xp.{'bool_' if dtype == 'bool' else dtype}(_0)", inner)

@@ -120,6 +120,10 @@ class Interface(Statements):
 
     def run(self) -> None:
         host, module = self.host, self.module
+        if "error." in host.env and any(isinstance(s, n.Guard) for s in walk(self.kernel.body)):
+            before = module.fresh("error_start")  # a check before the kernel may have failed
+            self.numbers[before] = host.env["error."].node
+            self.env["error."] = Value(name(before), "index")
         self.block(self.kernel.body)
         self.keep_error()
         copied = [b for b in self.vectors if b in self.written]

@@ -82,6 +82,19 @@ def _min(x, **over):
     over.pop('initial', None)
     return jnp.where(jnp.any(x != x, **over), jnp.nan, smallest) if _interpret() else smallest
 ''',
+    "_cumsum": '''
+def _cumsum(x, axis, dtype):
+    """Running sums; what begins with zeros of negative sign keeps them, which XLA adds up to 0.0."""
+    x = x.astype(dtype)
+    negative = lax.cummin(((x == 0) & jnp.signbit(x)).astype(jnp.int32), axis=axis)
+    return jnp.where(negative == 1, x, lax.cumsum(x, axis=axis))
+''',
+    "_reciprocal": '''
+def _reciprocal(x):
+    """1 // x of integers; of 0, what C's cast makes of an infinity."""
+    least = jnp.iinfo(x.dtype).min if x.dtype.itemsize > 2 else 0
+    return jnp.where(x == 0, least, jnp.where((x == 1) | (x < 0) & (x == ~jnp.zeros_like(x)), x, 0)).astype(x.dtype)
+''',
     "_unsigned": '''
 def _unsigned(x):
     """x with 0.0 for -0.0, as a sum with 0.0 has it."""

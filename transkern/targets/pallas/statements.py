@@ -435,7 +435,7 @@ class Statements(Reductions):
         """A branch on data; what sizes decide of its condition, they decide when JAX traces: a side that no array of
         these sizes can take is not traced at all."""
         parts = conjuncts(s.condition)
-        sizes = [c for c in parts if self.is_static(c)]
+        sizes = [c for c in parts if self.is_static(c) and self.expr(c).static]
         if sizes:
             condition = self.expr(functools.reduce(b.both, (c for c in parts if c not in sizes)))
         self.perhaps += 1
@@ -468,6 +468,9 @@ class Statements(Reductions):
         buffer = self.program.buffers[s.buffer]
         axis = quote(f"lax.{scan}(_0, axis={slot})", quote(f"_0.astype(jnp.{self.module.dtype(buffer.dtype)})", node))
         held = self.module.fresh("running")
+        if s.op == "sum" and buffer.dtype.startswith("float"):
+            given = [node, constant(slot), quote(f"jnp.{self.module.dtype(buffer.dtype)}")]
+            axis = call(self.module.helper("_cumsum"), given)
         self.out.append(assign(held, axis))
         self.env[held] = Value(name(held), buffer.dtype, self.open_slots())
         self.store(n.Store(s.buffer, s.index, Var(held, buffer.dtype), span=s.span), self.mask)
@@ -524,7 +527,7 @@ class Statements(Reductions):
             self.module.guards.append(s)
         number = self.module.guards.index(s) + 1
         for of, a in self.details(s).items():
-            value = self.expr(a)
+            value = self.cast(self.expr(a), "index")
             before = self.env.get("error.", Value(quote("jnp.int32(0)"), "index")).node
             kept = self.env.get(of, Value(quote("jnp.int32(0)"), "index")).node
             target = self.module.identifier(of)

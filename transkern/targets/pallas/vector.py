@@ -157,7 +157,7 @@ class Vector:
         if all(a.static for a in args) and all(a.dtype in ("index", "bool") for a in args):
             table = spelling.STATIC_BOOLEAN if args[0].dtype == "bool" else spelling.STATIC
             return Value(self.spell(table[e.op], args), e.dtype, static=True)
-        if all(isinstance(a.node, ast.Constant) for a in args):  # JAX's functions are not for Python's numbers
+        if all(is_literal(a.node) for a in args):  # JAX's functions are not for Python's numbers
             args = [Value(self.typed(a, a.dtype), a.dtype) for a in args]
         if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
@@ -175,7 +175,10 @@ class Vector:
         if e.op in ("floor_divide", "remainder") and e.dtype.startswith("float"):
             helper = self.module.helper("_floored" if e.op == "floor_divide" else "_modulo")
             return Value(call(helper, [a.node for a in args]), e.dtype, axes)
-        return Value(self.spell(spelling.table(kind)[e.op], args), e.dtype, axes)
+        template = spelling.table(kind)[e.op]
+        if template.startswith("_reciprocal"):
+            self.module.helper("_reciprocal")
+        return Value(self.spell(template, args), e.dtype, axes)
 
     def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
         """Whether XLA would multiply by a reciprocal: the divisor is the same along an axis, or a square root."""
@@ -228,13 +231,17 @@ class Vector:
         if value.static:
             if dtype in ("index", "int64") and value.dtype.startswith(("index", "bool", "int", "uint")):
                 return Value(value.node, dtype, static=dtype == "index")
+            if value.dtype == "index" and new.startswith(("int", "uint")) and new != "int64":
+                return Value(quote(f"np.int64(_0).astype(np.{new})", value.node), dtype)
             return Value(quote(f"np.{new}(_0)", value.node), dtype)
+        if is_literal(value.node):  # JAX's functions are not for Python's numbers
+            value = Value(self.typed(value, value.dtype), value.dtype)
         if dtype == "bool":
             return Value(quote("_0 != 0", value.node), dtype, value.axes)
         if value.dtype == "bool" and new.startswith("float"):  # XLA takes a product with a cast for a choice
             one, zero = (f"jnp.{new}({k})" for k in (1, 0))
             return Value(quote(f"jnp.where(_0, {one}, {zero})", value.node), dtype, value.axes)
-        made = f"jnp.{new}(_0)" if isinstance(value.node, ast.Constant) else f"_0.astype(jnp.{new})"
+        made = f"_0.astype(jnp.{new})"
         if old.startswith("float") and new in ("uint8", "uint16", "uint32", "uint64", "int8", "int16"):
             wrapped = call(self.module.helper("_wrapped"), [value.node, quote(f"jnp.{new}")])
             return Value(wrapped, dtype, value.axes)
@@ -344,7 +351,7 @@ class Vector:
 
     def typed(self, value: Value, dtype: str) -> ast.expr:
         """The node as a JAX value of `dtype`, also where it is a Python number."""
-        if value.static or isinstance(value.node, ast.Constant):
+        if value.static or is_literal(value.node):
             return quote(f"jnp.{self.module.dtype(dtype)}(_0)", value.node)
         return value.node
 
@@ -371,6 +378,11 @@ class Vector:
 
     def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
         return self.size(extents[slot])
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether a value is written as a Python number."""
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
 
 
 def subscript(node: ast.expr, items: list[ast.expr]) -> ast.expr:

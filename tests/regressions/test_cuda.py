@@ -1,0 +1,35 @@
+"""What the CUDA target got wrong; found by generated programs (`make fuzz`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+from tests.tools import on_target
+
+
+def cut_by_where(x: Any, y: Any, k: int) -> Any:
+    """`launcher`: a number that no element takes did not fit into the type of the elements."""
+    return np.where(x > 0, y, k)
+
+
+def never_an_integer(y: Any, s: float) -> None:
+    """`launcher`: NaN became an integer before it was known that it is of no use."""
+    while y[0] > 1:
+        y[1] = int(s)
+
+
+@pytest.mark.parametrize(
+    "function, arguments",
+    [(cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)), (never_an_integer, (np.ones(3, np.int32), np.nan))],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_gives_numpys_answer(
+    function: Callable[..., Any], arguments: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_target("cuda", monkeypatch)
+    alike(function, *arguments, target="cuda")
