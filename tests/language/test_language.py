@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.language import basics, characters, complex_numbers, corners, lists_of_numbers, nones, shared_memory  # noqa: F401  (they fill the registry)
+from tests.language import (  # noqa: F401  (they fill the registry)
+    basics,
+    characters,
+    complex_numbers,
+    corners,
+    lists_of_numbers,
+    nones,
+    shared_memory,
+    shrinking,
+)
 from tests.language.registry import CASES, Case
 
 

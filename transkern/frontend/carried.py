@@ -495,13 +495,13 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             if s1[1:] == s2[1:]:
                 return _dynamic(ctx, name, d1, s1[0], s2[0], s1[1:], facts, slot)
         case ("array", d1, s1, f1), ("dynamic", d2, bound, rest, f2) if d1 == d2 and s1[1:] == rest:
-            return _dynamic(ctx, name, d1, s1[0], bound, rest, f1 if f1 == f2 else {}, slot)
+            return _dynamic(ctx, name, d1, s1[0], bound, rest, f1 if f1 == f2 else {}, slot, counted=True)
         case ("dynamic", d1, bound, rest, f1), ("array", d2, s2, f2) if d1 == d2 and s2[1:] == rest:
             inner = bound_of(ctx, s2[0])
-            if inner is not None and b.at_least(bound, inner):
+            if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
                 return ("dynamic", d1, bound, rest, f1 if f1 == f2 else {})
         case ("dynamic", d1, bound, rest, f1), ("dynamic", d2, inner, rest2, f2) if d1 == d2 and rest == rest2:
-            if inner is not None and b.at_least(bound, inner):
+            if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
                 return ("dynamic", d1, bound, rest, f1 if f1 == f2 else {})
         case ("items", shell, k1), ("items", other, k2) if len(k1) == len(k2) and shell == other:
             slots = children(ctx.deref(slot)) or (slot,) * len(k1)
@@ -549,12 +549,15 @@ def _dynamic(
     rest: tuple[Expr, ...],
     facts: dict[str, Any],
     slot: Value,
+    counted: bool = False,
 ) -> Any:
+    """The kind of an array whose first extent is `before` in one iteration and `after` in the next; with `counted`,
+    `after` is only a bound of what is counted there."""
     bound = bound_of(ctx, before)
     inner = bound_of(ctx, after)
     if bound is None or inner is None or not b.at_least(bound, inner):
         if ctx.assume_equal(before, after):
-            return ("array", dtype, (before, *rest), facts)
+            return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
         ctx.must_be_known(
             Unbound(""), f"`{name}` may grow in the loop",
             "allocate it at its final size before the loop, or append to a list",

@@ -503,18 +503,17 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
             if exponent.value <= 4:
                 return Scalar(result, True)
         if isinstance(args[0], Static) and args[0].value == 2:
-            ctx.guard(
-                b.compare("greater_equal", exprs[1], b.ZERO),
-                "OverflowError",
-                "2 ** a negative integer is a float in Python, which is not compiled",
-            )
+            _exponent_is_not_negative(ctx, exprs[1], "2")
+            ctx.guard(b.compare("less", exprs[1], b.index(63)), "OverflowError", _TOO_LARGE)
             return Scalar(Apply("left_shift", (b.ONE, exprs[1]), "index"), True)
         if isinstance(args[0], Static) and args[0].value in (1, -1) and ctx.not_negative(exprs[1]):
             odd = b.compare("equal", b.mod(exprs[1], b.index(2)), b.ONE)
             return Scalar(b.where(odd, b.index(args[0].value), b.ONE), True)
-        ctx.must_be_known(
-            args[1], "an integer power with a run-time exponent", "write float(x) ** y, or use np.power"
-        )  # fmt: skip
+        _exponent_is_not_negative(ctx, exprs[1], "an integer")
+        size = Apply("power", tuple(b.cast(e, "float64") for e in exprs), "float64")
+        fits = Apply("less", (Apply("absolute", (size,), "float64"), Const(2.0**63, "float64")), "bool")
+        ctx.guard(fits, "OverflowError", _TOO_LARGE)
+        return Scalar(Apply("power", tuple(exprs), "index"), True)
     exprs = [b.cast(e, common) for e in exprs]
     if op == "power" and common == "float64":
         given = [not buffers_read(e) and variables_read(e) <= ctx.entry for e in exprs]
@@ -522,6 +521,17 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
         return Scalar(_float_power(ctx, exprs[0], exprs[1]), True)
     node = Apply(op, tuple(exprs), common)
     return Scalar(b.rebuild(node, tuple(exprs)) if common == "index" else node, True)
+
+
+_TOO_LARGE = "a power of integers beyond 64 bits, which is not compiled"
+
+
+def _exponent_is_not_negative(ctx: Context, exponent: Expr, base: str) -> None:
+    """Else the power is a float, and which of the two it is must be known before the call."""
+    ctx.guard(
+        b.compare("greater_equal", exponent, b.ZERO), "OverflowError",
+        f"{base} ** a negative integer is a float in Python, which is not compiled: write float(x) ** y",
+    )  # fmt: skip
 
 
 def _float_power(ctx: Context, base: Expr, exponent: Expr) -> Expr:

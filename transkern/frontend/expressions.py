@@ -35,6 +35,7 @@ from transkern.frontend.indexing import Item, SliceValue, constant_object, subsc
 from transkern.frontend.source import from_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
+    results_given,
 )  # fmt: skip
 from transkern.frontend.texts import as_text, quoted, together
 from transkern.frontend.trips import condition_of, zero
@@ -88,7 +89,7 @@ RETURN = "return"  # the pseudo-name that holds an inlined function's value
 def _may_store(node: ast.expr) -> bool:
     """Whether an expression may change an array: a function of the user's, or `out=`."""
     calls = (x for x in ast.walk(node) if isinstance(x, ast.Call))
-    return any(isinstance(c.func, ast.Name) or any(k.arg == "out" for k in c.keywords) for c in calls)
+    return any(isinstance(c.func, ast.Name) or bool(results_given(c)) for c in calls)
 
 
 class Expressions:

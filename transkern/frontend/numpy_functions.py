@@ -182,6 +182,14 @@ def _filled(ctx: Context, a: Arguments) -> Value:
     return full(ctx, dims_of(ctx, a.need("shape")), b.cast(Const(value, "int64"), dtype))
 
 
+@handles("numpy.ndarray", names="shape dtype buffer offset strides order")
+def _new_array(ctx: Context, a: Arguments) -> Value:
+    for name in ("buffer", "offset", "strides"):
+        if a.get(name) is not None:
+            ctx.fail(f"`np.ndarray` with `{name}=`", "make a view with slices and reshape")
+    return _filled(ctx, a)
+
+
 @handles("numpy.full", names="shape fill_value dtype order")
 def _full(ctx: Context, a: Arguments) -> Value:
     value = as_array(ctx, a.need("fill_value"))
@@ -461,7 +469,7 @@ def _gradient(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
 TABLE["numpy.gradient"] = _gradient
 
 
-@handles("numpy.permute_dims", names="a axes")
+@handles("numpy.transpose", "numpy.permute_dims", names="a axes")
 def _permute_dims(ctx: Context, a: Arguments) -> Value:
     axes = a.get("axes")
     order = None if not isinstance(axes, Seq) else [constant_int(ctx, v, "an axis") for v in axes.items]

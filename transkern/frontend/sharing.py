@@ -38,7 +38,21 @@ _KEEPING = frozenset(("append", "extend", "insert", "update", "setdefault", "app
 @functools.cache
 def shared_stores(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to, directly or through another name."""
-    direct = set(stored_names(node))
+    given, pairs = _flows(node)
+    return frozenset(_closed(stored_names(node) | given, pairs))
+
+
+def may_show(name: str, body: Iterable[ast.stmt], entry: Iterable[tuple[str, str]]) -> set[str]:
+    """Names that may stand for memory of `name` while statements run; of `entry`, pairs do so before them."""
+    pairs = [*entry, *(pair for s in body for pair in _flows(s)[1])]
+    return _closed({name}, pairs)
+
+
+@functools.cache
+def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
+    """Names that are given to functions of the user's, and pairs of names of which one is bound to what shows the
+    other."""
+    direct: set[str] = set()
     pairs: list[tuple[str, str]] = []
 
     def same(names: Iterable[str], value: ast.AST) -> None:
@@ -69,7 +83,7 @@ def shared_stores(node: ast.AST) -> frozenset[str]:
                             direct |= _shown(value)
             case _:
                 pass
-    return frozenset(_closed(direct, pairs))
+    return frozenset(direct), tuple(pairs)
 
 
 def stored_before_made(body: Sequence[ast.stmt]) -> set[str]:
@@ -106,7 +120,7 @@ def _names(target: ast.AST) -> set[str]:
     return {x.id for x in ast.walk(target) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
 
 
-def _closed(names: set[str], pairs: list[tuple[str, str]]) -> set[str]:
+def _closed(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
     """`names`, and what is paired with one of them, and so on."""
     beside: dict[str, set[str]] = {}
     for one, other in pairs:

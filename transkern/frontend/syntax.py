@@ -6,6 +6,8 @@ import ast
 import functools
 from collections.abc import Sequence
 
+import numpy as np
+
 
 def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names that the statements rebind (stores into arrays and appends do not)."""
@@ -29,6 +31,19 @@ def _owner(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+_OPERANDS = {name: f.nin for name, f in vars(np).items() if isinstance(f, np.ufunc)}
+
+
+def results_given(call: ast.Call) -> list[ast.expr]:
+    """The arrays that a call puts its results into: ``out=``, or behind the operands of a ufunc."""
+    given: list[ast.expr] = []
+    for k in call.keywords:
+        if k.arg == "out":
+            given += k.value.elts if isinstance(k.value, ast.Tuple) else [k.value]
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return given + call.args[_OPERANDS.get(name, len(call.args)) :]
+
+
 @functools.cache
 def stored_names(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to: ``x[…] = …``, ``x += …``."""
@@ -41,8 +56,8 @@ def stored_names(node: ast.AST) -> frozenset[str]:
                 names.add(name)
             case ast.Attribute(value=ast.Name(id=name), attr="real" | "imag"):
                 names.add(name)  # a part of it may be stored to
-            case ast.keyword(arg="out", value=value):
-                names |= {_owner(v) for v in (value.elts if isinstance(value, ast.Tuple) else [value])}
+            case ast.Call() if given := results_given(child):
+                names |= {_owner(v) for v in given}
             case ast.Call(func=ast.Attribute(attr=attr), args=[first, *_]) if attr in _STORING:
                 names.add(_owner(first))  # np.add.at(x, …), np.copyto(x, …)
             case ast.Call(func=ast.Attribute(value=value, attr="fill" | "sort" | "partition" | "put")):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import pydoc
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +34,7 @@ from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.liveness import live_after, live_behind, live_names
-from transkern.frontend.sharing import shared_stores, stored_before_made
+from transkern.frontend.sharing import may_show, shared_stores, stored_before_made
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
@@ -73,13 +74,14 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import REAL, has_part, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _SYMBOLS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
 }  # fmt: skip
 _UNROLL, _FEW = 64, 16
+_PATIENCE = 5.0  # seconds for a loop's iterations one by one
 _MOST_NONE = 4
 _MESSAGE_NUMBERS = 6  # what the targets have room for
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
@@ -1110,6 +1112,9 @@ class Translator(Expressions):
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
             return ctx.whole(buffer)
         if one.dims[1:] != two.dims[1:]:
+            if one.mask is None and two.mask is None and self.same_sizes(one, two):
+                axes = tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True))
+                return self.joined_arrays(name, one, replace(two, axes=axes), out1, out2)
             return Unbound(f"`{name}` has different shapes on two paths", self.decides)
         bounds = [bound_of(ctx, v.dims[0]) for v in (one, two)]
         if None in bounds:
@@ -1125,6 +1130,11 @@ class Translator(Expressions):
                 self.fill(buffer, count, value)
             out.extend(extra)
         return ctx.whole(buffer, (count, *one.dims[1:]))
+
+    def same_sizes(self, one: Array, two: Array) -> bool:
+        """Whether two arrays have one shape where the call's sizes are as they may be assumed."""
+        pairs = list(zip(one.dims, two.dims, strict=True)) if len(one.dims) == len(two.dims) else [(b.ZERO, b.ONE)]
+        return all(self.ctx.assume_equal(x, y) for x, y in pairs)
 
     def fill(self, buffer: n.Buffer, count: Var, value: Array) -> None:
         """`value` into `buffer`, its length into `count`."""
@@ -1199,7 +1209,7 @@ class Translator(Expressions):
             self.unrolled(target, items, body)
             return
 
-        def again() -> None:
+        def again(check: Callable[[], None] = lambda: None) -> None:
             """Begin anew, with the iterations one by one."""
             assert count is not None
             ctx.restore(saved)
@@ -1207,7 +1217,7 @@ class Translator(Expressions):
             self.env.clear()
             self.env.update(env)
             items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
-            self.unrolled(target, items, body)
+            self.unrolled(target, items, body, check)
 
         outer_trips, path = list(ctx.trips), ctx.loop_path
         try:
@@ -1225,9 +1235,18 @@ class Translator(Expressions):
                 ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
             if count is None or count > _UNROLL:
                 raise
-            again()
+            started, first = time.monotonic(), error
 
-    def unrolled(self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt]) -> None:
+            def check() -> None:  # sizes that depend on sizes that depend on … double with each iteration
+                if time.monotonic() - started > _PATIENCE:
+                    raise first
+
+            again(check)
+
+    def unrolled(
+        self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         """A loop over values that are known one by one: its body once for each."""
         self.jumps += 1
         broken, skipped = f"broken {self.jumps}", f"skipped {self.jumps}"
@@ -1245,6 +1264,7 @@ class Translator(Expressions):
         def run(position: int) -> bool:
             """The iterations from `position` on; True where the end is not reached."""
             for at in range(position, len(items)):
+                check()
                 self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
                 try:
                     if jumps:
@@ -1353,9 +1373,10 @@ class Translator(Expressions):
             others = [
                 k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
             ]
-            if self.ctx.buffers[value.base].role == "argument" or others:
+            touched = stored & may_show(name, body, [(name, k) for k in others])
+            if touched and (self.ctx.buffers[value.base].role == "argument" or others):
                 whose = f"also `{others[0]}`" if others else "an argument"
-                into = ", ".join(f"`{s}`" for s in sorted(stored))
+                into = ", ".join(f"`{s}`" for s in sorted(touched))
                 self.ctx.fail(
                     f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
                     f"start the loop with a copy: {name} = {name}.copy()",
@@ -1363,11 +1384,15 @@ class Translator(Expressions):
 
 
 def _symbolic(ctx: Context, expr: Expr) -> bool:
-    """A linear form of sizes that do not change before the end of the iteration: kept as it is, so that what is known
-    of the sizes is known of it."""
+    """A linear form of sizes that do not change before the end of the iteration, or a product of what the call is
+    given: kept as it is, so that what is known of the sizes is known of it."""
     if expr.dtype != "index" or buffers_read(expr):
         return False
     terms, _ = b.affine(expr)
+    if terms and variables_read(expr) <= ctx.entry and all(
+        isinstance(e, (Const, Var)) or (isinstance(e, Apply) and e.op in ("add", "multiply")) for e in walk_expr(expr)
+    ):
+        return True
     return bool(terms) and all(
         isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.list_counts for t in terms
     )

@@ -160,8 +160,6 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     arity = getattr(np, name).nin if isinstance(getattr(np, name), np.ufunc) else 1
     if len(args) == arity + 1 and out is None:
         out, args = args[-1], args[:-1]
-        if isinstance(out, Array) and not out.view:
-            ctx.fail(f"`np.{name}` with a result array that is not written `out=`", "write out=")
     if len(args) != arity:
         ctx.guard(
             b.FALSE, "TypeError",
