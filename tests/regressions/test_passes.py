@@ -44,6 +44,14 @@ def to_unsigned(x: Any) -> Any:
     return x.astype(np.uint64), x[:1].astype(np.uint32), made
 
 
+def there_and_back(x: Any) -> Any:
+    """`targets/clike`: GCC takes a cast to an integer and back for `trunc`: -0.0 for -0.5, and no wrapping."""
+    whole = np.empty(len(x))
+    for i in range(len(x)):
+        whole[i] = float(int(x[i]))
+    return x.astype(np.int64) + x, x.astype(np.int32) * 1.0, x.astype(np.int8) * 1.0, x.astype(np.int16) + x, whole
+
+
 def check_of_computed(a: Any) -> None:
     """`parallelise`: a check inside a branch took a name that the loop computes for known."""
     for _ in range(1, a.shape[1]):
@@ -75,6 +83,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         (filter_that_nobody_reads, (np.arange(7.0),)),
         *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
         *((to_unsigned, (np.array([-2.5, -1, 300.7, np.nan, np.inf, -np.inf, 1e19], d),)) for d in ("f4", "f8")),
+        *((there_and_back, (np.tile(np.array([-0.5, 300.7, -40000.5, 2.5], d), 8),)) for d in ("f4", "f8")),
         (check_of_computed, (np.ones((3, 4), bool),)),
         (smallest_of_filter, (np.array([2, -4, -1, 8, 3, 9, 4]),)),
     ],

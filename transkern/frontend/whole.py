@@ -26,7 +26,7 @@ def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
 
 
 def whole_number(ctx: Context, expr: Expr, dtype: str) -> Expr:
-    """A float that becomes an integer of `dtype` as by ``int(x)``: the float, after NumPy's checks."""
+    """A float that becomes an integer of `dtype` as by ``int(x)``, after NumPy's checks."""
     held = _finite(ctx, expr)
     info = np.iinfo(dtype)
     problem = "Python int too large to convert to C long" if dtype.startswith("int") else TOO_LARGE
@@ -35,7 +35,7 @@ def whole_number(ctx: Context, expr: Expr, dtype: str) -> Expr:
     below = Apply("less", (held, Const(info.max + 1.0, held.dtype)), "bool") if info.max < 2**63 - 1 else b.TRUE
     message = f"Python integer {{}} out of bounds for {dtype}"
     ctx.guard(b.both(above, below), "OverflowError", message, (b.cast(held, "index"),))
-    return held
+    return held if dtype == "uint64" else b.cast(held, "index")
 
 
 def _finite(ctx: Context, expr: Expr) -> Expr:

@@ -79,6 +79,17 @@ _POWER = """
     }
 """
 
+_WHOLE = """(F a) {  // of a number that has been found to fit
+    T q = (T)a;
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+    __asm__("" : "+r"(q));  // hides the cast, see `integer`
+#endif
+    return q;
+}"""
+
+_BY_WAY = {"uint32": "int64", "int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
+"""Where a float becomes an integer on the way to another: C says nothing about what the type does not hold."""
+
 # helpers: name -> text with T for the type; {f} is the suffix of the math functions
 HELPERS: dict[str, str] = {
     "maximum": "(T a, T b) { return (a > b) | (a != a) ? a : b; }",  # of two zeros the second, as NumPy's vectors
@@ -109,6 +120,11 @@ HELPERS: dict[str, str] = {
         "(double a) { return a >= 9223372036854775808.0 ? (T)(long long)(a - 9223372036854775808.0) ^ (T)1 << 63 "
         ": (T)(long long)a; }"
     ),
+    # GCC takes (double)(int64_t)x for trunc(x), which is -0.0 for -0.5, and does not wrap
+    "integer": "(double a) { return a == a ? (T)a : (T)((U)1 << (8 * sizeof(T) - 1)); }",
+    "integer_float": "(float a) { return a == a ? (T)a : (T)((U)1 << (8 * sizeof(T) - 1)); }",
+    "whole": _WHOLE.replace("F", "double"),
+    "whole_float": _WHOLE.replace("F", "float"),
     "idiv1": (  # of 0, what x86 casts an infinity to
         "(T a) { return a == 1 || ((T)-1 < 0 && a == (T)-1) ? a : a == 0 && (T)-1 < 0 && sizeof(T) > 2 "
         "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
@@ -507,8 +523,11 @@ class CPrinter:
             return f"{self._at(x, _EQUAL + 1)} != 0", _EQUAL
         if kind_of(source) == "f" and target == "uint64":
             return self._call("unsigned", target, (x,))
-        if kind_of(source) == "f" and target == "uint32":  # C says nothing about negative numbers
-            return f"({self.type(target)})({self.type('int64')}){self._at(x, _UNARY)}", _UNARY
+        if kind_of(source) == "f" and target in _BY_WAY:
+            return f"({self.type(target)})({self.type(_BY_WAY[target])}){self._at(x, _UNARY)}", _UNARY
+        if kind_of(source) == "f" and target in ("int32", "int64", "index"):
+            name = "whole" if target == "index" else "integer"
+            return self._call(f"{name}_float" if source == "float32" else name, target, (x,))
         return f"({self.type(target)}){self._at(x, _UNARY)}", _UNARY
 
     def _apply(self, op: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
