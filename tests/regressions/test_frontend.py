@@ -137,6 +137,14 @@ def unbounded(x: Any) -> Any:
     return out
 
 
+def one_of_two_numbers(x: Any, a: Any) -> Any:
+    """What a number may be is not what it is."""
+    for i in range(300):
+        if i < 100:
+            a[0] = i
+    return a & (-1 if x[0] > 1 else 1)
+
+
 def counted_after(x: Any) -> Any:
     """A list is made where its length is known, not where it is named."""
     out = []
@@ -158,6 +166,8 @@ def powers(b: Any, x: Any) -> Any:
         (filtered_items, (np.arange(400.0).reshape(20, 20) % 3,)),
         (triangle, (np.arange(40.0),)),
         (unbounded, (np.arange(40.0),)),
+        (one_of_two_numbers, (np.zeros(1), np.ones(2, np.uint8))),
+        (one_of_two_numbers, (np.ones(1) * 5, np.ones(2, np.uint8))),
         (counted_after, (np.array([70.0]),)),
         (powers, (np.array([True, False]), np.array([-np.inf, -0.0, 4.0]))),
         (add_at_own_element, (np.arange(5.0) + 1, np.array([0, 0, 1]))),
@@ -277,13 +287,17 @@ def stored_at_positions(x: Any, v: Any) -> Any:
     return x
 
 
+def made(x: Any, v: Any) -> Any:
+    return np.int8(v), np.uint8(v), np.uint64(v)
+
+
 def subtracted(x: Any, v: Any) -> Any:
     for i in range(len(x)):
         x[i] -= v
     return x
 
 
-@pytest.mark.parametrize("function", [stored, stored_at_positions, subtracted])
+@pytest.mark.parametrize("function", [stored, stored_at_positions, subtracted, made])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
 def test_numbers_that_an_array_of_integers_does_not_hold(function: Callable[..., Any], dtype: str) -> None:
     """NumPy's and Python's numbers, with a sign and without, by a subscript and by positions: each in its own way."""

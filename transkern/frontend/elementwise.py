@@ -332,15 +332,28 @@ def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:
 def check_range(ctx: Context, expr: Expr, dtype: str) -> None:
     """NumPy's error for a Python integer of run time that an array's type does not hold."""
     info = np.iinfo(dtype)
-    known = ctx.range_of(expr)
-    low, high = (expr, expr) if known is None else (known[0], b.sub(known[1], b.ONE))
+    low, high = ctx.range_of(expr) or (None, None)
     condition: Expr = b.TRUE
-    if info.min > -(2**63) and not ctx.not_negative(expr) and not ctx.not_negative(low):
-        condition = b.compare("greater_equal", low, b.index(info.min))
-    if info.max < 2**63 - 1:
-        condition = b.both(condition, b.compare("less_equal", high, b.index(info.max)))
-    message = f"Python integer {{}} out of bounds for {dtype}"
-    ctx.guard(condition, "OverflowError", message, (expr,) if known is None else (high,))
+    if info.min > -(2**63) and not (
+        ctx.not_negative(expr) or (low is not None and b.compare("greater_equal", low, b.index(info.min)) == b.TRUE)
+    ):
+        condition = b.compare("greater_equal", expr, b.index(info.min))
+    if info.max < 2**63 - 1 and not _stays_below(ctx, high, info.max):
+        condition = b.both(condition, b.compare("less_equal", expr, b.index(info.max)))
+    ctx.guard(condition, "OverflowError", f"Python integer {{}} out of bounds for {dtype}", (expr,))
+
+
+def _stays_below(ctx: Context, high: Expr | None, most: int) -> bool:
+    """Whether what is less than `high` is at most `most`: for certain, or as long as no size needs over 31 bits."""
+    if high is None:
+        return False
+    below = b.compare("less_equal", b.sub(high, b.ONE), b.index(most))
+    if below == b.TRUE:
+        return True
+    if most < 2**31 - 1 or buffers_read(high) or not variables_read(high) <= ctx.entry - ctx.integers:
+        return False
+    ctx.assume(below)
+    return True
 
 
 def to_loop(ctx: Context, expr: Expr, dtype: str, number: bool = False) -> Expr:

@@ -38,6 +38,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.indexing import array_item
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
+from transkern.frontend.storing import storable
 from transkern.frontend.texts import text_method
 from transkern.frontend.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc
 from transkern.frontend.values import (
@@ -76,10 +77,10 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
         with np.errstate(all="ignore"):
             try:
                 return Static(kind(value.value))
-            except OverflowError as error:
-                ctx.guard(b.FALSE, "OverflowError", str(error))
+            except (OverflowError, ValueError) as error:
+                ctx.guard(b.FALSE, type(error).__name__, str(error))
     if isinstance(value, Scalar):
-        return Scalar(b.cast(value.expr, name))
+        return Scalar(b.cast(storable(ctx, value, value.expr, name, basic=False), name))
     array = as_array(ctx, value)
     return Scalar(b.cast(array.body, name)) if array.ndim == 0 else convert(array, name)
 

@@ -65,7 +65,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             text = "float() argument must be a string or a real number, not 'complex'"
             ctx.guard(b.FALSE, "TypeError", text)
         warn_discarded(ctx, body.dtype, target_index.dtype)
-        body = _storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
+        body = storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
     index = tuple(
         b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
     )
@@ -86,7 +86,7 @@ def is_constant_array(value: Value) -> bool:
     return isinstance(value, Static) and isinstance(value.value, np.ndarray)
 
 
-def _storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) -> Expr:
+def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) -> Expr:
     """A number on its way into an array of integers, with NumPy's errors where the type does not hold it.
 
     Python's numbers become integers as by ``int(x)``, which the type must hold. So do NumPy's in a type with a sign,
