@@ -10,6 +10,28 @@ import pytest
 from transkern.frontend.liveness import live_names
 
 TABLE = {
+    "parameters and names of a nested function": (
+        """
+        def g(s):
+            t = s + c
+            return [u for u in t]
+        for i in a:
+            s = i
+            t = g(s)
+            u = t
+        """,
+        [("c g u", "c u")],  # what a comprehension inside it binds counts as read
+    ),
+    "a nested function's own comprehension does not bind what it reads besides": (
+        """
+        def g(x):
+            return [t for t in x], t
+        for i in a:
+            t = i
+        return g(a)
+        """,
+        [("a g t", "a g t")],
+    ),
     "a name bound anew in each iteration": (
         """
         for i in a:

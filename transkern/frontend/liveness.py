@@ -56,7 +56,7 @@ def _analysis(function: ast.FunctionDef | ast.Lambda) -> _Liveness | None:
 class _Liveness:
     def __init__(self, function: ast.FunctionDef) -> None:
         nested = [x for x in ast.walk(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
-        self.captured: Names = frozenset().union(*(_read(x) for x in nested))
+        self.captured: Names = frozenset().union(*(_captured(x) for x in nested))
         self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
         self.branches: dict[ast.stmt, Names] = {}
         self.behind: dict[ast.stmt, Names] = {}
@@ -116,6 +116,30 @@ class _Liveness:
             x.id for t in targets for x in ast.walk(t) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)
         }
         return (after - names) | frozenset().union(*map(_read, targets)) | self.captured
+
+
+def _captured(function: ast.FunctionDef | ast.Lambda) -> Names:
+    """The names that a nested function may read of those around it: not its parameters, nor what it binds."""
+    a = function.args
+    own = {x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if x is not None}
+    body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+    for statement in body:
+        own |= _bound_here(statement)
+    own -= {name for x in ast.walk(function) if isinstance(x, (ast.Nonlocal, ast.Global)) for name in x.names}
+    outside = [x for x in (*a.defaults, *a.kw_defaults) if x is not None]
+    return frozenset().union(*(_read(x) for x in body)) - own | frozenset().union(*(_read(x) for x in outside))
+
+
+_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef)
+
+
+def _bound_here(node: ast.AST) -> set[str]:
+    """The names that a statement binds in its own scope: not those of comprehensions and functions inside it."""
+    if isinstance(node, _SCOPES):
+        return set()
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, ast.Store) else set()
+    return set().union(*(_bound_here(x) for x in ast.iter_child_nodes(node)))
 
 
 def _read(node: ast.AST) -> Names:
