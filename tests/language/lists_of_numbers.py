@@ -1,6 +1,6 @@
 """Lists that are filled, lists of lists, stacks and queues, as textbooks write them."""
 
-# ruff: noqa: E501, E702, E741, SIM108, C416, PERF401, B007
+# ruff: noqa: RUF005, E501, E702, E741, SIM108, C416, PERF401, B007
 from __future__ import annotations
 
 import collections
@@ -278,3 +278,62 @@ def hailstones(n):
         n = 3 * n + 1 if n % 2 else n // 2
         steps.append(n)
     return steps
+
+
+@case(np.random.default_rng(3).random((20, 2)), 0.25, 3)
+@case(np.random.default_rng(3).random((20, 2)), 0.6, 2)
+def clusters(x, eps, least):
+    n = x.shape[0]
+    labels = np.zeros(n, dtype=int)
+    c = 0
+    for p in range(n):
+        if labels[p] != 0:
+            continue
+        near = [q for q in range(n) if np.linalg.norm(x[p] - x[q]) < eps]
+        if len(near) < least:
+            labels[p] = -1
+            continue
+        c += 1
+        labels[p] = c
+        i = 0
+        while i < len(near):
+            at = near[i]
+            if labels[at] == -1:
+                labels[at] = c
+            elif labels[at] == 0:
+                labels[at] = c
+                more = [q for q in range(n) if np.linalg.norm(x[at] - x[q]) < eps]
+                if len(more) >= least:
+                    near = near + more
+            i += 1
+    return labels
+
+
+@case(4)
+@case(0)
+def sums_of_lists(n):
+    one = [1]
+    two = one
+    three = []
+    for k in range(n):
+        three = three + [k, k * k]
+    one = one + [5]
+    three = three + one
+    total = 0
+    for v in three:
+        total += v
+    return one, two, three, total
+
+
+@case(X)
+def list_and_array(x):
+    found = [1.0, 2.0]
+    found = found + x[:2]
+    return found
+
+
+@case(X)
+def list_and_tuple(x):
+    found = [1.0, 2.0]
+    found = found + (3.0, 4.0)
+    return found

@@ -14,6 +14,8 @@ import ast
 import copy
 from collections.abc import Sequence
 
+from transkern.frontend.own_lists import GrowInPlace, lists_of_one_name
+
 _DONE = "_transkern_desugared"
 RETURNED, RETURNS = "returned value", "has returned"
 
@@ -24,7 +26,12 @@ def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.Function
         return node
     made: dict[bool, ast.FunctionDef] = getattr(node, _DONE, {})
     if inlined not in made:
-        changed = _Loops(inlined).visit(copy.deepcopy(node)) if _has_any(node) else node
+        lists = lists_of_one_name(node)
+        changed = copy.deepcopy(node) if lists or _has_any(node) else node
+        if lists:
+            changed = GrowInPlace(lists).visit(changed)
+        if _has_any(node):
+            changed = _Loops(inlined).visit(changed)
         made[inlined] = changed
         setattr(node, _DONE, made)  # the same function twice must be the same tree twice
         setattr(changed, _DONE, made)

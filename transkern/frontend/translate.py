@@ -34,6 +34,7 @@ from transkern.frontend.expressions import BINARY, RETURN, UNROLLED, Expressions
 from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, dict_item, key_of, subscript
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.liveness import live_after, live_behind, live_names
+from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.sharing import may_show, shared_stores, stored_before_made
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.syntax import (
@@ -736,7 +737,7 @@ class Translator(Expressions):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             new = self.expr(value)
             held = ctx.deref(old)
-            if op == "add" and (isinstance(held, GrowingList) or (isinstance(held, Seq) and held.kind == "list")):
+            if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
                 sequences.extend(ctx, old, new)
                 return
             if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
@@ -1381,6 +1382,10 @@ class Translator(Expressions):
                     f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
                     f"start the loop with a copy: {name} = {name}.copy()",
                 )
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, GrowingList) or (isinstance(value, Seq) and value.kind == "list")
 
 
 def _symbolic(ctx: Context, expr: Expr) -> bool:
