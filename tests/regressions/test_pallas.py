@@ -85,6 +85,23 @@ def raises_before_loop(x: Any, a: Any) -> Any:
     return a
 
 
+def raises_in_later_loop(x: Any, y: Any) -> Any:
+    """`statements.carried`: a check in a loop, after one that had not failed, left nothing behind."""
+    if x[0] > 1:
+        raise ValueError("large")
+    total = 0.0
+    for i in range(2):
+        if y[1] > i:
+            total += x[i]
+    return total
+
+
+def loop_of_no_iterations(x: Any, y: Any) -> None:
+    """`statements.parallel`: what a loop of no iterations stores into one element was stored."""
+    for _ in range(1, len(x)):
+        y[0] = 0
+
+
 def cut_by_where(x: Any, y: Any, k: int) -> Any:
     """`emit`, and CUDA's launcher: a number that no element takes did not fit into the type of the elements."""
     return np.where(x > 0, y, k)
@@ -118,6 +135,9 @@ def perhaps_beyond(y: Any, u: Any) -> None:
         (smallest_along, (np.array([[1.0, np.nan], [2.0, -np.inf]]), np.ones((2, 2), np.uint64))),
         (signs_in_branches, (np.array([0, 1, -1, 5]), np.ones(4))),
         (raises_before_loop, (np.zeros(2), np.ones((2, 3)))),
+        (raises_in_later_loop, (np.ones(2), np.ones(1))),
+        (raises_in_later_loop, (np.ones(2), np.ones(2))),
+        (loop_of_no_iterations, (np.ones(1), np.ones(1))),
         (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
         (leaves_at_argmin, (np.array([2.0, 1.0]),)),
         (perhaps_beyond, (np.ones(1), np.full(5, 9, np.int16))),

@@ -119,6 +119,8 @@ class Statements(Reductions):
         if step is None or not (self.is_static(s.start) and self.is_static(s.stop)):
             raise Inexpressible("a loop whose length depends on data")
         extent = trips(s)
+        if (b.constant(extent) or 0) < 1 and b.constant(extent) is not None:  # what it stores may not name its axis
+            return
         if step != 1:  # the axis counts steps; what it stands for is computed from it
             counter = Var(s.axis, "index")
             value = b.add(s.start, b.mul(s.step, counter))
@@ -281,7 +283,8 @@ class Statements(Reductions):
         local |= self.allocated(block) | _private(block)
         changed = {name for s in block for name in buffers_written(s)}
         moving = {name for s in block for name in scalars_set(s)}
-        open_guards = {id(s) for s in self.perhaps_guards(block, moving, self.is_behind_check())}
+        failed = "error." in self.env  # inside a loop, a check may then not be reached
+        open_guards = {id(s) for s in self.perhaps_guards(block, moving, self.perhaps > 0 or failed)}
         for s in walk(block):
             match s:
                 case n.Assign(name=of) | n.Accumulate(name=of) | n.Compact(count=of):
