@@ -337,3 +337,29 @@ def list_and_tuple(x):
     found = [1.0, 2.0]
     found = found + (3.0, 4.0)
     return found
+
+
+@case([3.0, 1.0, 2.0], 1.0)
+@case([3.0, 1.0, 2.0, 1.0], 7.0)
+@case([3.0], 3.0)
+def searched(values, wanted):
+    times = values.count(wanted)
+    doubled = []
+    for v in values:
+        doubled.append(v * 2)
+        doubled.append(v)
+    best = max(doubled)
+    at = doubled.index(best), doubled.count(values[0])
+    return times, at, doubled, values.index(wanted)
+
+
+@case(X, 0.0)
+@case(X, 99.0)
+def searched_where_it_grew(x, level):
+    found = []
+    for v in x:
+        if v > level:
+            found.append(float(v))
+    first = found.index(float(x[3] if level else x[2]))
+    found.remove(float(x.max()))
+    return found, first, found.count(float(x[2]))

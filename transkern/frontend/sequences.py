@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from transkern.frontend import growing, iterating
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
 from transkern.frontend.indexing import constant_object, dict_item
@@ -55,6 +56,9 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
 
 
 def _read(ctx: Context, items: tuple[Value, ...], kind: str, name: str, args: Sequence[Value]) -> Value | None:
+    looking = kind == "list" and name in ("index", "count") and len(args) == 1
+    if looking and any(isinstance(v, Scalar) for v in (*items, args[0])):
+        return compose(ctx, "lists", name, [Seq(items, kind), args[0]], {})
     if name in ("index", "count") and args:
         wanted = constant_object(ctx, args[0], f"`{kind}.{name}` of a run-time value")
         known = [constant_object(ctx, i, f"`{kind}.{name}` in run-time values") for i in items]
@@ -124,6 +128,8 @@ def _growing_method(ctx: Context, owner: GrowingList, name: str, args: Sequence[
             return growing.pop_left(ctx, owner)
         case "copy":
             return growing.copied(ctx, owner)
+        case "index" | "count" | "remove" if len(args) == 1 and not owner.columns and not owner.dims:
+            return compose(ctx, "lists", name, [owner, args[0]], {})
         case _:
             return None
     return Static(None)

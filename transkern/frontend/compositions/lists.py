@@ -1,0 +1,35 @@
+"""Methods of lists that look for a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def index(values: Any, wanted: Any) -> Any:
+    at = -1
+    for i in range(len(values)):
+        if values[i] == wanted:
+            at = i
+            break
+    if at < 0:
+        raise ValueError(f"{wanted!r} is not in list")
+    return at
+
+
+def count(values: Any, wanted: Any) -> Any:
+    found = 0
+    for i in range(len(values)):
+        if values[i] == wanted:
+            found += 1
+    return found
+
+
+def remove(values: Any, wanted: Any) -> Any:
+    at = -1
+    for i in range(len(values)):
+        if values[i] == wanted:
+            at = i
+            break
+    if at < 0:
+        raise ValueError("list.remove(x): x not in list")
+    values.pop(at)
