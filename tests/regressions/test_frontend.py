@@ -145,6 +145,11 @@ def one_of_two_numbers(x: Any, a: Any) -> Any:
     return a & (-1 if x[0] > 1 else 1)
 
 
+def from_the_end(x: Any) -> Any:
+    """``n - 3`` is a subscript from the end where n is 2."""
+    return x[len(x) - 3], x[x.size - 1]
+
+
 def counted_after(x: Any) -> Any:
     """A list is made where its length is known, not where it is named."""
     out = []
@@ -168,6 +173,7 @@ def powers(b: Any, x: Any) -> Any:
         (unbounded, (np.arange(40.0),)),
         (one_of_two_numbers, (np.zeros(1), np.ones(2, np.uint8))),
         (one_of_two_numbers, (np.ones(1) * 5, np.ones(2, np.uint8))),
+        *((from_the_end, (np.arange(float(n)),)) for n in (5, 2, 1, 0)),
         (counted_after, (np.array([70.0]),)),
         (powers, (np.array([True, False]), np.array([-np.inf, -0.0, 4.0]))),
         (add_at_own_element, (np.arange(5.0) + 1, np.array([0, 0, 1]))),

@@ -354,6 +354,13 @@ class Context:
         if condition != b.TRUE and condition not in self.assumptions:
             self.assumptions.append(condition)
 
+    def assume_at_least(self, size: Expr, least: int) -> bool:
+        """Hold a size for `least` or more, where a call can tell: ``x[n - 3]`` is one from the end else, if n is 2."""
+        if not variables_read(size) <= self.entry or buffers_read(size):
+            return False
+        self.assume(b.compare("greater_equal", size, b.index(least)))
+        return True
+
     def assume_equal(self, one: Expr, two: Expr) -> bool:
         """Hold two sizes for equal, where a call can tell: ``x[:k]`` before a loop and k elements made in it.
 

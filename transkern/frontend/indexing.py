@@ -506,7 +506,7 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
         ctx.guard(b.compare("greater_equal", extent, need), "IndexError", message, (at, extent))
         return b.wrap_index(at, extent)
     gap = b.difference(at, extent)
-    if gap is not None and gap < 0:  # n - c: from the end
+    if gap is not None and gap < 0 and (gap == -1 or ctx.assume_at_least(extent, -gap)):  # n - c: from the end
         ctx.guard(b.compare("greater_equal", extent, b.index(-gap)), "IndexError", message, (at, extent))
         return at
     low, high = ctx.within(at, extent)

@@ -131,7 +131,7 @@ def _entry(program: n.Program) -> set[str]:
     return found
 
 
-OTHER_SIZES = "these sizes need other code: transkern made this for sizes that are not 1"
+OTHER_SIZES = "these sizes need other code: transkern made this for larger ones"
 
 
 def guard_assumptions(program: n.Program) -> n.Program:
