@@ -15,6 +15,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     characters,
     complex_numbers,
     corners,
+    everyday,
     lists_of_numbers,
     nones,
     shared_memory,

@@ -307,11 +307,6 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
     return sequences.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
 
 
-@handles("builtins.map", names="function iterable other third")
-def _map(ctx: Context, a: Arguments) -> Value:
-    ctx.fail("`map`", "write a comprehension")
-
-
 @handles("builtins.callable", names="obj")
 def _callable(ctx: Context, a: Arguments) -> Value:
     value = a.need("obj")

@@ -76,6 +76,7 @@ class Context:
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
+        self.dims: set[str] = set()  # the sizes of the arguments
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
         self.root = self.out  # the statements outside branches and loops
@@ -243,7 +244,9 @@ class Context:
         """`value` is needed at specialisation: where it is an argument, its value becomes part of the types."""
         error = NotKnown(problem, help or "make it a constant, or a loop over what is known", self.span, self.lines)
         if isinstance(value, Scalar) and not buffers_read(value.expr):
-            names = sorted(variables_read(value.expr))
+            made = self.unnamed(value.expr)
+            made = b.substitute(made, {size.name: given for given, size in self.extents.items()})
+            names = sorted(variables_read(made))
             if names and set(names) <= self.entry:
                 raise NeedsConstant(names[0], error)
         if isinstance(value, Scalar):
@@ -296,6 +299,8 @@ class Context:
             return self.extents[value]
         name = f"{self.fresh('length')}.size"
         self.emit(n.Let(name, value))
+        if not buffers_read(value):
+            self.named[name] = value
         return b.size(name)
 
     def count(self, base: str, bound: Expr | None) -> Var:

@@ -193,6 +193,8 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     if owner.columns:
         return _table(ctx, owner, owner.length)
+    if owner.options:
+        ctx.fail("an array of texts", "keep the texts in a list")
     axes = ctx.axes((owner.length, *owner.dims))
     body: Expr = ctx.load(owner.buffer, (*owner.index(axes[0].var), *(a.var for a in axes[1:])))
     if owner.dtype == "index":
@@ -217,7 +219,7 @@ def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
 def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
     """A list of tuples of numbers as an array with a column for each item."""
     columns: list[Value] = [Scalar(Load(c.buffer, (b.ZERO,), c.dtype), c.python) for c in owner.columns]
-    if any(c.dims or c.columns or not c.dtype for c in owner.columns):
+    if any(c.dims or c.columns or not c.dtype or c.options for c in owner.columns):
         ctx.fail("np.array of a list of such tuples", "append tuples of numbers")
     dtype = result_type(ctx, columns)
     axes = ctx.axes((count, b.index(len(columns))))

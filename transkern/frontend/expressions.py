@@ -606,7 +606,8 @@ class Expressions:
             store = ast.For(generator.target, generator.iter, [store], [])
             setattr(store, UNROLLED, True)
         with self.inner_names(generators, node, store):
-            self.env[name] = self.allocate(Seq((), "list"), "items")
+            with At(ctx, node, self.scope.file):
+                self.env[name] = self.allocate(Seq((), "list"), "items")
             self.statement(store)
             value = ctx.deref(self.env[name])
         trips = self.last_trips
@@ -614,6 +615,28 @@ class Expressions:
             if variables_read(trips) <= ctx.entry and not buffers_read(trips):
                 value.extent = trips
         return value
+
+    def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call) -> Value:
+        """``map(function, *iterables)`` and ``filter(function, iterable)``: comprehensions."""
+        names = [f"mapped {k}" for k in range(len(iterables))]
+        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+        target = targets[0] if len(names) == 1 else ast.Tuple(targets, ast.Store())
+        source = iterables[0] if len(names) == 1 else Method(Seq(tuple(iterables)), "zip")
+        call: ast.expr = ast.Call(ast.Name("mapped by", ast.Load()), [ast.Name(name, ast.Load()) for name in names], [])
+        item: ast.expr = call if is_map else ast.Name(names[0], ast.Load())
+        if not is_map and function == Static(None):
+            call = item
+        names = ["mapped by", "mapped from"]
+        outer = {k: self.env[k] for k in names if k in self.env}
+        self.env["mapped by"], self.env["mapped from"] = function, source
+        generator = ast.comprehension(target, ast.Name("mapped from", ast.Load()), [] if is_map else [call], 0)
+        made = ast.fix_missing_locations(ast.copy_location(ast.ListComp(item, [generator]), node))
+        try:
+            return self.comprehension(made, item, [generator])
+        finally:
+            for k in names:
+                self.env.pop(k, None)
+            self.env.update(outer)
 
     @contextmanager
     def inner_names(
@@ -659,6 +682,8 @@ class Expressions:
                 keywords.update(zip(given.keys, given.items, strict=True))
                 continue
             keywords[keyword.arg] = self.expr(keyword.value)
+        if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
+            return self.mapped(function == Known("builtins.map"), positional[0], positional[1:], node)
         key = keywords.get("key")
         if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
             return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
@@ -699,6 +724,8 @@ class Expressions:
             for name in sorted(ctx.entry):
                 if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
                     ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
+            for name in sorted(ctx.entry & ctx.dims):
+                ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
             ctx.fail(problem, "write the recursion as a loop")
         env = bind_arguments(ctx, function, positional, keywords, self)
         if isinstance(function.node, ast.FunctionDef):

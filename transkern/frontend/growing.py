@@ -7,11 +7,19 @@ from dataclasses import replace
 from typing import NoReturn
 
 from transkern.frontend.context import Context, MustGrow, NotKnown, Site
-from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array, scalar_expr
+from transkern.frontend.elementwise import (
+    as_array,
+    describe,
+    is_number,
+    is_python_number,
+    list_array,
+    scalar_expr,
+    select,
+)  # fmt: skip
 from transkern.frontend.indexing import Item, element, is_typed
 from transkern.frontend.trips import bound_of, trip_count
 from transkern.frontend.types_of_scalars import join_dtypes
-from transkern.frontend.values import Array, Concatenation, GrowingList, Range, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Range, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
@@ -144,7 +152,24 @@ def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
 
 
 def _typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
-    """A number as an element of a list, which may be known to hold numbers of other types, too."""
+    """A number as an element of a list, which may be known to hold numbers of other types, too; a text is a number of
+    the list's texts."""
+    texts: tuple[str | None, ...] = ()
+    if isinstance(value, OneOf):
+        texts = value.options
+    elif isinstance(value, Static) and isinstance(value.value, str):
+        texts = (value.value,)
+    if bool(texts) != bool(owner.options) and (owner.dtype or not texts):
+        ctx.must_be_known(Static(None), "a list whose elements differ in type", "append elements of one type and shape")
+    if texts:
+        missing = tuple(t for t in texts if t not in owner.options)
+        owner.options += missing
+        if missing:  # what has read it before sees it when it is translated again
+            ctx.untyped.append(owner)
+        numbers = [b.index(owner.options.index(t)) for t in texts]
+        return select(value.index, numbers) if isinstance(value, OneOf) else numbers[0], True
+    if isinstance(value, (Array, Concatenation)) and owner.extent is not None and as_array(ctx, value).ndim:
+        ctx.must_be_known(Scalar(owner.extent, True), "a list of numbers and arrays", "make it a list of arrays")
     expr, python = scalar_expr(ctx, value), is_python_number(value)
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     if wanted is None or owner.dims:
@@ -474,6 +499,8 @@ def held(ctx: Context, value: Value) -> Value:
     match value:
         case Scalar(expr, python):
             return Scalar(ctx.let(expr, "popped"), python)
+        case OneOf(index, options):
+            return OneOf(ctx.let(index, "popped"), options)
         case Seq(items, kind):
             return Seq(tuple(held(ctx, i) for i in items), kind)
         case Array():

@@ -312,6 +312,8 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     if not owner.dtype:
         ctx.fail("an element of a list that nothing has been appended to yet", "start it with an element")
     loaded = ctx.load(owner.buffer, owner.index(at))
+    if owner.options:
+        return OneOf(ctx.let(loaded, "choice"), owner.options)
     return Scalar(b.cast(loaded, "index") if owner.dtype == "index" else loaded, owner.python)
 
 

@@ -226,6 +226,7 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
                     size = b.size(_size_name(dim, ctx.taken))
                     sizes.append(size)
                     ctx.entry.add(size.name)
+                    ctx.dims.add(size.name)
                     ctx.sizes.add(printed(size.name))
             ctx.taken.add(name)
             if kind.shares:

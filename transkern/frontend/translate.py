@@ -543,9 +543,14 @@ class Translator(Expressions):
                 return value
 
     def kept(self, value: Value, name: str) -> Value:
-        """`value` as it is kept in a container."""
+        """`value` as it is kept in a container: what has a place there can be stored into."""
         settled = self.settle(value, name)
-        return self.ctx.compact(settled, name) if isinstance(settled, Array) and settled.mask is not None else settled
+        if not isinstance(settled, Array) or not settled.axes or (settled.view and settled.mask is None):
+            return settled
+        made = self.ctx.define(settled, name)
+        for frame in self.ctx.frames:  # the names it has are names of the same array
+            frame.update({k: made for k, v in frame.items() if v is settled})
+        return made
 
     def allocate(self, contents: Value, name: str) -> Value:
         """A list, dict or object that is given a name, or put into another; tuples are values."""
@@ -1150,10 +1155,10 @@ class Translator(Expressions):
 
     def while_loop(self, node: ast.While, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> None:
         assert not orelse, "`else` of a loop is a flag"
+        ctx = self.ctx
         forever = isinstance(test, ast.Constant) and bool(test.value)
 
         def trip(state: LoopState) -> n.Stmt:
-            ctx = self.ctx
             with ctx.block() as head:
                 ctx.span = span_of(test, self.scope.file)
                 try:
@@ -1169,7 +1174,39 @@ class Translator(Expressions):
                 ctx.trips.pop()
             return n.While(tuple(head), condition, tuple(inner))
 
-        self.loop(node, body, trip, (), b.TRUE if forever else None)
+        saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
+        try:
+            self.loop(node, body, trip, (), b.TRUE if forever else None)
+        except NotKnown as error:
+            if error.wanted is not None or error.table is not None:
+                raise
+            ctx.restore(saved)
+            ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
+            self.env.clear()
+            self.env.update(env)
+            self.unrolled_while(test, body, error)
+
+    def unrolled_while(self, test: ast.expr, body: Sequence[ast.stmt], error: NotKnown) -> None:
+        """A `while` whose iterations are translated one by one, as each time it is known whether there is another."""
+        ctx = self.ctx
+        with ctx.block():
+            try:
+                first = self.test(test)
+            except Terminated:
+                raise error from None
+        if isinstance(first, Scalar):
+            ctx.must_be_known(first, error.problem, error.help)
+        for _ in range(_UNROLL):
+            with ctx.block() as extra:
+                holds = self.test(test)
+            if not isinstance(holds, Static) or has_jumps(body):
+                raise error
+            ctx.out.extend(extra)
+            if not holds.value:
+                return
+            if self.block(body):
+                raise Terminated
+        raise error
 
     def for_loop(
         self, node: ast.For, target: ast.expr, iterable: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
@@ -1489,6 +1526,9 @@ def _list_result(owner: GrowingList) -> n.Result:
     """A list of run-time length: of numbers, of rows, or of tuples of these."""
     if owner.columns:
         return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
+    if owner.options:
+        numbers = n.ListResult(owner.buffer, owner.length, "index", True)
+        return n.TupleResult((numbers,), "texts", owner.options)
     return n.ListResult(
         owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python, owner.dims
     )

@@ -215,6 +215,7 @@ class GrowingList:
     prefix: tuple[Expr, ...] = ()
     head: str = ""
     most: Expr | None = None  # the length that it never exceeds
+    options: tuple[str | None, ...] = ()  # its elements are texts: these, by their numbers
 
     @property
     def length(self) -> Expr:

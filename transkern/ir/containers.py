@@ -18,6 +18,8 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
     if r.kind == "one of":
         return f"{r.keys!r}.__getitem__"
+    if r.kind == "texts":
+        return f"lambda a: [*map({r.keys!r}.__getitem__, a)]"
     if r.kind == "character":
         return "chr"
     if r.kind == "raise":
