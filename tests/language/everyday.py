@@ -3,6 +3,9 @@
 # ruff: noqa: E501, E701, E702, E741, SIM108, N803, N806, C408, C417, B007
 from __future__ import annotations
 
+import heapq
+from heapq import heappop, heappush
+
 import numpy as np
 
 from tests.language.registry import case
@@ -169,3 +172,126 @@ def results_into_arrays(x, y):
     inside = np.abs(z) > 0.1
     np.logical_not(inside, inside)
     return z, x, inside
+
+
+@case(f8(20))
+def heap_sort(x):
+    h = []
+    for v in x:
+        heappush(h, v)
+    out = []
+    while h:
+        out.append(heappop(h))
+    return out
+
+
+@case(f8(20), 5)
+def k_largest(x, k):
+    h = list(x[:k])
+    heapq.heapify(h)
+    for v in x[k:]:
+        if v > h[0]:
+            heapq.heapreplace(h, v)
+    return sorted(h)
+
+
+@case([5,3,8,1,9,2])
+def empty_heap(x):
+    h = [3]
+    for v in x:
+        heappush(h, v)
+    t = 0
+    for i in range(8):
+        t += heappop(h)
+    return t
+
+
+@case(f8(20))
+def sorts(x):
+    a = [v for v in x if v > 0]
+    a.sort()
+    b = sorted(x, reverse=True)
+    c = [i*7 % 11 for i in range(len(x))]
+    c.sort(reverse=True)
+    return a, b, c, sorted(c)
+
+
+@case(f8(20))
+def tuples_order(x):
+    p = (x[0], x[1]); q = (x[0], x[2])
+    return p < q, p <= q, p > q, (1, 2) < (1, 3), (1, 2) < (1,)
+
+
+@case(f8(20), f8(20))
+def metropolis(x, y):
+    rng = np.random.default_rng(3)
+    n = 0
+    e = 0.0
+    for i in range(20):
+        if x[i] < 0 or rng.random() < np.exp(-x[i]):
+            e += y[i]
+            n += 1
+        if x[i] > 0 and np.sum(np.cumsum(y)) > 0 and np.dot(x, y) > -100:
+            n += 10
+    return n, e
+
+
+@case((np.arange(81).reshape(9, 9) * 7 % 10 > 7), (0,0), (8,8))
+def astar(grid, start, goal):
+    h = lambda p: abs(p[0]-goal[0]) + abs(p[1]-goal[1])
+    g = np.full(grid.shape, np.inf)
+    g[start] = 0
+    openq = []
+    heapq.heappush(openq, (h(start), start[0], start[1]))
+    came = -np.ones((*grid.shape, 2), dtype=int)
+    while openq:
+        _, r, c = heapq.heappop(openq)
+        if (r, c) == goal:
+            break
+        for dr, dc in [(1,0),(0,1),(-1,0),(0,-1)]:
+            nr, nc = r+dr, c+dc
+            if 0 <= nr < grid.shape[0] and 0 <= nc < grid.shape[1] and not grid[nr, nc]:
+                ng = g[r, c] + 1
+                if ng < g[nr, nc]:
+                    g[nr, nc] = ng
+                    came[nr, nc] = (r, c)
+                    heapq.heappush(openq, (ng + h((nr, nc)), nr, nc))
+    path = []
+    cur = goal
+    while came[cur][0] >= 0:
+        path.append(cur)
+        cur = (came[cur][0], came[cur][1])
+    return g, [(int(r), int(c)) for r, c in path[::-1]]
+
+
+@case(40, f8(40))
+@case(7, f8(7))
+def each_of_its_own_type(n, x):
+    a, b = [0] * n, [0.0] * n
+    for i in range(1, n - 1):
+        if x[i] > 0:
+            a[i] = x[i]
+        else:
+            a[i] = i * 0.5
+        b[i] = i
+    c = []
+    for i in range(n):
+        c.append(i * 2)
+        if x[i] > 0:
+            c.append(0.5)
+    b[-1] = 2.5
+    return a, b, c
+
+
+@case(np.array([1.0, 2.0]))
+def python_sorts_no_nan(x):
+    a = [v * 2 for v in x if v > 0]
+    a.sort()
+    return a, sorted([x[1], x[0], x[1] * 3])
+
+
+@case(f8(30))
+def sorted_numbers(x):
+    window = [x[0], x[1], x[2], x[1], x[0], x[2], x[1], x[0], x[2], x[2], x[1]]
+    window.sort()
+    return window[4], sorted(window, reverse=True)

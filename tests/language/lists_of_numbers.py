@@ -363,3 +363,63 @@ def searched_where_it_grew(x, level):
     first = found.index(float(x[3] if level else x[2]))
     found.remove(float(x.max()))
     return found, first, found.count(float(x[2]))
+
+
+@case("kitten and mitten", "sitting on a fitting")
+def two_rows(a, b):
+    prev = list(range(len(b)+1))
+    for i in range(1, len(a)+1):
+        cur = [i]
+        for j in range(1, len(b)+1):
+            cur.append(min(prev[j]+1, cur[j-1]+1, prev[j-1] + (a[i-1] != b[j-1])))
+        prev = cur
+    return prev[-1], prev
+
+
+@case(12)
+def pascal_row(n):
+    row = [1]
+    for i in range(n):
+        row = [1] + [row[j]+row[j+1] for j in range(len(row)-1)] + [1]
+    return row
+
+
+@case(30, 0.2)
+def heat(n, r):
+    u = [0.0]*n
+    u[n//2] = 1.0
+    for _ in range(100):
+        new = [0.0]*n
+        for i in range(1, n-1):
+            new[i] = u[i] + r*(u[i-1]-2*u[i]+u[i+1])
+        u = new
+    return u
+
+
+@case(40)
+def filt(n):
+    p = list(range(2, n))
+    primes = []
+    while p:
+        q = p[0]
+        primes.append(q)
+        p = [x for x in p if x % q != 0]
+    return primes
+
+
+@case(X)
+def made_of_a_shorter_list(x):
+    path = []
+    for v in x:
+        if v > 0:
+            path.append(v)
+    return [a * 2 for a in path[::-1]], [a for a in path if a > 1]
+
+
+@case(np.arange(5.0, 15.0))
+def as_long_as_a_number_says(x):
+    path = []
+    m = int(x[0])
+    for i in range(m):
+        path.append(x[1] * i)
+    return path

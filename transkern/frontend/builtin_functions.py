@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import growing, library_calls, sequences
+from transkern.frontend import growing, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.context import Context
@@ -23,7 +23,7 @@ from transkern.frontend.elementwise import (
     truth,
     warn_discarded,
 )  # fmt: skip
-from transkern.frontend.indexing import array_item, constant_object, shape_of
+from transkern.frontend.indexing import constant_object, shape_of
 from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import rounded
 from transkern.frontend.reductions import reduce
@@ -293,17 +293,9 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
             ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
         contents = ctx.deref(a.need("iterable"))
         array = as_array(ctx, contents)
-        if array.ndim != 1 or array.dtype.startswith(("float", "complex")):
-            ctx.fail("`sorted` of run-time floats, which orders NaN by chance", "use np.sort, whose result is an array")
-        made = library_calls.sort(ctx, "sort", array, 0, "stable")
-        if a.flag("reverse"):
-            made_reversed = array_item(ctx, made, [Slice(None, None, Static(-1))])
-            assert isinstance(made_reversed, Array)
-            made = made_reversed
+        made = sequences.sorted_array(ctx, array, a.flag("reverse"))
         python = isinstance(contents, GrowingList) and contents.python
-        if python:
-            made = replace(made, body=b.as_index(made.body), view=False)
-        return growing.list_of(ctx, made, python)
+        return growing.list_of(ctx, replace(made, view=False), python)
     return sequences.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
 
 

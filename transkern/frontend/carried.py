@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from transkern.frontend.characters import code_of
+from transkern.frontend import growing
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
@@ -88,6 +89,13 @@ class LoopState:
 
     def enter(self, owner: Translator) -> None:
         """Make the slots and set them to the values before the loop."""
+        for name, kind in self.kinds.items():
+            value = self.before.get(name)
+            if kind[0] == "list" and isinstance(value, GrowingList):
+                others = {k for k, v in self.before.items() if v is value and k != name}
+                if others and self.stored & {name, *others}:
+                    problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
+                    owner.ctx.fail(problem, f"begin with a copy: {name} = {min(others)}[:]")
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
         for token, kind in self.touched.items():
             contents = self._slot(owner, "item", kind, self.heap[token])
@@ -184,6 +192,8 @@ class LoopState:
                 made_object = ctx.allocate(contents, ("fixed",))
                 self.fresh[made_object.token] = contents
                 return made_object
+            case ("list", dtype, python):
+                return growing.carried(ctx, name, dtype, python, initial)
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -250,6 +260,8 @@ class LoopState:
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
+            if isinstance(slot, GrowingList) and isinstance(value, GrowingList) and slot is not value:
+                self._check_lists(owner, name, value)
             if value != slot:
                 self._check_alias(owner, name, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
@@ -319,6 +331,16 @@ class LoopState:
                 f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
             )  # fmt: skip
 
+    def _check_lists(self, owner: Translator, name: str, value: GrowingList) -> None:
+        """The same for lists."""
+        same = [k for k, v in owner.env.items() if k != name and v is value and self.is_live(k)]
+        changed = self.stored & {name, *same}
+        if same and changed:
+            owner.ctx.fail(
+                f"`{name}` and `{same[0]}` are one list at the end of an iteration, and the loop changes "
+                f"`{sorted(changed)[0]}`", f"write {name} = {same[0]}[:]",
+            )  # fmt: skip
+
     def _shrinks(self, pending: list[tuple[Value, Value]]) -> bool:
         """Whether the array that bounds the trips is shorter at the end of the iteration."""
         for slot, value in pending:
@@ -345,6 +367,9 @@ class LoopState:
         moving = {s.base for s, _ in pending if isinstance(s, Array)}
         changing |= {v for s, _ in pending if isinstance(s, Array) for d in s.dims for v in variables_read(d)}
         settled: list[tuple[Value, Value]] = []
+        lists = [(s, v) for s, v in pending if isinstance(s, GrowingList) and isinstance(v, GrowingList)]
+        pending = [p for p in pending if p not in lists]
+        growing.assign_all(ctx, lists)
         pending = [
             (Scalar(s.code, True), Scalar(code, True))
             if isinstance(s, Char) and (code := code_of(v)) is not None else (s, v) for s, v in pending
@@ -469,6 +494,17 @@ def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) ->
     return low is not None and high is not None and np.iinfo(by).min <= low and high - 1 <= np.iinfo(by).max
 
 
+def _is_plain_list(value: GrowingList) -> bool:
+    return bool(value.dtype) and not (value.dims or value.columns or value.prefix or value.head or value.options)
+
+
+def _list_of_both(ctx: Context, name: str, d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool]:
+    joined = join_dtypes(d1, p1, d2, p2)
+    if joined is None:
+        ctx.must_be_known(Unbound(""), f"`{name}` is a list of {d1} in one iteration and of {d2} in another")
+    return joined
+
+
 _NOT_NONE = ("scalar", "array", "dynamic", "items")  # kinds of what may be None in other iterations
 
 
@@ -524,6 +560,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return old
         case ("choice", (str() as text,)), ("character",) if len(text) == 1:
             return new
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
+            return ("list", *_list_of_both(ctx, name, v1.dtype, v1.python, v2.dtype, v2.python))
+        case ("list", d1, p1), ("same", GrowingList() as v2) if _is_plain_list(v2):
+            return ("list", *_list_of_both(ctx, name, d1, p1, v2.dtype, v2.python))
         case ("choice", o1), ("choice", o2):
             return ("choice", tuple(dict.fromkeys((*o1, *o2))))
         case ("object", v1), ("object", v2):

@@ -13,6 +13,7 @@ import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -370,6 +371,8 @@ class Expressions:
             for p, q in zip(x.items, y.items, strict=True):
                 result = self._and(result, self._compare(ast.Eq(), p, q))
             return result if name == "equal" else self._not(result)
+        if isinstance(x, Seq) and isinstance(y, Seq) and x.kind == y.kind:
+            return self._order(op, x, y)
         if isinstance(x, (Seq, GrowingList)) or isinstance(y, (Seq, GrowingList)):
             if isinstance(x, (Seq, GrowingList)) and isinstance(y, Static) and y.value is None:
                 return Static(name == "not_equal")
@@ -378,6 +381,20 @@ class Expressions:
                 return Static(name == "not_equal")
             del two
         return apply(ctx, name, [x, y], operator_call=True)
+
+    def _order(self, op: ast.cmpop, x: Seq, y: Seq) -> Value:
+        """The order of two tuples (lists): that of the first items that differ."""
+        if not x.items or not y.items:
+            return Static(_COMPARISONS[_COMPARE[type(op)]](len(x.items), len(y.items)))
+        first, second = x.items[0], y.items[0]
+        rest = self._order(op, replace(x, items=x.items[1:]), replace(y, items=y.items[1:]))
+        same = truth(self.ctx, self._compare(ast.Eq(), first, second))
+        if isinstance(same, Static):
+            return rest if same.value else self._compare(op, first, second)
+        compared = self._compare(op, first, second)
+        here = condition_of(truth(self.ctx, compared))
+        python = not isinstance(compared, Scalar) or compared.python
+        return Scalar(b.where(condition_of(same), condition_of(rest), here), python)
 
     def _compare_or_none(self, op: ast.cmpop, x: Value, y: Value) -> Value:
         """A comparison of what may be None: that is equal to None alone, and has no order."""
@@ -494,6 +511,9 @@ class Expressions:
             if ends:
                 ctx.out.extend(extra)
                 raise Terminated
+            if conditions and any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
+                conditions = [self._decided_first(is_and, conditions, extra, value)]
+                continue
             if extra and conditions:
                 # what the operand needs runs only where the left side does not decide
                 ctx.emit(self._short_circuit(is_and, conditions, extra))
@@ -528,9 +548,21 @@ class Expressions:
                 self.ctx.variables[s.name] = s.value.dtype
                 self.ctx.emit(n.Assign(s.name, zero(s.value.dtype)))
                 extra[position] = n.Assign(s.name, s.value, span=s.span)
-        if any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
-            self.ctx.fail("this operand of and/or computes an array", "compute it before, or use an if statement")
         return n.If(needed, tuple(extra))
+
+    def _decided_first(self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], value: Value) -> Expr:
+        """``a and b`` where b computes arrays: a flag, which b changes where a does not decide."""
+        ctx = self.ctx
+        before = conditions[0]
+        for c in conditions[1:]:
+            before = b.both(before, c) if is_and else b.either(before, c)
+        flag = ctx.variable("decided", "bool")
+        ctx.emit(n.Assign(flag.name, before))
+        with ctx.block() as more:
+            holds = condition_of(truth(ctx, value))
+        last = n.Assign(flag.name, holds, span=ctx.span)
+        ctx.emit(n.If(flag if is_and else b.logical_not(flag), (*extra, *more, last)))
+        return flag
 
     def conditional(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
         ctx = self.ctx

@@ -27,6 +27,8 @@ from transkern.ir.nodes import RESERVED, RESERVED_ROWS
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _COLUMNS = 16
+TAGS = ("numpy", "int", "float", "complex")
+"""The types of numbers in a list of several: what is no Python number is of the list's own type."""
 
 
 def new(
@@ -148,7 +150,23 @@ def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     expr, python = _typed(ctx, owner, value)
     _list_type(ctx, owner, expr.dtype, (), python)
     _widen(ctx, owner, expr)
+    _tag(ctx, owner, count, value)
     ctx.emit(n.Store(owner.buffer, owner.index(count), b.cast(expr, owner.dtype)))
+
+
+def _tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    """Notes of which type a number in a list of several types is."""
+    if owner.tags:
+        ctx.emit(n.Store(owner.tags, owner.index(at), tag_of(value)))
+
+
+def tag_of(value: Value) -> Expr:
+    expr, python = (value.expr, value.python) if isinstance(value, Scalar) else (None, is_python_number(value))
+    if not python:
+        return Const(0, "uint8")
+    kind = expr.dtype if expr is not None else type(value.value).__name__  # type: ignore[union-attr]
+    kind = {"index": "int", "float64": "float", "complex128": "complex"}.get(kind, kind)
+    return Const(TAGS.index(kind) if kind in TAGS else 0, "uint8")
 
 
 def _typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
@@ -245,8 +263,12 @@ def _list_type(
             owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
         )
         ctx.bounds[owner.count] = bound
+        _make_tags(ctx, owner)
         return
     buffer = ctx.buffers[owner.buffer]
+    if owner.dtype == dtype and owner.dims != dims and len(owner.dims) == len(dims):
+        if all(ctx.assume_equal(one, two) for one, two in zip(owner.dims, dims, strict=True)):
+            dims = owner.dims
     if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
         if owner.dims == dims:
             mixed(ctx, owner, dtype, python, "append elements of one type and shape")
@@ -257,6 +279,22 @@ def _list_type(
     bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
     ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
     ctx.bounds[owner.count] = bound
+    _make_tags(ctx, owner)
+
+
+def _make_tags(ctx: Context, owner: GrowingList) -> None:
+    """Room for the tags of a list of several types, as much as for its numbers."""
+    if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
+        return
+    if not owner.tags:
+        owner.tags = ctx.fresh(f"{owner.buffer}_types")
+        ctx.columns[owner.buffer] = [owner.buffer, owner.tags]
+    ctx.buffers[owner.tags] = n.Buffer(owner.tags, "uint8", ctx.buffers[owner.buffer].dims, line=ctx.span.line)
+
+
+def untag(owner: GrowingList) -> None:
+    """The numbers of a list move in a way that its tags do not follow: all count as of the list's own type."""
+    owner.tags, owner.untagged = "", True
 
 
 def _trips_at_most(ctx: Context, owner: GrowingList, trips: Expr) -> Expr | None:
@@ -324,16 +362,24 @@ def as_list(ctx: Context, value: Seq) -> GrowingList:
 def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
     """A list as one of the types that are put into it later."""
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
-    if wanted is None or owner.columns or not owner.dtype or (owner.dtype, owner.python) == wanted:
+    if wanted is None or owner.columns or not owner.dtype:
         return owner
-    array = list_array(ctx, owner)
-    made = list_of(ctx, replace(array, body=b.cast(array.body, wanted[0]), view=False), wanted[1])
-    made.site, made.row, made.extent = owner.site, owner.row, owner.extent
+    made = owner
+    if (owner.dtype, owner.python) != wanted:
+        array = list_array(ctx, owner)
+        made = list_of(ctx, replace(array, body=b.cast(array.body, wanted[0]), view=False), wanted[1])
+        made.site, made.row, made.extent = owner.site, owner.row, owner.extent
+    _make_tags(ctx, made)
+    if made.tags:
+        axis = ctx.axis("i", made.length)
+        kind = tag_of(Scalar(Const(0, owner.dtype), owner.python))
+        ctx.emit(n.Write(made.tags, (axis,), (axis.var,), kind))
     return made
 
 
 def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.extend``."""
+    untag(owner)
     _own(ctx, owner)
     contents = ctx.deref(value)
     if isinstance(contents, (Seq, Static)) and not (isinstance(contents, Static) and hasattr(contents.value, "shape")):
@@ -408,7 +454,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
         array = part(array)
         buffer = ctx.fresh(made.buffer)
         ctx.emit(n.Alloc(buffer))
-        made.columns.append(GrowingList(buffer, made.count))
+        made.columns.append(GrowingList(buffer, made.count, known=made.known))
         _hold(ctx, made.columns[-1], array, python)
         length = array.dims[0]
     ctx.columns[made.buffer] = [c.buffer for c in made.columns]
@@ -418,6 +464,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
 
 def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
+    untag(owner)
     _own(ctx, owner, grows=False)
     if not owner.dtype and not owner.columns:
         return
@@ -432,6 +479,15 @@ def reverse(ctx: Context, owner: GrowingList) -> None:
         ctx.emit(n.Write(column.buffer, turned.axes, index, turned.body))
 
     each(owner, turn)
+
+
+def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
+    """As many numbers as the list has, into it."""
+    untag(owner)
+    _own(ctx, owner, grows=False)
+    ctx.note_store(owner.buffer)
+    index = owner.index(array.axes[0].var)
+    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
 
 
 def copied(ctx: Context, owner: GrowingList) -> GrowingList:
@@ -475,6 +531,7 @@ def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
         ctx.emit(n.Assign(owner.count, last))
         return value
     _not_queue(ctx, owner, "pop")
+    untag(owner)
     at = _position(ctx, owner, position, "pop index out of range")
     value = held(ctx, element(ctx, owner, at))
 
@@ -521,6 +578,7 @@ def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -
 
 def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> None:
     """``list.insert``: the elements from `position` on move down."""
+    untag(owner)
     _own(ctx, owner)
     _not_queue(ctx, owner, "insert")
     given = ctx.deref(value)
@@ -561,6 +619,7 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
     if (expr.dtype, python) != (owner.dtype, owner.python):
         mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
     _widen(ctx, owner, expr)
+    _tag(ctx, owner, at, value)
     ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
 
 
@@ -587,3 +646,27 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None
     array = ctx.define(replace(list_array(ctx, value), view=False), "row")
     index = (*owner.prefix, at, *(a.var for a in array.axes))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+
+
+def carried(ctx: Context, name: str, dtype: str, python: bool, initial: Value | None) -> GrowingList:
+    """A list that a loop binds anew, with what it holds before the first iteration."""
+    owner = new(ctx, name)
+    _list_type(ctx, owner, dtype, (), python, None)
+    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
+    if isinstance(initial, GrowingList):
+        assign_all(ctx, [(owner, initial)])
+    return owner
+
+
+def assign_all(ctx: Context, pairs: Sequence[tuple[GrowingList, GrowingList]]) -> None:
+    """Lists take the elements of others, all at once."""
+    found = []
+    for owner, value in pairs:
+        array = list_array(ctx, value)
+        if len(pairs) > 1:
+            array = ctx.define(replace(array, view=False), owner.buffer)
+        found.append((owner, array, ctx.let(value.length, "length")))
+    for owner, array, length in found:
+        index = owner.index(array.axes[0].var)
+        ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+        ctx.emit(n.Assign(owner.count, length))

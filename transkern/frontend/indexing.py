@@ -28,6 +28,7 @@ from transkern.frontend.values import (
     GrowingList,
     Known,
     OneOf,
+    Range,
     Record,
     Scalar,
     Seq,
@@ -349,7 +350,7 @@ def as_item(ctx: Context, item: Item) -> Item:
             )
         case Seq(elements, "list"):
             return as_array(ctx, item) if elements else Array((ctx.axis("i", b.ZERO),), Const(0, "int64"))
-        case Static(np.ndarray()) | Concatenation():
+        case Static(np.ndarray()) | Concatenation() | Range():
             return as_array(ctx, item)
         case Scalar(expr) if expr.dtype == "bool":
             ctx.fail("a subscript that is a bool", "use `if`, or a boolean array")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import growing, iterating
+from transkern.frontend import growing, iterating, library_calls
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
-from transkern.frontend.indexing import constant_object, dict_item
+from transkern.frontend.indexing import array_item, constant_object, dict_item
+from transkern.frontend.reductions import reduce
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -21,6 +23,7 @@ from transkern.frontend.values import (
     Record,
     Scalar,
     Seq,
+    Slice,
     Static,
     Value,
 )  # fmt: skip
@@ -35,7 +38,7 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
     contents = ctx.deref(owner)
     match contents:
         case GrowingList():
-            return _growing_method(ctx, contents, name, args)
+            return _growing_method(ctx, contents, name, args, keywords)
         case Seq(items, kind):
             found = _read(ctx, items, kind, name, args)
             if found is not None or kind == "tuple":
@@ -108,7 +111,9 @@ def _list_method(
     return result
 
 
-def _growing_method(ctx: Context, owner: GrowingList, name: str, args: Sequence[Value]) -> Value | None:
+def _growing_method(
+    ctx: Context, owner: GrowingList, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
     match name:
         case "append":
             growing.append(ctx, owner, args[0])
@@ -122,6 +127,8 @@ def _growing_method(ctx: Context, owner: GrowingList, name: str, args: Sequence[
             growing.insert(ctx, owner, args[0], args[1])
         case "reverse":
             growing.reverse(ctx, owner)
+        case "sort":
+            sort_growing(ctx, owner, keywords)
         case "appendleft" if owner.head:
             growing.append_left(ctx, owner, args[0])
         case "popleft" if owner.head:
@@ -231,8 +238,15 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
         ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
-    if None in kinds or len(kinds) > 1 or len(found) > 8:
+    if None in kinds or len(kinds) > 1:
         ctx.fail("`sorted` of run-time values", "use np.sort, whose result is an array")
+    if len(found) > 8:
+        made = sorted_array(ctx, as_array(ctx, Seq(tuple(found))), bool(reverse))
+        is_python = isinstance(found[0], Scalar) and found[0].python
+        numbers = [made.at((b.index(k),)) for k in range(len(found))]
+        if is_python and made.dtype == "int64":
+            numbers = [b.as_index(e) for e in numbers]
+        return Seq(tuple(Scalar(ctx.let(e, "sorted"), is_python) for e in numbers), "list")
     exprs: list[Expr] = [scalar_expr(ctx, i) for i in found]
     for end in range(len(exprs) - 1, 0, -1):
         for k in range(end):
@@ -242,6 +256,42 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
             exprs[k], exprs[k + 1] = b.where(swap, two, one), b.where(swap, one, two)
     python = bool(found) and isinstance(found[0], Scalar) and found[0].python
     return Seq(tuple(Scalar(e, python) for e in exprs), "list")
+
+
+def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
+    """The numbers of an array as `sorted` orders them: equal ones stay in order. NaN has no order, and Python's is
+    by chance then."""
+    if array.mask is not None:
+        array = ctx.compact(array, "values")
+    if array.ndim != 1 or array.dtype.startswith("complex"):
+        ctx.fail("`sorted` of this array", "use np.sort, whose result is an array")
+    whole = [Slice(None, None, Static(-1))]
+    if array.dtype.startswith("float"):
+        found = apply(ctx, "isnan", [array])
+        none = b.logical_not(scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, found), None, False)))
+        ctx.guard(none, "RuntimeError", "NaN in a list that is sorted: its order there is chance, and is not compiled")
+    if reverse:  # equal ones stay in order: turned before and after
+        turned = array_item(ctx, array, whole)
+        assert isinstance(turned, Array)
+        array = turned
+    made = library_calls.sort(ctx, "sort", array, 0, "stable")
+    if reverse:
+        back = array_item(ctx, made, whole)
+        assert isinstance(back, Array)
+        return back
+    return made
+
+
+def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]) -> None:
+    """``list.sort`` of a list of run-time length."""
+    if keywords.get("key") is not None or owner.columns or owner.dims or owner.options:
+        ctx.fail("`sort` of a list of this", "sort the keys with np.argsort")
+    if not owner.dtype:
+        return
+    reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+    array = as_array(ctx, owner)
+    made = sorted_array(ctx, ctx.define(replace(array, view=False), "values"), bool(reverse))
+    growing.put_all(ctx, owner, made)
 
 
 def listed(ctx: Context, value: Value, kind: str) -> Value:

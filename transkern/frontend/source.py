@@ -252,6 +252,8 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if callable(value):
         module = getattr(value, "__module__", None) or ""
         name = getattr(value, "__name__", "")
+        if module in ("_heapq", "heapq"):
+            return Known(f"heapq.{name}")
         if module.split(".")[0] == "numpy":
             return Known(f"numpy.{name}")
         if module in ("builtins", "math", "cmath", "operator"):

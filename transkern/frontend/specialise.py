@@ -209,7 +209,9 @@ def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
     out: list[n.Stmt] = []
     for s in block:
         if isinstance(s, n.Alloc) and s.buffer in ctx.columns:
-            out += _allocations(ctx, [replace(s, buffer=c) for c in ctx.columns[s.buffer]])
+            for c in ctx.columns[s.buffer]:
+                here = replace(s, buffer=c)
+                out += [here] if c == s.buffer else _allocations(ctx, [here])
         else:
             out.append(with_bodies(s, lambda body: _allocations(ctx, body)))
     return tuple(out)

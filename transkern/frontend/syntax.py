@@ -101,9 +101,18 @@ def rebound_names(body: Sequence[ast.stmt]) -> set[str]:
     }  # fmt: skip
 
 
+_CHANGING = frozenset(
+    ("append", "appendleft", "clear", "extend", "insert", "pop", "popleft", "remove", "reverse", "rotate", "sort")
+)
+
+
 def stored_in(body: Sequence[ast.stmt]) -> set[str]:
-    """Names whose elements the statements store to."""
-    return {name for s in body for name in stored_names(s)}
+    """Names whose elements the statements store to, and those of lists that they change."""
+    changed = {
+        _owner(x.func.value) for s in body for x in ast.walk(s)
+        if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr in _CHANGING
+    }  # fmt: skip
+    return ({name for s in body for name in stored_names(s)} | changed) - {""}
 
 
 def returns(statement: ast.stmt) -> bool:

@@ -622,7 +622,7 @@ class Translator(Expressions):
                 if isinstance(counted, list):
                     return counted
                 ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
-            case GrowingList() if (length := b.constant(value.length)) is not None:
+            case GrowingList() if (length := b.constant(value.extent or value.length)) is not None:
                 return [list_element(ctx, value, b.index(k)) for k in range(length)]
             case GrowingList():
                 problem = "unpacking a list of run-time length"
@@ -690,7 +690,7 @@ class Translator(Expressions):
         at = items[0] if len(items) == 1 else None
         if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
             problem = "a store into a list at a position that is known at run time only"
-            if isinstance(owner, Object) and all(is_number(i) or isinstance(i, Scalar) for i in base.items):
+            if isinstance(owner, Object) and all(_is_numbers(i) for i in base.items):
                 ctx.must_grow(owner.token, problem)
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem)
         if isinstance(at, SliceValue):
@@ -1117,6 +1117,12 @@ class Translator(Expressions):
                 out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
             return ctx.whole(buffer)
+        known = [b.constant(d) for v in (one, two) for d in v.dims]
+        if one.mask is None and two.mask is None and any(k is not None for k in known) and not all(known):
+            # one is as long as the other happens to be: code for arguments where they agree
+            if all(ctx.assume_equal(p, q) for p, q in zip(one.dims, two.dims, strict=True)):
+                same = replace(two, axes=tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True)))
+                return self.joined_arrays(name, one, same, out1, out2)
         if one.dims[1:] != two.dims[1:]:
             if one.mask is None and two.mask is None and self.same_sizes(one, two):
                 axes = tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True))
@@ -1503,6 +1509,13 @@ def _choice(value: Value) -> OneOf | None:
     return value if isinstance(value, OneOf) else None
 
 
+def _is_numbers(value: Value) -> bool:
+    """A number, or a tuple of numbers."""
+    if isinstance(value, Seq) and value.kind == "tuple":
+        return all(_is_numbers(i) for i in value.items)
+    return is_number(value) or isinstance(value, Scalar)
+
+
 def _is_text(value: Value) -> bool:
     return isinstance(value, (OneOf, Text)) or (isinstance(value, Static) and isinstance(value.value, str))
 
@@ -1526,6 +1539,9 @@ def _list_result(owner: GrowingList) -> n.Result:
     """A list of run-time length: of numbers, of rows, or of tuples of these."""
     if owner.columns:
         return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
+    if owner.tags:
+        kinds = n.ListResult(owner.tags, owner.length, "uint8", False)
+        return n.TupleResult((n.ListResult(owner.buffer, owner.length, owner.dtype, owner.python), kinds), "tagged")
     if owner.options:
         numbers = n.ListResult(owner.buffer, owner.length, "index", True)
         return n.TupleResult((numbers,), "texts", owner.options)

@@ -215,6 +215,8 @@ class GrowingList:
     prefix: tuple[Expr, ...] = ()
     head: str = ""
     most: Expr | None = None  # the length that it never exceeds
+    tags: str = ""  # a buffer that says of each of its numbers of which type it was, where there are several (`TAGS`)
+    untagged: bool = False
     options: tuple[str | None, ...] = ()  # its elements are texts: these, by their numbers
 
     @property

@@ -18,6 +18,9 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
     if r.kind == "one of":
         return f"{r.keys!r}.__getitem__"
+    if r.kind == "tagged":
+        python = "{1: int, 2: float, 3: complex}"
+        return f"lambda a, t: [v if not k else {python}[k](v) for v, k in zip(a, t)]"
     if r.kind == "texts":
         return f"lambda a: [*map({r.keys!r}.__getitem__, a)]"
     if r.kind == "character":

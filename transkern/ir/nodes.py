@@ -336,7 +336,8 @@ class TupleResult:
     `kind` is ``tuple``, ``list``, ``dict`` (with its `keys`), ``record`` (an instance of the class `of`,
     ``module:name``, whose attributes are named by `keys`), ``raise`` (the exception `of` with the message ``keys[0]``,
     formatted with the items, which the caller of the code raises), ``one of`` (the key at the position that the one
-    item is), ``texts`` (a list of keys at the positions in a
+    item is), ``tagged`` (a list of numbers, each of the
+    type that a second list tells), ``texts`` (a list of keys at the positions in a
     list), ``character`` (of the code that the one item is), ``lists`` or ``lists of numbers`` (an array as lists in
     a list, of NumPy scalars or Python's numbers), or ``rows of tuple``/``rows of list``: a list of tuples (lists) whose
     k-th items are the k-th list.

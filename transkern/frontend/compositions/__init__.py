@@ -25,6 +25,7 @@ PARTS = {
     "searching": "numpy",
     "statistics": "numpy",
     "folding": "",
+    "queues": "heapq",
     "linalg": "numpy.linalg",
     "fft": "numpy.fft",
 }
