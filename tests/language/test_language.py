@@ -12,6 +12,7 @@ import pytest
 import transkern
 from tests.language import (  # noqa: F401  (they fill the registry)
     basics,
+    caught,
     characters,
     complex_numbers,
     corners,

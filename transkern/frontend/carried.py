@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transkern.frontend.characters import code_of
 from transkern.frontend import growing
+from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
@@ -90,9 +90,9 @@ class LoopState:
     def enter(self, owner: Translator) -> None:
         """Make the slots and set them to the values before the loop."""
         for name, kind in self.kinds.items():
-            value = self.before.get(name)
-            if kind[0] == "list" and isinstance(value, GrowingList):
-                others = {k for k, v in self.before.items() if v is value and k != name}
+            given = self.before.get(name)
+            if kind[0] == "list" and isinstance(given, GrowingList):
+                others = {k for k, v in self.before.items() if v is given and k != name}
                 if others and self.stored & {name, *others}:
                     problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
                     owner.ctx.fail(problem, f"begin with a copy: {name} = {min(others)}[:]")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -47,6 +49,19 @@ class NotKnown(CompileError):
 
     wanted: tuple[Site, tuple[str, bool]] | None = None
     table: Site | None = None
+
+
+class Catch(NamedTuple):
+    """A `try` around: the kinds of exceptions that its handlers take, how deep in inlined functions it stands, and what
+    leaves it for the handler of a number."""
+
+    kinds: tuple[tuple[type[BaseException], ...], ...]
+    depth: int
+    leave: Callable[[int], None]
+
+    def handler(self, error: type[BaseException]) -> int:
+        """The number of the handler of an exception, from 1; 0 where there is none."""
+        return next((k for k, kinds in enumerate(self.kinds, 1) if issubclass(error, kinds)), 0)
 
 
 class Copy(NamedTuple):
@@ -114,6 +129,8 @@ class Context:
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
         self.wanted: dict[Site, tuple[str, bool]] = {}  # lists of several types of numbers: one that holds all
+        self.catching: list[Catch] = []  # the `try` statements around, the innermost last
+        self.in_head = 0  # conditions of loops that are being translated
         self.texts: dict[str, np.ndarray[Any, Any]] = {}  # the codes of texts
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change
@@ -383,15 +400,37 @@ class Context:
         """Raise `error` at run time unless `condition`; ends the block where it is known to fail."""
         if condition == b.TRUE or implied(condition, self.facts):
             return
-        self.emit(n.Guard(condition, error, message, args))
+        caught = self.caught(error_class(error)) if self.catching else None
+        if caught is None:
+            self.emit(n.Guard(condition, error, message, args))
+        else:
+            self.leave_try(condition, *caught)
         if condition == b.FALSE:
             raise Terminated
+
+    def caught(self, error: type[BaseException]) -> tuple[Catch, int] | None:
+        """The `try` whose handler takes an exception, and the handler's number."""
+        for one in reversed(self.catching):
+            number = one.handler(error)
+            if number:
+                if one.depth != self.depth or self.in_head:
+                    where = "in the condition of a loop" if self.in_head else "in a function that is called"
+                    problem = f"a {error.__name__} that is caught outside of where it is raised, {where}"
+                    self.fail(problem, "test for what would raise it, or catch it there")
+                return one, number
+        return None
+
+    def leave_try(self, condition: Expr, catch: Catch, number: int) -> None:
+        """Leave a `try` for its handler unless the condition holds."""
+        with self.block() as out:
+            catch.leave(number)
+        self.emit(n.If(b.logical_not(condition), tuple(out)))
 
     def guard_early(self, condition: Expr, error: str, message: str) -> None:
         """A guard on numbers among the arguments goes before the work, also before stores into arguments: what stands
         between is one loop then. (Where it fails, these stores have not been made.)"""
         needs = variables_read(condition)
-        if self.out is not self.root or not needs <= self.entry or condition == b.TRUE:
+        if self.out is not self.root or not needs <= self.entry or condition == b.TRUE or self.catching:
             self.guard(condition, error, message)
             return
         at = len(self.root)
@@ -567,6 +606,19 @@ class Context:
     def _reads(self, value: Array, buffer: str) -> bool:
         exprs = [value.body] if value.mask is None else [value.body, value.mask]
         return any(buffer in buffers_read(e) for e in exprs)
+
+
+def error_class(error: str) -> type[BaseException]:
+    """The class of a guard's error."""
+    if ":" in error:
+        module, _, name = error.partition(":")
+        found: Any = sys.modules[module]
+        for part in name.split("."):
+            found = getattr(found, part)
+    else:
+        found = np.linalg.LinAlgError if error.endswith("LinAlgError") else getattr(builtins, error, Exception)
+    assert isinstance(found, type) and issubclass(found, BaseException)
+    return found
 
 
 def _decides(s: n.Stmt) -> bool:

@@ -18,6 +18,9 @@ from transkern.frontend.own_lists import GrowInPlace, lists_of_one_name
 
 _DONE = "_transkern_desugared"
 RETURNED, RETURNS = "returned value", "has returned"
+_AROUND = "_transkern_around"  # on a `try`: the names of those around it
+CATCHES = "_transkern_catches"
+"""On a loop that runs once, the body of a `try`: the name that tells which of its handlers is to run, and these."""
 
 
 def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.FunctionDef | ast.Lambda:
@@ -39,7 +42,7 @@ def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.Function
 
 
 def _has_any(node: ast.FunctionDef) -> bool:
-    return any(isinstance(x, (ast.For, ast.While, ast.Match)) for x in ast.walk(node))
+    return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) for x in ast.walk(node))
 
 
 def _own(statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], loops: bool = False) -> bool:
@@ -122,6 +125,40 @@ class _Loops(ast.NodeTransformer):
                 after.insert(0, _placed(ast.If(has, [leave], []), node))
         return [*before, node, *after]
 
+    def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
+        """``try: a; except X: b``: a loop that runs once, which an exception of that kind leaves.
+
+            caught = 0                         left = 0
+            for once in one trip: a            (`break` and `continue` of the loop around in `a`: left = 1, left = 2)
+            if caught == 1: b                  if left == 1: break
+        """
+        if node.finalbody or any(h.name is not None and _reads(h.body, h.name) for h in node.handlers):
+            return node
+        self.count += 1
+        caught, left = f"caught {self.count}", f"left {self.count}"
+        around: tuple[str, ...] = getattr(node, _AROUND, ())
+        body = _catching(_leaving(node.body, left), caught)
+        body = [*(_never(name, node) for name in (caught, *around)), *body]
+        once = ast.For(
+            ast.Name(f"once {self.count}", ast.Store()), ast.Name(ONCE, ast.Load()), body, []
+        )  # fmt: skip
+        handlers: list[ast.stmt] = list(node.orelse)
+        for k in range(len(node.handlers), 0, -1):
+            test = ast.Compare(ast.Name(caught, ast.Load()), [ast.Eq()], [ast.Constant(k)])
+            handlers = [_placed(ast.If(test, node.handlers[k - 1].body, handlers), node)]
+        before = [_assign(caught, ast.Constant(0), node)]
+        after = [_placed(ast.If(ast.Name(name, ast.Load()), [ast.Break()], []), node) for name in around]
+        for number, jump in ((1, ast.Break), (2, ast.Continue)):
+            if _own(node.body, (jump,)):
+                test = ast.Compare(ast.Name(left, ast.Load()), [ast.Eq()], [ast.Constant(number)])
+                after.append(_placed(ast.If(test, [jump()], []), node))
+        if _own(node.body, (ast.Break, ast.Continue)):
+            before.append(_assign(left, ast.Constant(0), node))
+        _placed(once, node)
+        setattr(once, CATCHES, (caught, [h.type for h in node.handlers]))
+        made: list[ast.stmt] = [*before, once, *after, *handlers]
+        return [x for s in made for x in _listed(self.visit(s))]
+
     def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
         """Patterns that are values, alternatives of these, or names: comparisons in order."""
         if not all(_is_plain(c.pattern) for c in node.cases):
@@ -145,6 +182,59 @@ class _Loops(ast.NodeTransformer):
         value = node.value or ast.Constant(None)
         flag = _assign(RETURNS, ast.Constant(True), node)
         return [_assign(RETURNED, value, node), flag, _placed(ast.Break(), node)]
+
+
+ONCE = "one trip"
+
+
+def _reads(body: Sequence[ast.stmt], name: str) -> bool:
+    return any(isinstance(x, ast.Name) and x.id == name for s in body for x in ast.walk(s))
+
+
+def _leaving(body: Sequence[ast.stmt], left: str) -> list[ast.stmt]:
+    """`body` in a loop of its own: jumps of the loop around it say so, and leave this one."""
+    result: list[ast.stmt] = []
+    for s in body:
+        if isinstance(s, (ast.Break, ast.Continue)):
+            result.append(_assign(left, ast.Constant(1 if isinstance(s, ast.Break) else 2), s))
+            result.append(ast.copy_location(ast.Break(), s))
+            continue
+        if isinstance(s, (ast.If, ast.With, ast.Try)):
+            s = copy.copy(s)
+            s.body = _leaving(s.body, left)
+            if not isinstance(s, ast.With):
+                s.orelse = _leaving(s.orelse, left)
+            if isinstance(s, ast.Try):
+                s.handlers = [copy.copy(h) for h in s.handlers]
+                for h in s.handlers:
+                    h.body = _leaving(h.body, left)
+        result.append(s)
+    return result
+
+
+def _never(name: str, at: ast.stmt) -> ast.stmt:
+    """Makes `name` one that the loop around binds, whatever binds it."""
+    return _placed(ast.If(ast.Constant(False), [_assign(name, ast.Constant(0), at)], []), at)
+
+
+def _catching(body: Sequence[ast.stmt], caught: str) -> list[ast.stmt]:
+    """`body` where an exception that leaves an inner loop leaves the ones around it, too."""
+    result: list[ast.stmt] = []
+    for s in body:
+        s = copy.copy(s)
+        for name in ("body", "orelse"):
+            if isinstance(s, (ast.If, ast.With, ast.For, ast.While, ast.Try)) and getattr(s, name, None):
+                setattr(s, name, _catching(getattr(s, name), caught))
+        if isinstance(s, ast.Try):
+            s.handlers = [copy.copy(h) for h in s.handlers]
+            for h in s.handlers:
+                h.body = _catching(h.body, caught)
+            setattr(s, _AROUND, (*getattr(s, _AROUND, ()), caught))
+        result.append(s)
+        if isinstance(s, (ast.For, ast.While)):
+            s.body = [_never(caught, s), *s.body]
+            result.append(_placed(ast.If(ast.Name(caught, ast.Load()), [ast.Break()], []), s))
+    return result
 
 
 def _is_plain(pattern: ast.pattern) -> bool:

@@ -190,6 +190,7 @@ def as_array(ctx: Context, value: Value) -> Array:
 def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
     if not owner.dtype and not owner.columns:
+        ctx.untyped.append(owner)  # what a loop appends further down is seen when it is translated again
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     if owner.columns:
         return _table(ctx, owner, owner.length)
@@ -662,6 +663,8 @@ def broadcast_dims(ctx: Context, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Ex
             if may[1]:
                 condition = b.either(condition, b.compare("equal", dim, b.ONE))
             _shape_guard(ctx, condition, shapes)
+            if may[1] and isinstance(dim, Apply):
+                dim = ctx.extent(dim)  # a name: what is stretched again and again would double each time
             if may[1]:
                 dim = b.where(b.compare("equal", dim, b.ONE), d, dim)
             elif b.constant(d) is not None:

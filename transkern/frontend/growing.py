@@ -254,6 +254,9 @@ def _list_type(
         trips = None if trips is None or trip is None else b.mul(trips, trip)
     bound = ctx.bounds.get(owner.count)
     known = owner.buffer in ctx.buffers
+    if any(_trips_at_most(ctx, owner, d) != d for d in dims if b.constant(d) is None):
+        problem = "a list of arrays whose sizes are not known before the list is made"
+        ctx.must_be_known(Static(None), problem, "append arrays of one known shape")
     if not known:
         owner.dtype, owner.dims, owner.python = dtype, dims, python
         if trips is not None:

@@ -17,7 +17,7 @@ from transkern.frontend.elementwise import (
     present,
     scalar_expr,
 )  # fmt: skip
-from transkern.frontend.indexing import constant_object, unravel
+from transkern.frontend.indexing import constant_object, is_typed, unravel
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import (
@@ -89,7 +89,7 @@ def iteration(ctx: Context, source: Value) -> Any:
                 ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
             return b.ZERO, array.dims[0], b.ONE, lambda v: _row(array, v)
         case GrowingList():
-            if not source.dtype and not source.columns:
+            if not is_typed(ctx, source):
                 return []
             return b.ZERO, source.length, b.ONE, lambda v: list_element(ctx, source, v)
         case Method(receiver, "enumerate"):

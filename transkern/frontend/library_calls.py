@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
@@ -24,6 +26,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
+from transkern.ir.library import FAILING
 
 
 def matmul(ctx: Context, left: Value, right: Value) -> Value:
@@ -97,7 +100,17 @@ def step(
         buffers.append(ctx.buffer(base, dtype, dims, **(facts or {} if not buffers else {})))
         ctx.emit(n.Alloc(buffers[-1].name))
     names = tuple(v.base for v in sources)
-    ctx.emit(n.Library(name, tuple(o.name for o in buffers), names, tuple(attributes.items())))
+    outs_of = tuple(o.name for o in buffers)
+    given = tuple(attributes.items())
+    caught = ctx.caught(np.linalg.LinAlgError) if ctx.catching and name in FAILING else None
+    if caught is None:
+        ctx.emit(n.Library(name, outs_of, names, given))
+    else:
+        failed = ctx.buffer("failed", "bool", (b.ONE,))
+        ctx.emit(n.Alloc(failed.name))
+        ctx.emit(n.Library("attempt", (*outs_of, failed.name), names, (("of", name), ("given", given))))
+        fails = ctx.let(Load(failed.name, (b.ZERO,), "bool"), "failed")
+        ctx.leave_try(b.logical_not(fails), *caught)
     return [ctx.whole(o) for o in buffers]
 
 

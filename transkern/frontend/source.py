@@ -216,7 +216,9 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, type):
         if issubclass(value, np.generic):
             return Static(value)
-        if value.__module__ == "builtins" and not issubclass(value, BaseException):
+        if issubclass(value, BaseException):
+            return Static(value)
+        if value.__module__ == "builtins":
             return Known(f"builtins.{value.__name__}")
         if value.__module__.split(".")[0] == "numpy":
             return Known(f"numpy.{value.__name__}")

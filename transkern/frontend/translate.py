@@ -15,8 +15,8 @@ import numpy as np
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import attributes, characters, growing, iterating, library_calls, sequences, shaping, storing
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Site, Terminated
-from transkern.frontend.desugar import has_jumps, without_jumps
+from transkern.frontend.context import Catch, Change, Context, MustGrow, NotKnown, Site, Terminated
+from transkern.frontend.desugar import CATCHES, has_jumps, without_jumps
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
     apply,
@@ -206,6 +206,8 @@ class Translator(Expressions):
                 self.ctx.guard(holds, "AssertionError", text, args)
             case ast.With(items=items, body=body):
                 self.with_(items, body)
+            case ast.Try():
+                self.ctx.fail("`finally`, or an exception that is read", "catch it without `as` and `finally`", node)
             case ast.FunctionDef(name=name):
                 self.env[name] = Function(name, node, self.scope, self.env)
             case ast.Delete(targets=targets):
@@ -229,13 +231,7 @@ class Translator(Expressions):
         called = exc.func if isinstance(exc, ast.Call) else exc
         given = exc.args if isinstance(exc, ast.Call) else []
         kind = self.expr(called)
-        if isinstance(kind, Known) and kind.path.startswith("builtins."):
-            kind = Static(getattr(builtins, kind.path.removeprefix("builtins."), None))
-        if isinstance(kind, Known) and isinstance(found := pydoc.locate(kind.path), type):
-            kind = Static(found)
-        if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
-            self.ctx.fail("raising a computed exception", "raise an exception class, such as ValueError", exc)
-        error: type = kind.value
+        error = self.exception_class(kind, exc)
         name = error.__name__ if error.__module__ == "builtins" else self._class_path(error)
         if any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
             self.ctx.fail(f"raising `{error.__name__}`, which makes its message itself", "raise a plain exception", exc)
@@ -680,9 +676,14 @@ class Translator(Expressions):
     def _store_inside(self, target: ast.Subscript) -> None:
         """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
         if isinstance(target.value, ast.Subscript):
-            rows = self.ctx.deref(self.expr(target.value.value))
+            ctx, owner = self.ctx, self.expr(target.value.value)
+            rows = ctx.deref(owner)
             if isinstance(rows, GrowingList):
-                growing.as_table(self.ctx, rows)
+                growing.as_table(ctx, rows)
+            elif isinstance(rows, Seq) and isinstance(owner, Object) and ctx.sites[owner.token] not in ctx.growing:
+                if all(isinstance(r, Seq) and all(map(_is_numbers, r.items)) for r in map(ctx.deref, rows.items)):
+                    ctx.tables.add(ctx.sites[owner.token])
+                    ctx.must_grow(owner.token, "a store into a list in a list, which of them is known at run time only")
 
     def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
         """``list[k] = value``."""
@@ -1167,10 +1168,13 @@ class Translator(Expressions):
         def trip(state: LoopState) -> n.Stmt:
             with ctx.block() as head:
                 ctx.span = span_of(test, self.scope.file)
+                ctx.in_head += 1
                 try:
                     condition = condition_of(self.test(test))
                 except Terminated:  # it raises
                     return n.While(tuple(head), b.FALSE, ())
+                finally:
+                    ctx.in_head -= 1
             ctx.trips.append(trip_bound(ctx, condition, state, body))
             try:
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
@@ -1219,7 +1223,8 @@ class Translator(Expressions):
     ) -> None:
         ctx = self.ctx
         assert not orelse, "`else` of a loop is a flag"
-        source = self.expr(iterable)
+        catches = getattr(node, CATCHES, None)
+        source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(iterable)
         counted = iterating.iteration(ctx, source)
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
@@ -1238,7 +1243,7 @@ class Translator(Expressions):
                 with ctx.block() as inner:
                     ctx.ranges[axis] = (low, high)
                     self.assign(target, element(start if b.constant(trips) == 1 else Var(axis)))
-                    if not self.block(body):
+                    if not (self.tried(body, *catches) if catches else self.block(body)):
                         state.back(self)
             finally:
                 ctx.trips.pop()
@@ -1268,10 +1273,12 @@ class Translator(Expressions):
             self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
             self.last_trips = trips
         except MustGrow:
-            if count is None or count > _FEW:
+            if count is None or count > _FEW or catches:
                 raise
             again()
         except NotKnown as error:
+            if catches:
+                raise
             # what must be known in the body is known where each iteration is translated by itself
             if count is None and (error.wanted is not None or error.table is not None):
                 raise
@@ -1286,6 +1293,40 @@ class Translator(Expressions):
                     raise first
 
             again(check)
+
+    def tried(self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None]) -> bool:
+        """The body of a `try`, which exceptions of the handlers' `types` leave; `name` tells the handler's number."""
+        ctx = self.ctx
+        kinds = tuple((Exception,) if t is None else self.exception_classes(t) for t in types)
+
+        def leave(number: int) -> None:
+            before = dict(self.env)
+            self.env[name] = Static(number)
+            self.loops[-1].leave(self, True)
+            self.env.clear()
+            self.env.update(before)
+
+        ctx.catching.append(Catch(kinds, ctx.depth, leave))
+        try:
+            return self.block(body)
+        finally:
+            ctx.catching.pop()
+
+    def exception_classes(self, node: ast.expr) -> tuple[type[BaseException], ...]:
+        """The classes that an `except` names."""
+        if isinstance(node, ast.Tuple):
+            return tuple(c for e in node.elts for c in self.exception_classes(e))
+        return (self.exception_class(self.expr(node), node),)
+
+    def exception_class(self, kind: Value, node: ast.expr) -> type[BaseException]:
+        if isinstance(kind, Known) and kind.path.startswith("builtins."):
+            kind = Static(getattr(builtins, kind.path.removeprefix("builtins."), None))
+        if isinstance(kind, Known) and isinstance(found := pydoc.locate(kind.path), type):
+            kind = Static(found)
+        if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
+            self.ctx.fail("a computed exception", "name an exception class, such as ValueError", node)
+        found_class: type[BaseException] = kind.value
+        return found_class
 
     def unrolled(
         self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],

@@ -25,6 +25,22 @@ def _everywhere(text: str) -> Step:
     return Step(text, text, text)
 
 
+FAILING = frozenset((
+    "cholesky", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "least_squares", "lstsq", "pinv", "qr", "slogdet",
+    "solve", "svd", "svdvals",
+))  # fmt: skip
+"""Steps that may raise LinAlgError."""
+
+_ATTEMPT = """
+def attempt(values, *outs):
+    try:
+        found = values()
+    except np.linalg.LinAlgError:
+        return *outs, True
+    return *(found if len(outs) > 1 else (found,)), False
+"""
+# an expression, as all steps are
+
 LIBRARY: Mapping[str, Step] = {
     "argsort": Step(
         "{np}.argsort({0}, axis={axis}, kind={kind!r})",
@@ -93,6 +109,12 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
             text = _STATE.format(**given)
             return f"map(cp.asarray, {text})" if get else text
         return f"cp.asarray({_SEED.format(*ins, **given)})" if get else _SEED.format(*ins, **given)
+    if name == "attempt":  # a step whose LinAlgError is told by its last output
+        given = dict(attributes)
+        made = f"(lambda n: (exec({_ATTEMPT!r}, n), n['attempt'])[1])({{'np': {module}}})"
+        outs = [key for key in given if key.startswith("out")]
+        inner = spell(given["of"], module, ins, (*given["given"], *((o, given[o]) for o in outs)))
+        return f"{made}(lambda: {inner}, {', '.join(given[o] for o in outs[:-1])})"
     row = LIBRARY[name]
     text = {"cp": row.cupy, "jnp": row.jax}.get(module, row.numpy)
     return text.format(*ins, np=module, **dict(attributes))
@@ -100,6 +122,8 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
 
 def has(name: str, module: str) -> bool:
     """Whether `module` (``cp``, ``jnp``) has the step."""
+    if name == "attempt":
+        return module == "np"
     if name in ("seeded", "drawn"):
         return module != "jnp"
     return bool({"cp": LIBRARY[name].cupy, "jnp": LIBRARY[name].jax}.get(module, True))
