@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from heapq import heappop, heappush
 
 import numpy as np
@@ -295,3 +296,20 @@ def sorted_numbers(x):
     window = [x[0], x[1], x[2], x[1], x[0], x[2], x[1], x[0], x[2], x[2], x[1]]
     window.sort()
     return window[4], sorted(window, reverse=True)
+
+
+@case(f8(5, 4), f8(5), 3)
+def arrangements(a, w, k):
+    total = 0.0
+    for i, j in itertools.product(range(a.shape[0]), range(a.shape[1])):
+        total = max(total, a[i, j] * (i + 1))
+    pairs = np.zeros(len(w))
+    for i, j in itertools.combinations(range(len(w)), 2):
+        pairs[i] += w[i] - w[j]
+        pairs[j] -= 0.5
+    best = None
+    for p in itertools.permutations(range(k)):
+        cost = sum(w[i] * i for i in p[:2])
+        if best is None or cost < best[0]:
+            best = (cost, p)
+    return total, pairs, best, [x + y for x, y in itertools.product([1, 2], repeat=2)]

@@ -423,3 +423,36 @@ def as_long_as_a_number_says(x):
     for i in range(m):
         path.append(x[1] * i)
     return path
+
+
+@case(60)
+def divided_by_those_found(n):
+    primes = []
+    for i in range(2, n):
+        is_prime = True
+        for p in primes:
+            if p * p > i:
+                break
+            if i % p == 0:
+                is_prime = False
+                break
+        if is_prime:
+            primes.append(i)
+    return primes
+
+
+@case(X, 8, 4)
+def overlapping_pieces(x, window, step):
+    n = 1 + (len(x) - window) // step
+    return np.array([x[i * step : i * step + window] * 2 for i in range(n)])
+
+
+@case(X, 4)
+def filled_from_the_front(x, order):
+    w = np.zeros(order)
+    held = [0.0] * order
+    for n in range(len(x)):
+        held.insert(0, x[n])
+        held.pop()
+        w = w + 2 * np.array(held)
+    return w

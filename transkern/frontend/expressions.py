@@ -9,6 +9,7 @@ import ast
 import builtins
 import collections
 import dataclasses
+import itertools
 import operator
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,7 @@ from transkern.frontend.syntax import (
     results_given,
 )  # fmt: skip
 from transkern.frontend.texts import as_text, quoted, together
-from transkern.frontend.trips import condition_of, zero
+from transkern.frontend.trips import condition_of, trip_count, zero
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
@@ -54,6 +55,7 @@ from transkern.frontend.values import (
     Object,
     OneOf,
     OrNone,
+    Range,
     Record,
     Scalar,
     Scope,
@@ -723,6 +725,9 @@ class Expressions:
             match function:
                 case Function():
                     return self.inline(function, positional, keywords)
+                case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
+                    kind = getattr(itertools, path.removeprefix("itertools."))
+                    return self.arranged(kind, positional, keywords, node)
                 case Known("collections.deque"):
                     return self.construct(collections.deque, positional, keywords, node)
                 case Known(path):
@@ -830,6 +835,8 @@ class Expressions:
     ) -> Value:
         """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
         ctx = self.ctx
+        if kind in (itertools.product, itertools.combinations, itertools.permutations):
+            return self.arranged(kind, positional, keywords, node)
         if kind is collections.deque:
             given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
             return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
@@ -847,6 +854,37 @@ class Expressions:
         elif positional or keywords or kind.__module__ == "builtins":
             ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
         return made
+
+    def arranged(
+        self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:  # fmt: skip
+        """``itertools.product`` of ranges, and of what is known one by one with `combinations` and `permutations`."""
+        ctx = self.ctx
+        ranges = [p for p in positional if isinstance(p, Range) and p.start == b.ZERO and p.step == b.ONE]
+        if kind is itertools.product and not keywords and positional and len(ranges) == len(positional):
+            return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
+        pools = list(positional) if kind is itertools.product else list(positional[:1])
+        known: list[list[Value]] = []
+        for pool in pools:
+            items = iterating.iteration(ctx, pool)
+            if not isinstance(items, list):
+                start, stop, step, element = items
+                trips = trip_count(start, stop, step)
+                count = b.constant(trips)
+                if count is None:
+                    ctx.must_be_known(Scalar(trips, True), f"`{kind.__name__}` of a run-time number of things")
+                items = [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
+                items = [
+                    Static(b.constant(i.expr)) if isinstance(i, Scalar) and b.constant(i.expr) is not None else i
+                    for i in items
+                ]  # fmt: skip
+            known.append(items)
+        if kind is itertools.product:
+            times = constant_object(ctx, keywords.get("repeat", Static(1)), "`repeat=`")
+            return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
+        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
+        of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
+        return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
 
     def _fields(
         self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.errors import CompileError
+from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import growing as growing_lists
 from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Site
 from transkern.frontend.source import from_object, span_of
@@ -102,7 +102,12 @@ def _translate(
         value = translator.expr(node.body)
         ctx.emit(n.Return(translator.returned(value)))
     else:
-        translator.run()
+        try:
+            translator.run()
+        except RecursionError:  # of the function's: its depth may be one that the sizes decide
+            for size in sorted(ctx.dims):
+                raise NeedsConstant(size, ctx.error("a function calls itself too deeply", "write a loop")) from None
+            raise
     params = [
         replace(p, written=(p.base or p.name) in ctx.written, in_place=ctx.in_place.get(p.base or p.name, False))
         if isinstance(p, n.ArrayParam) else p for p in params
