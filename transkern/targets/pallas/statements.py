@@ -120,6 +120,7 @@ class Statements(Reductions):
             raise Inexpressible("a loop whose length depends on data")
         extent = trips(s)
         if (b.constant(extent) or 0) < 1 and b.constant(extent) is not None:  # what it stores may not name its axis
+            self.out.append(ast.Pass())
             return
         if step != 1:  # the axis counts steps; what it stands for is computed from it
             counter = Var(s.axis, "index")
