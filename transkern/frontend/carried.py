@@ -39,7 +39,7 @@ from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
-    from transkern.frontend.translate import Translator
+    from transkern.frontend.looping import Loops
 
 
 class LoopState:
@@ -50,7 +50,7 @@ class LoopState:
     """
 
     def __init__(
-        self, owner: Translator, assigned: set[str], before: dict[str, Value], live: frozenset[str],
+        self, owner: Loops, assigned: set[str], before: dict[str, Value], live: frozenset[str],
         all_assigned: set[str], stored: set[str], runs: Expr | None,
     ) -> None:  # fmt: skip
         self.stored = stored
@@ -87,7 +87,7 @@ class LoopState:
         """Whether the value that an iteration leaves under `name` may be read, in the next one or after the loop."""
         return name in self.live or " " in name  # names of our own stand in loops that are no text
 
-    def enter(self, owner: Translator) -> None:
+    def enter(self, owner: Loops) -> None:
         """Make the slots and set them to the values before the loop."""
         for name, kind in self.kinds.items():
             given = self.before.get(name)
@@ -126,7 +126,7 @@ class LoopState:
             self.conditional.add(name)
             self.widened = True
 
-    def _slot(self, owner: Translator, name: str, kind: Any, initial: Value | None) -> Value:
+    def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
         match kind:
             case ("scalar", dtype, python, low_high):
@@ -203,15 +203,15 @@ class LoopState:
             self.from_outside[slot] = name
             ctx.begun.add(slot)
 
-    def back(self, owner: Translator) -> None:
+    def back(self, owner: Loops) -> None:
         """The end of an iteration: the names' values go into their slots."""
         self._sync(owner)
 
-    def leave(self, owner: Translator, is_break: bool) -> None:
+    def leave(self, owner: Loops, is_break: bool) -> None:
         self._sync(owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
 
-    def _sync(self, owner: Translator, leaving: bool = False) -> None:
+    def _sync(self, owner: Loops, leaving: bool = False) -> None:
         ctx = owner.ctx
         pending: list[tuple[Value, Value]] = []
         flags: list[n.Stmt] = []
@@ -283,7 +283,7 @@ class LoopState:
         for flag in flags:
             ctx.emit(flag)
 
-    def _check_counting(self, owner: Translator, pending: list[tuple[Value, Value]]) -> None:
+    def _check_counting(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
         for slot, value in pending:
             if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
@@ -294,7 +294,7 @@ class LoopState:
         self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
         self.widened = True
 
-    def _sync_objects(self, owner: Translator, pending: list[tuple[Value, Value]]) -> None:
+    def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """What the iteration has put into lists, dicts and objects from before the loop."""
         ctx = owner.ctx
         for token, before in self.heap.items():
@@ -316,7 +316,7 @@ class LoopState:
             if token in self.objects:
                 pending += _pairs(start, now)
 
-    def _check_alias(self, owner: Translator, name: str, value: Value) -> None:
+    def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
         """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
         if not isinstance(value, Array) or not value.view:
             return
@@ -331,7 +331,7 @@ class LoopState:
                 f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
             )  # fmt: skip
 
-    def _check_lists(self, owner: Translator, name: str, value: GrowingList) -> None:
+    def _check_lists(self, owner: Loops, name: str, value: GrowingList) -> None:
         """The same for lists."""
         same = [k for k, v in owner.env.items() if k != name and v is value and self.is_live(k)]
         changed = self.stored & {name, *same}
@@ -360,7 +360,7 @@ class LoopState:
                 return gap is not None and gap < 0
         return False
 
-    def _assign_all(self, owner: Translator, pending: list[tuple[Value, Value]]) -> None:
+    def _assign_all(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """The slots take their values at once: what reads a slot that changes is evaluated first."""
         ctx = owner.ctx
         changing = {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
@@ -412,7 +412,7 @@ class LoopState:
                 else:
                     ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
 
-    def after(self, owner: Translator) -> dict[str, Value]:
+    def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
         if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
             for slot, name in self.from_outside.items():

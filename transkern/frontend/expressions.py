@@ -98,10 +98,11 @@ def _may_store(node: ast.expr) -> bool:
 class Expressions:
     """The translation of one function body's expressions, over its names `env`."""
 
-    # from `translate.Translator`
+    # from the classes made of this one (`assigning`, `branching`, `looping`, `translate`)
     operate: Callable[[str, Value, Value], Value]
     elements: Callable[[Value, int, ast.AST], list[Value]]
     run: Callable[[], Value]
+    finish: Callable[[], bool]
     assign: Callable[[ast.expr, Value], None]
     block: Callable[[Sequence[ast.stmt]], bool]
     statement: Callable[[ast.stmt], None]

@@ -1,0 +1,471 @@
+"""Assignments: names, elements, attributes, and what a name stands for once it is bound."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.errors import NeedsConstant
+from transkern.frontend import attributes, characters, growing, iterating, library_calls, sequences, shaping, storing
+from transkern.frontend.context import Context, Site
+from transkern.frontend.elementwise import (
+    PYTHON_OPERATORS,
+    apply,
+    as_array,
+    describe,
+    is_number,
+    part,
+    present,
+    scalar_expr,
+    type_name,
+)  # fmt: skip
+from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, key_of, subscript
+from transkern.frontend.indexing import element as list_element
+from transkern.frontend.own_lists import IS_SUM
+from transkern.frontend.results import Results
+from transkern.frontend.sharing import shared_stores
+from transkern.frontend.texts import text_operation
+from transkern.frontend.values import (
+    Array,
+    Char,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Method,
+    Object,
+    OrNone,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Value,
+    children,
+    with_children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+
+_SYMBOLS = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
+    "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
+}  # fmt: skip
+
+
+class Assignments(Results):
+    """Plain and augmented assignments, and the operators that both use."""
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        match target:
+            case ast.Name(id=name):
+                self.ctx.places[name] = self.ctx.span
+                self.env[name] = self.bind(name, value)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets):
+                self.unpack(target, targets, value)
+            case ast.Subscript():
+                self.store(target, value)
+            case ast.Attribute():
+                self.set_attribute(target, value)
+            case _:
+                self.ctx.fail("an assignment to this target", "assign to a name or a subscript", target)
+
+    def bind(self, name: str, value: Value) -> Value:
+        """`value` as it is kept under a name: evaluated now, but views stay views and filters stay filters."""
+        return self.settle(value, name)
+
+    def settle(self, value: Value, name: str) -> Value:
+        ctx = self.ctx
+        match value:
+            case Scalar(expr, True) if _symbolic(ctx, expr):
+                return value
+            case Scalar(expr, python):
+                return Scalar(ctx.let(expr, name), python)
+            case Array(axes=()) if not value.view:
+                return replace(value, body=ctx.let(value.body, name))
+            case Array(mask=None, view=False):
+                if isinstance(value.body, Const) or _is_position(value):
+                    if isinstance(value.body, Const) and name not in shared_stores(self.node):
+                        return value
+                    if not isinstance(value.body, Const):
+                        return value if name not in shared_stores(self.node) else ctx.define(value, name)
+                return ctx.define(value, name)
+            case Array(mask=None, view=True, identity="") if self._reordered(value):
+                source = ctx.buffers[value.base]
+                whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
+                return ctx.define(replace(value, view=False), name, permutation=whole)
+            case Array(mask=mask) if mask is not None:
+                if name in shared_stores(self.node):
+                    return ctx.compact(value, name)
+                return value
+            case Seq() | Dict() | Record():
+                items = tuple(self.kept(i, name) for i in children(value) or ())
+                return self.allocate(with_children(value, items), name)
+            case Text(template, args):
+                return Text(template, tuple(self.settle(a, name) for a in args))
+            case GrowingList(site=None, prefix=()) if value.dtype and not value.columns:
+                value.site = self.site(name)
+                return growing.with_types(ctx, value)
+            case Char(code):
+                return Char(ctx.let(code, name))
+            case OrNone(inner, none):
+                return OrNone(self.settle(inner, name), ctx.let(none, f"{name} is None"))
+            case _:
+                return value
+
+    def kept(self, value: Value, name: str) -> Value:
+        """`value` as it is kept in a container: what has a place there can be stored into."""
+        settled = self.settle(value, name)
+        if not isinstance(settled, Array) or not settled.axes or (settled.view and settled.mask is None):
+            return settled
+        made = self.ctx.define(settled, name)
+        for frame in self.ctx.frames:  # the names it has are names of the same array
+            frame.update({k: made for k, v in frame.items() if v is settled})
+        return made
+
+    def allocate(self, contents: Value, name: str) -> Value:
+        """A list, dict or object that is given a name, or put into another; tuples are values."""
+        if (isinstance(contents, Seq) and contents.kind == "tuple") or (
+            isinstance(contents, Record) and contents.is_tuple
+        ):
+            return contents
+        site = self.site(name)
+        if isinstance(contents, Seq) and site in self.ctx.growing:
+            return self.ctx.allocate(growing.new(self.ctx, name, contents.items, site), site)
+        return self.ctx.allocate(contents, site)
+
+    def site(self, name: str) -> Site:
+        """Where a list is made."""
+        span = self.ctx.span
+        return (span.file, span.line, span.column, span.end_line, span.end_column, name)
+
+    def _reordered(self, value: Array) -> bool:
+        """A view that runs backwards over memory which no other name shows: a copy in order serves all later reads."""
+        if not isinstance(value.body, Load) or self.ctx.buffers[value.base].role == "argument":
+            return False
+        own = {a.name for a in value.axes}
+        backwards = any(
+            c < 0 for i in value.body.index for t, c in b.affine(i)[0].items() if isinstance(t, Var) and t.name in own
+        )
+        return backwards and not any(
+            isinstance(v, Array) and v.view and v.base == value.base
+            for frame in self.ctx.frames
+            for v in frame.values()
+        )
+
+    def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
+        items = self.elements(value, len(targets), node)
+        starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        wanted = len(targets) - len(starred)
+        few = len(items) < wanted
+        if few or (len(items) > wanted and not starred):
+            least = "at least " if starred else ""
+            text = (
+                f"not enough values to unpack (expected {least}{wanted}, got {len(items)})" if few
+                else f"too many values to unpack (expected {wanted})"
+            )  # fmt: skip
+            self.ctx.guard(b.FALSE, "ValueError", text)
+        if starred:
+            at = starred[0]
+            end = len(items) - (len(targets) - at - 1)
+            items = [*items[:at], Seq(tuple(items[at:end]), "list"), *items[end:]]
+            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
+        # all values stand before the first target changes
+        settled = [
+            self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
+        ]
+        if any(isinstance(t, ast.Subscript) for t in targets):
+            settled = [growing.held(self.ctx, i) if isinstance(i, GrowingList) else i for i in settled]
+        for target, item in zip(targets, settled, strict=True):
+            self.assign(target, item)
+
+    def elements(self, value: Value, wanted: int, node: ast.AST) -> list[Value]:
+        """The elements of an iterable whose length is known."""
+        ctx = self.ctx
+        value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
+        match value:
+            case Dict(keys):
+                return [Static(k) for k in keys]
+            case Seq(items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
+                return list(items)
+            case Method():
+                counted = iterating.iteration(ctx, value)
+                if isinstance(counted, list):
+                    return counted
+                ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
+            case GrowingList() if (length := b.constant(value.extent or value.length)) is not None:
+                return [list_element(ctx, value, b.index(k)) for k in range(length)]
+            case GrowingList():
+                problem = "unpacking a list of run-time length"
+                growing.must_be_fixed(ctx, value, problem, "unpack an array of known shape")
+            case Static(tuple() | list() | str() as items):
+                return [Static(i) for i in items]
+            case Array() | Static(np.ndarray()) | Concatenation():
+                array = as_array(ctx, value)
+                if not array.ndim:
+                    ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
+                extent = b.constant(array.dims[0])
+                if extent is None:
+                    self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
+                return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
+            case Range(start, stop, step):
+                bounds = [b.constant(e) for e in (start, stop, step)]
+                if None not in bounds:
+                    return [Static(i) for i in range(*bounds)]  # type: ignore[arg-type]
+                ctx.fail("unpacking a range of run-time length", "", node)
+            case _:
+                ctx.fail(f"unpacking {describe(value)}", "", node)
+
+    def demand_dim(self, dim: Expr, node: ast.AST | None, problem: str) -> None:
+        """Ask for a specialisation on the value of a size."""
+        error = self.ctx.error(problem, "its length must be known: give it in the types", node)
+        if isinstance(dim, Var) and b.is_size_name(dim.name):
+            raise NeedsConstant(dim.name, error)
+        raise error
+
+    def store(self, target: ast.Subscript, value: Value) -> None:
+        """``base[items] = value``."""
+        owner = self.expr(target.value)
+        base = self.ctx.deref(owner)
+        items = self.items(target.slice)
+        if isinstance(base, Dict):
+            self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, "item")))
+            return
+        if isinstance(base, Seq) and base.kind == "list" and not isinstance(owner, Object):
+            self._store_inside(target)
+        if isinstance(base, Seq) and base.kind == "list":
+            self._store_item(owner, base, items, value, target)
+            return
+        if isinstance(base, GrowingList):
+            growing.store_item(self.ctx, base, items, value)
+            return
+        if not isinstance(base, Array):
+            self.ctx.fail(f"a store into {describe(base)}", "", target)
+        if not base.view:
+            if isinstance(target.value, ast.Name):
+                base = self.own(target.value.id, base)
+            else:
+                return  # a store into a copy: nobody sees it
+        storing.write(self.ctx, base, items, value)
+
+    def _store_inside(self, target: ast.Subscript) -> None:
+        """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
+        if isinstance(target.value, ast.Subscript):
+            ctx, owner = self.ctx, self.expr(target.value.value)
+            rows = ctx.deref(owner)
+            if isinstance(rows, GrowingList):
+                growing.as_table(ctx, rows)
+            elif isinstance(rows, Seq) and isinstance(owner, Object) and ctx.sites[owner.token] not in ctx.growing:
+                if all(isinstance(r, Seq) and all(map(_is_numbers, r.items)) for r in map(ctx.deref, rows.items)):
+                    ctx.tables.add(ctx.sites[owner.token])
+                    ctx.must_grow(owner.token, "a store into a list in a list, which of them is known at run time only")
+
+    def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
+        """``list[k] = value``."""
+        ctx = self.ctx
+        at = items[0] if len(items) == 1 else None
+        if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
+            problem = "a store into a list at a position that is known at run time only"
+            if isinstance(owner, Object) and all(_is_numbers(i) for i in base.items):
+                ctx.must_grow(owner.token, problem)
+            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem)
+        if isinstance(at, SliceValue):
+            parts = [Static(None) if p is None else p for p in (at.start, at.stop, at.step)]
+            bounds = [constant_object(ctx, p, "a slice of a list") for p in parts]
+            changed = list(base.items)
+            changed[slice(*bounds)] = [self.kept(i, "item") for i in self.elements(value, 0, node)]
+            ctx.change(owner, Seq(tuple(changed), "list"))
+            return
+        if at is None or not isinstance(at, Static):
+            ctx.fail(f"a store into {describe(base)}", "", node)
+        if not -len(base.items) <= at.value < len(base.items):
+            ctx.guard(b.FALSE, "IndexError", "list assignment index out of range")
+        changed = list(base.items)
+        changed[at.value] = self.kept(value, "item")
+        ctx.change(owner, Seq(tuple(changed), "list"))
+
+    def set_attribute(self, target: ast.Attribute, value: Value) -> None:
+        """``base.attr = value``."""
+        ctx = self.ctx
+        owner = self.expr(target.value)
+        base = ctx.deref(owner)
+        if isinstance(base, Record) and isinstance(owner, Object):
+            if _is_frozen(base.kind):
+                ctx.guard(b.FALSE, "dataclasses.FrozenInstanceError", f"cannot assign to field '{target.attr}'")
+            ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
+        elif target.attr in ("real", "imag") and isinstance(base, Array) and is_complex(base.dtype):
+            if not base.view and isinstance(target.value, ast.Name):
+                base = self.own(target.value.id, base)
+            if base.view:
+                storing.write(ctx, part(base, target.attr), [Static(Ellipsis)], value)
+        elif target.attr == "shape" and isinstance(target.value, ast.Name):
+            if isinstance(base, Array) and base.identity:
+                ctx.fail("assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
+            self.env[target.value.id] = shaping.reshape(ctx, as_array(ctx, base), [ctx.deref(value)])
+        else:
+            problem = f"an assignment to `.{target.attr}` of {describe(base)}"
+            ctx.fail(problem, "assign to a name or a subscript", target)
+
+    def own(self, name: str, value: Array) -> Array:
+        """The array under `name` in memory of its own, so that it can be stored to."""
+        owned = self.ctx.define(value, name) if value.mask is None else self.ctx.compact(value, name)
+        self.env[name] = owned
+        return owned
+
+    def augment(self, target: ast.expr, op: str, value: ast.expr) -> None:
+        ctx = self.ctx
+        if isinstance(target, ast.Name):
+            old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            new = self.expr(value)
+            held = ctx.deref(old)
+            if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
+                sequences.extend(ctx, old, new)
+                return
+            if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
+                if not old.view or old.mask is not None:
+                    old = self.own(target.id, old)
+                result = self.operate(op, old, new)
+                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
+                return
+            self.assign(target, self.operate(op, old, new))
+            return
+        if isinstance(target, ast.Attribute):
+            owner = self.expr(target.value)
+            if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
+                owner = self.own(target.value.id, owner)
+            old = attributes.attribute(ctx, owner, target.attr)
+            if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
+                result = self.operate(op, old, self.expr(value))
+                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
+            elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, Object) and op == "add":
+                sequences.extend(ctx, old, self.expr(value))
+            else:
+                self.set_attribute(target, self.operate(op, old, self.expr(value)))
+            return
+        assert isinstance(target, ast.Subscript)
+        owner = self.expr(target.value)
+        base = ctx.deref(owner)
+        items = [self.settle_item(i) for i in self.items(target.slice)]
+        old = subscript(ctx, base, items)
+        if isinstance(base, Array) and not base.view and isinstance(target.value, ast.Name):
+            base = self.own(target.value.id, base)
+            old = subscript(ctx, base, items)
+        if isinstance(base, (Seq, Dict)) and isinstance(old, Array) and not (old.ndim == 0 and not old.view):
+            storing.write(ctx, old, [Static(Ellipsis)], self.operate(op, old, self.expr(value)), casting=op)
+            return
+        if isinstance(old, Object) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
+            sequences.extend(ctx, old, self.expr(value))
+            return
+        result = self.operate(op, old, self.expr(value))
+        if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
+            # the key is one of the dict's, as it has been read
+            changed = [
+                self.either(c, result, v, [], []) for c, v in zip(conditions, base.items, strict=True)
+            ]  # fmt: skip
+            ctx.change(owner, with_children(base, tuple(self.kept(v, "item") for v in changed)))
+            return
+        if isinstance(base, Array):
+            storing.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
+        else:
+            at = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Store()), target)
+            self.store(at, result)
+
+    def settle_item(self, item: Item) -> Item:
+        return item if isinstance(item, SliceValue) else self.settle(item, "at")
+
+    def operate(self, op: str, left: Value, right: Value) -> Value:
+        ctx = self.ctx
+        left, right = ctx.deref(left), ctx.deref(right)
+        if isinstance(left, OrNone) or isinstance(right, OrNone):
+            left, right = self.operands(op, left, right)
+        if op == "matmul":
+            return library_calls.matmul(ctx, left, right)
+        texts = text_operation(ctx, op, left, right)
+        if texts is not None:
+            return texts
+        if isinstance(left, Seq) or isinstance(right, Seq):
+            if op == "add" and isinstance(left, Seq) and isinstance(right, Seq):
+                if left.kind != right.kind:
+                    names = f'{left.kind} (not "{right.kind}") to {left.kind}'
+                    ctx.guard(b.FALSE, "TypeError", f"can only concatenate {names}")
+                return Seq(left.items + right.items, left.kind)
+            if op == "multiply":
+                seq, times = (left, right) if isinstance(left, Seq) else (right, left)
+                assert isinstance(seq, Seq)
+                if isinstance(times, Static) and isinstance(times.value, (int, np.integer)):
+                    return Seq(seq.items * int(times.value), seq.kind)
+                if isinstance(times, Scalar) and times.dtype == "index":
+                    return sequences.repeated(ctx, seq, times)
+        if op == "add" and (isinstance(left, GrowingList) or isinstance(right, GrowingList)):
+            return sequences.joined(ctx, left, right)
+        if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
+            if isinstance(left.value, (str, tuple, list)):
+                return Static(PYTHON_OPERATORS[op](left.value, right.value))
+        return apply(ctx, op, [left, right], operator_call=True)
+
+    def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:
+        """Operands of which one may be None: Python's error where it is."""
+        symbol = {**_SYMBOLS, "power": "** or pow()"}.get(op)
+        if symbol is None:
+            self.ctx.fail("a matrix product of what may be None", "test it with `is None` first")
+        names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (left, right)]
+        left = present(
+            self.ctx, left, "TypeError", f"unsupported operand type(s) for {symbol}: 'NoneType' and '{names[1]}'"
+        )
+        text = f"unsupported operand type(s) for {symbol}: '{names[0]}' and 'NoneType'"
+        return left, present(self.ctx, right, "TypeError", text)
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, GrowingList) or (isinstance(value, Seq) and value.kind == "list")
+
+
+def _symbolic(ctx: Context, expr: Expr) -> bool:
+    """A linear form of sizes that do not change before the end of the iteration, or a product of what the call is
+    given: kept as it is, so that what is known of the sizes is known of it."""
+    if expr.dtype != "index" or buffers_read(expr):
+        return False
+    terms, _ = b.affine(expr)
+    if terms and variables_read(expr) <= ctx.entry and all(
+        isinstance(e, (Const, Var)) or (isinstance(e, Apply) and e.op in ("add", "multiply")) for e in walk_expr(expr)
+    ):
+        return True
+    return bool(terms) and all(
+        isinstance(t, Var) and b.is_size_name(t.name) and t.name not in ctx.list_counts for t in terms
+    )
+
+
+def _is_numbers(value: Value) -> bool:
+    """A number, or a tuple of numbers."""
+    if isinstance(value, Seq) and value.kind == "tuple":
+        return all(_is_numbers(i) for i in value.items)
+    return is_number(value) or isinstance(value, Scalar)
+
+
+def _is_frozen(kind: type) -> bool:
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return bool(parameters is not None and parameters.frozen)
+
+
+def _is_position(value: Array) -> bool:
+    """A bare arange: kept as arithmetic, not as memory."""
+    match value.body:
+        case Load():
+            return False
+        case _:
+            return not buffers_read(value.body) and len(value.axes) == 1 and _cheap(value.body)
+
+
+def _cheap(expr: Expr) -> bool:
+    match expr:
+        case Const() | Var():
+            return True
+        case Apply("cast" | "add" | "subtract" | "multiply", args):
+            return all(_cheap(a) for a in args)
+        case _:
+            return False

@@ -1,0 +1,391 @@
+"""Branches on run-time conditions, and what names stand for where their paths meet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transkern.frontend import characters, growing
+from transkern.frontend.assigning import Assignments
+from transkern.frontend.elementwise import describe, scalar_expr, select
+from transkern.frontend.expressions import RETURN
+from transkern.frontend.liveness import live_after
+from transkern.frontend.source import span_of
+from transkern.frontend.syntax import returns
+from transkern.frontend.trips import bound_of, stable_parts
+from transkern.frontend.types_of_scalars import scalar_kind
+from transkern.frontend.values import (
+    Array,
+    Char,
+    Function,
+    GrowingList,
+    Known,
+    Maybe,
+    Object,
+    OneOf,
+    OrNone,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Unbound,
+    Value,
+    children,
+    same_structure,
+    with_children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.traverse import variables_read
+
+
+class Branches(Assignments):
+    """`if`, and the joining of two paths' names."""
+
+    def branch(self, node: ast.If) -> bool:
+        """An `if`; True where nothing after it is reached. In an inlined function whose branch returns, what comes
+        after it moves into the other branch."""
+        self.ctx.span = span_of(node.test, self.scope.file)
+        condition = self.test(node.test)
+        if isinstance(condition, Static):
+            return self.block(node.body if condition.value else node.orelse)
+        assert isinstance(condition, Scalar)
+        return self.fork(condition.expr, node.body, node.orelse, live_after(self.node, node), node.test)
+
+    def fork(
+        self, condition: Expr, then: Sequence[ast.stmt], orelse: Sequence[ast.stmt], live: frozenset[str] | None,
+        test: ast.expr | None = None,
+    ) -> bool:  # fmt: skip
+        """Both branches of a run-time condition; of the names that they bind, those in `live` are joined."""
+        ctx = self.ctx
+        span = ctx.span
+        move = self.inlined and any(returns(s) for s in [*then, *orelse])
+        before, heap = dict(self.env), dict(ctx.heap)
+        heaps: list[dict[int, Value]] = []
+        outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
+        told: list[dict[str, Value]] = []
+        for statements in (then, orelse):
+            self.env.clear()
+            self.env.update(before)
+            told.append(self.told(test, statements is then))
+            self.env.update(told[-1])
+            ctx.heap = dict(heap)
+            self.ended = False
+            holds = condition if statements is then else b.logical_not(condition)
+            with ctx.block() as out, ctx.knowing(stable_parts(ctx, holds)):
+                done = self.block(statements)
+                if move and not done:
+                    done = self.finish()
+                outcomes.append((out, dict(self.env), done, self.ended))
+                heaps.append(ctx.heap)
+        (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
+        self.decides = condition
+        if move and (ended1 or ended2):
+            if ended1 and ended2:
+                self.merge_heaps(heaps[0], heaps[1], out1, out2)
+                self.merge(env1, env2, out1, out2, frozenset([RETURN]))
+            else:
+                self.env.clear()
+                self.env.update(env1 if ended1 else env2)
+                ctx.heap = heaps[0] if ended1 else heaps[1]
+        elif done1 and done2:
+            pass
+        elif done1 or done2:
+            self.env.clear()
+            self.env.update(env2 if done1 else env1)
+            ctx.heap = heaps[1] if done1 else heaps[0]
+        else:
+            for env, known in zip((env1, env2), told, strict=True):
+                env.update({k: before[k] for k, v in known.items() if env.get(k) is v})
+            self.merge_heaps(heaps[0], heaps[1], out1, out2)
+            self.merge(env1, env2, out1, out2, live)
+        ctx.span = span
+        leaves, stays, when = (out1, out2, condition) if done1 else (out2, out1, b.logical_not(condition))
+        if leaves and done1 != done2 and not (move and (ended1 or ended2)):
+            match leaves:
+                case [n.Guard(Const(False)) as raised]:  # a raise on a condition is a check
+                    ctx.emit(replace(raised, condition=b.logical_not(when)))
+                case _:
+                    ctx.emit(n.If(when, tuple(leaves)))
+            ctx.out.extend(stays)  # not in a branch: what it binds holds from here on
+        elif out1 or out2:
+            ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
+        self.ended = move and (ended1 or ended2)
+        return done1 and done2
+
+    def merge_heaps(
+        self, heap1: dict[int, Value], heap2: dict[int, Value], out1: list[n.Stmt], out2: list[n.Stmt]
+    ) -> None:
+        """What is in the lists, dicts and objects after one of two paths."""
+        ctx = self.ctx
+        merged = dict(heap1)
+        for token, two in heap2.items():
+            one = heap1.get(token)
+            if one is None or one is two or one == two:
+                merged[token] = two
+            elif same_structure(one, two):
+                joined = self.join("item", one, two, out1, out2)
+                for item in children(joined) or ():
+                    if isinstance(item, Unbound):
+                        ctx.fail(item.why, "give it one type on both paths")
+                merged[token] = joined
+            elif isinstance(one, Seq) and isinstance(two, Seq):
+                ctx.must_grow(token, "a list that has another length on each of two paths")
+            else:
+                problem = f"{describe(one)} on one path and {describe(two)} on the other"
+                ctx.fail(problem, "give it the same keys on both")
+        ctx.heap = merged
+
+    def merge(
+        self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt],
+        live: frozenset[str] | None,
+    ) -> None:  # fmt: skip
+        merged: dict[str, Value] = {}
+        self.joining = (env1, env2, live)
+        for name in [*env1, *[k for k in env2 if k not in env1]]:
+            one, two = env1.get(name), env2.get(name)
+            if one is not None and two is not None and (one is two or one == two):
+                merged[name] = one
+            elif live is not None and name not in live:
+                merged[name] = Unbound(f"`{name}` has different values on two paths")
+            elif one is None or two is None:
+                merged[name] = self.half(name, two or one, out1, out2, two is None)  # type: ignore[arg-type]
+            else:
+                merged[name] = self.join(name, one, two, out1, out2)
+        self.env.clear()
+        self.env.update(merged)
+
+    def join(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        """One value that is `one` after `out1` and `two` after `out2`."""
+        ctx = self.ctx
+        if isinstance(one, Unbound) or isinstance(two, Unbound):
+            return one if isinstance(one, Unbound) else two
+        differ = Unbound(f"`{name}` is {describe(one)} on one path and {describe(two)} on the other", self.decides)
+        if isinstance(one, Maybe) or isinstance(two, Maybe):
+            flag = ctx.variable(f"{name} is set", "bool")
+            for value, out in ((one, out1), (two, out2)):
+                bound = _bound(value)
+                out.append(n.Assign(flag.name, bound or b.FALSE, span=ctx.span))
+            one, two = (v.value if isinstance(v, Maybe) else v for v in (one, two))
+            joined = one if one == two else self.join(name, one, two, out1, out2)
+            return joined if isinstance(joined, Unbound) else Maybe(joined, flag)
+        if isinstance(one, Object) and isinstance(two, Object):
+            contents = self.join(name, ctx.heap[one.token], ctx.heap[two.token], out1, out2)
+            return contents if isinstance(contents, Unbound) else self.allocate(contents, name)
+        if same_structure(one, two):
+            items = tuple(
+                x if x == y else self.join(name, x, y, out1, out2)
+                for x, y in zip(children(one) or (), children(two) or (), strict=True)
+            )
+            bad = [i for i in items if isinstance(i, (Unbound, Maybe))]
+            return bad[0] if bad else with_children(one, items)
+        choices = [_choice(v) for v in (one, two)]
+        if None not in choices and not (_is_char(one) and _is_char(two)):
+            first, second = choices
+            assert first is not None and second is not None
+            options = tuple(dict.fromkeys((*first.options, *second.options)))
+            variable = ctx.variable(name, "index")
+            for choice, out in ((first, out1), (second, out2)):
+                out.append(n.Assign(variable.name, _renumbered(choice, options), span=ctx.span))
+            return OneOf(variable, options)
+        if any(isinstance(v, OrNone) or v == Static(None) for v in (one, two)):
+            return self.join_none(name, one, two, out1, out2) or differ
+        codes = [characters.code_of(v) for v in (one, two)]
+        if codes[0] is not None and codes[1] is not None:
+            variable = ctx.variable(name, "index")
+            for code, out in ((codes[0], out1), (codes[1], out2)):
+                out.append(n.Assign(variable.name, code, span=ctx.span))
+            return Char(variable)
+        lists = [ctx.deref(v) for v in (one, two)]
+        if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
+            return self.join_lists(name, lists[0], lists[1], out1, out2)
+        kind = scalar_kind(one, two)
+        if kind is not None:
+            variable = ctx.variable(name, kind[0])
+            for value, out in ((one, out1), (two, out2)):
+                place = ctx.places.get(name, ctx.span)
+                out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, value), kind[0]), span=place))
+            return Scalar(variable, kind[1])
+        if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
+            return self.join_arrays(name, one, two, out1, out2)
+        return differ
+
+    def join_none(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value | None:
+        """None or a value: a flag, and the value where there is one."""
+        ctx = self.ctx
+        nothing = [isinstance(v, Static) and v.value is None for v in (one, two)]
+        inner = [v.value if isinstance(v, OrNone) else v for v in (one, two)]
+        if any(_is_text(v) for v in inner):
+            return None
+        none = ctx.variable(f"{name} is None", "bool")
+        for value, absent, out in zip((one, two), nothing, (out1, out2), strict=True):
+            holds = value.none if isinstance(value, OrNone) else b.TRUE if absent else b.FALSE
+            out.append(n.Assign(none.name, holds, span=ctx.span))
+        joined: Value
+        if any(nothing):
+            joined = self.half(name, inner[nothing.index(False)], out1, out2, nothing[1])
+        else:
+            joined = inner[0] if inner[0] == inner[1] else self.join(name, inner[0], inner[1], out1, out2)
+        if isinstance(joined, Unbound):
+            return joined
+        return OrNone(joined.value if isinstance(joined, Maybe) else joined, none)
+
+    def join_lists(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        """A list that grows, with the elements of one of two."""
+        ctx = self.ctx
+        joined = growing.new(ctx, name)
+        for value, out in ((one, out1), (two, out2)):
+            with ctx.block() as more:
+                growing.extend(ctx, joined, value)
+            out.extend(more)
+        return joined
+
+    def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
+        """A name that has a value after `out1` only (`first`), or after `out2` only."""
+        ctx = self.ctx
+        if " " in name and not isinstance(value, (Scalar, Array, Seq)):
+            return value  # only read where it was set
+        if isinstance(value, (Unbound, Function, Known, GrowingList)):
+            return Unbound(f"`{name}` has a value on one of two paths only")
+        if children(value):
+            parts = [self.half(name, i, out1, out2, first) for i in children(value) or ()]
+            if not all(isinstance(p, Maybe) for p in parts):
+                return Unbound(f"`{name}` has a value on one of two paths only")
+            assert isinstance(parts[0], Maybe)
+            inner = tuple(p.value for p in parts if isinstance(p, Maybe))
+            return Maybe(with_children(value, inner), parts[0].bound)
+        here, there = (out1, out2) if first else (out2, out1)
+        bound: Expr = b.TRUE
+        if isinstance(value, Maybe):
+            bound = value.bound or b.FALSE
+            value = value.value
+        flag = ctx.variable(f"{name} is set", "bool")
+        here.append(n.Assign(flag.name, bound, span=ctx.span))
+        there.append(n.Assign(flag.name, b.FALSE, span=ctx.span))
+        if isinstance(value, Scalar):
+            variable = ctx.variable(name, value.dtype)
+            here.append(n.Assign(variable.name, value.expr, span=ctx.span))
+            there.append(n.Assign(variable.name, Const(0, value.dtype), span=ctx.span))
+            return Maybe(Scalar(variable, value.python), flag)
+        if isinstance(value, Array) and not value.identity:
+            if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
+                return Unbound(f"`{name}` has a value on one of two paths only")
+            buffer = ctx.buffer(name, value.dtype, value.dims)
+            here.append(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body, span=ctx.span))
+            ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+            shown = self.shown_elsewhere(name, value)
+            if shown:
+                ctx.chosen[buffer.name] = name, self.decides
+                ctx.note_copy(name, buffer.name, shown, self.decides)
+            return Maybe(ctx.whole(buffer), flag)
+        return Maybe(value, flag)
+
+    def shown_elsewhere(self, name: str, *values: Array) -> frozenset[str]:
+        """The buffers of `values` that other names show, or the caller's: `name` is about to be a copy of one."""
+        ctx = self.ctx
+        env1, env2, live = self.joining
+        found = set()
+        for value in values:
+            if not value.view:
+                continue
+            frames = [f for f in ctx.frames if f is not self.env]
+            inner = ((k, v) for env in (env1, env2) for k, v in env.items() if live is None or k in live)
+            outer = (item for f in frames for item in f.items())
+            held = ((" ", v) for contents in ctx.heap.values() for v in children(contents) or ())
+            others = (v for k, v in (*inner, *outer, *held) if k != name)
+            if ctx.buffers[value.base].role == "argument" or any(
+                isinstance(v, Array) and v.view and v.base == value.base for v in others
+            ):
+                found.add(value.base)
+        return frozenset(found)
+
+    def join_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        joined = self.joined_arrays(name, one, two, out1, out2)
+        shown = self.shown_elsewhere(name, one, two)
+        if shown and isinstance(joined, Array):
+            self.ctx.note_copy(name, joined.base, shown, self.decides)
+        return joined
+
+    def joined_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        ctx = self.ctx
+        seen = ctx.is_seen(name, one) or ctx.is_seen(name, two)
+        if one.mask is None and two.mask is None and one.dims == two.dims:
+            buffer = ctx.buffer(name, one.dtype, one.dims)
+            if seen:
+                ctx.chosen[buffer.name] = name, self.decides
+            for value, out in ((one, out1), (two, out2)):
+                index = tuple(a.var for a in value.axes)
+                out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
+            ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+            return ctx.whole(buffer)
+        known = [b.constant(d) for v in (one, two) for d in v.dims]
+        if one.mask is None and two.mask is None and any(k is not None for k in known) and not all(known):
+            # one is as long as the other happens to be: code for arguments where they agree
+            if all(ctx.assume_equal(p, q) for p, q in zip(one.dims, two.dims, strict=True)):
+                same = replace(two, axes=tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True)))
+                return self.joined_arrays(name, one, same, out1, out2)
+        if one.dims[1:] != two.dims[1:]:
+            if one.mask is None and two.mask is None and self.same_sizes(one, two):
+                axes = tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True))
+                return self.joined_arrays(name, one, replace(two, axes=axes), out1, out2)
+            return Unbound(f"`{name}` has different shapes on two paths", self.decides)
+        bounds = [bound_of(ctx, v.dims[0]) for v in (one, two)]
+        if None in bounds:
+            return Unbound(f"`{name}` has different sizes on two paths", self.decides)
+        bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
+        buffer = ctx.buffer(name, one.dtype, (bound, *one.dims[1:]))
+        if seen:
+            ctx.chosen[buffer.name] = name, self.decides
+        count = ctx.count(buffer.name, bound)
+        ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
+        for value, out in ((one, out1), (two, out2)):
+            with ctx.block() as extra:
+                self.fill(buffer, count, value)
+            out.extend(extra)
+        return ctx.whole(buffer, (count, *one.dims[1:]))
+
+    def same_sizes(self, one: Array, two: Array) -> bool:
+        """Whether two arrays have one shape where the call's sizes are as they may be assumed."""
+        pairs = list(zip(one.dims, two.dims, strict=True)) if len(one.dims) == len(two.dims) else [(b.ZERO, b.ONE)]
+        return all(self.ctx.assume_equal(x, y) for x, y in pairs)
+
+    def fill(self, buffer: n.Buffer, count: Var, value: Array) -> None:
+        """`value` into `buffer`, its length into `count`."""
+        ctx = self.ctx
+        if value.mask is not None:
+            ctx.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
+            return
+        ctx.emit(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body))
+        ctx.emit(n.Assign(count.name, value.dims[0]))
+
+
+def _bound(value: Value) -> Expr | None:
+    """The condition under which a name has its value; None where a loop is to be translated again to tell."""
+    if not isinstance(value, Maybe):
+        return b.TRUE
+    if value.bound is None and value.told is not None:
+        value.told()
+    return value.bound
+
+
+def _choice(value: Value) -> OneOf | None:
+    """A text or None as a choice."""
+    if isinstance(value, Static) and (value.value is None or type(value.value) is str):
+        return OneOf(b.ZERO, (value.value,))
+    return value if isinstance(value, OneOf) else None
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, (OneOf, Text)) or (isinstance(value, Static) and isinstance(value.value, str))
+
+
+def _is_char(value: Value) -> bool:
+    return characters.code_of(value) is not None
+
+
+def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:
+    """The choice's number among more options."""
+    numbers = [b.index(options.index(o)) for o in choice.options]
+    return select(choice.index, numbers)

@@ -1,0 +1,352 @@
+"""Loops: counted ones, `while`, those that are translated iteration by iteration, and `try`."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import pydoc
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transkern.frontend import iterating
+from transkern.frontend.branching import Branches
+from transkern.frontend.carried import LoopState
+from transkern.frontend.context import Catch, MustGrow, NotKnown, Terminated
+from transkern.frontend.desugar import CATCHES, has_jumps, without_jumps
+from transkern.frontend.expressions import UNROLLED
+from transkern.frontend.liveness import live_names
+from transkern.frontend.sharing import may_show, stored_before_made
+from transkern.frontend.source import span_of
+from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
+from transkern.frontend.trips import condition_of, stable_parts, trip_bound, trip_count
+from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Var
+
+_UNROLL, _FEW = 64, 16
+_PATIENCE = 5.0  # seconds for a loop's iterations one by one
+_ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
+
+
+class Loops(Branches):
+    """`for`, `while`, and `try`, which is a loop that runs once."""
+
+    def while_loop(self, node: ast.While, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> None:
+        assert not orelse, "`else` of a loop is a flag"
+        ctx = self.ctx
+        forever = isinstance(test, ast.Constant) and bool(test.value)
+
+        def trip(state: LoopState) -> n.Stmt:
+            with ctx.block() as head:
+                ctx.span = span_of(test, self.scope.file)
+                ctx.in_head += 1
+                try:
+                    condition = condition_of(self.test(test))
+                except Terminated:  # it raises
+                    return n.While(tuple(head), b.FALSE, ())
+                finally:
+                    ctx.in_head -= 1
+            ctx.trips.append(trip_bound(ctx, condition, state, body))
+            try:
+                with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
+                    if not self.block(body):
+                        state.back(self)
+            finally:
+                ctx.trips.pop()
+            return n.While(tuple(head), condition, tuple(inner))
+
+        saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
+        try:
+            self.loop(node, body, trip, (), b.TRUE if forever else None)
+        except NotKnown as error:
+            if error.wanted is not None or error.table is not None:
+                raise
+            ctx.restore(saved)
+            ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
+            self.env.clear()
+            self.env.update(env)
+            self.unrolled_while(test, body, error)
+
+    def unrolled_while(self, test: ast.expr, body: Sequence[ast.stmt], error: NotKnown) -> None:
+        """A `while` whose iterations are translated one by one, as each time it is known whether there is another."""
+        ctx = self.ctx
+        with ctx.block():
+            try:
+                first = self.test(test)
+            except Terminated:
+                raise error from None
+        if isinstance(first, Scalar):
+            ctx.must_be_known(first, error.problem, error.help)
+        for _ in range(_UNROLL):
+            with ctx.block() as extra:
+                holds = self.test(test)
+            if not isinstance(holds, Static) or has_jumps(body):
+                raise error
+            ctx.out.extend(extra)
+            if not holds.value:
+                return
+            if self.block(body):
+                raise Terminated
+        raise error
+
+    def for_loop(
+        self, node: ast.For, target: ast.expr, iterable: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
+    ) -> None:
+        ctx = self.ctx
+        assert not orelse, "`else` of a loop is a flag"
+        catches = getattr(node, CATCHES, None)
+        source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(iterable)
+        counted = iterating.iteration(ctx, source)
+        if isinstance(counted, list):
+            if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
+                ctx.fail(f"a loop over {len(counted)} different values", "loop over an array or a range", node)
+            self.unrolled(target, counted, body)
+            return
+        start, stop, step, element = counted
+        axis = ctx.fresh(target.id if isinstance(target, ast.Name) else "trip")  # no C name begins with step_
+        low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
+        ctx.ranges[axis] = (low, high)
+        trips = trip_count(start, stop, step)
+
+        def trip(state: LoopState) -> n.Stmt:
+            ctx.trips.append(trips)
+            try:
+                with ctx.block() as inner:
+                    ctx.ranges[axis] = (low, high)
+                    self.assign(target, element(start if b.constant(trips) == 1 else Var(axis)))
+                    if not (self.tried(body, *catches) if catches else self.block(body)):
+                        state.back(self)
+            finally:
+                ctx.trips.pop()
+            return n.Loop(axis, start, stop, step, "sequential", tuple(inner))
+
+        self.last_trips = None
+        targets = {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
+        saved, env, heap = ctx.snapshot(), dict(self.env), dict(ctx.heap)
+        count = b.constant(trips)
+        if count is not None and count <= _FEW and hasattr(node, UNROLLED):
+            items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
+            self.unrolled(target, items, body)
+            return
+
+        def again(check: Callable[[], None] = lambda: None) -> None:
+            """Begin anew, with the iterations one by one."""
+            assert count is not None
+            ctx.restore(saved)
+            ctx.heap, ctx.trips, ctx.loop_path = heap, outer_trips, path
+            self.env.clear()
+            self.env.update(env)
+            items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
+            self.unrolled(target, items, body, check)
+
+        outer_trips, path = list(ctx.trips), ctx.loop_path
+        try:
+            self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
+            self.last_trips = trips
+        except MustGrow:
+            if count is None or count > _FEW or catches:
+                raise
+            again()
+        except NotKnown as error:
+            if catches:
+                raise
+            # what must be known in the body is known where each iteration is translated by itself
+            if count is None and (error.wanted is not None or error.table is not None):
+                raise
+            if count is None and not isinstance(ctx.deref(source), GrowingList):
+                ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
+            if count is None or count > _UNROLL:
+                raise
+            started, first = time.monotonic(), error
+
+            def check() -> None:  # sizes that depend on sizes that depend on … double with each iteration
+                if time.monotonic() - started > _PATIENCE:
+                    raise first
+
+            again(check)
+
+    def tried(self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None]) -> bool:
+        """The body of a `try`, which exceptions of the handlers' `types` leave; `name` tells the handler's number."""
+        ctx = self.ctx
+        kinds = tuple((Exception,) if t is None else self.exception_classes(t) for t in types)
+
+        def leave(number: int) -> None:
+            before = dict(self.env)
+            self.env[name] = Static(number)
+            self.loops[-1].leave(self, True)
+            self.env.clear()
+            self.env.update(before)
+
+        ctx.catching.append(Catch(kinds, ctx.depth, leave))
+        try:
+            return self.block(body)
+        finally:
+            ctx.catching.pop()
+
+    def exception_classes(self, node: ast.expr) -> tuple[type[BaseException], ...]:
+        """The classes that an `except` names."""
+        if isinstance(node, ast.Tuple):
+            return tuple(c for e in node.elts for c in self.exception_classes(e))
+        return (self.exception_class(self.expr(node), node),)
+
+    def exception_class(self, kind: Value, node: ast.expr) -> type[BaseException]:
+        if isinstance(kind, Known) and kind.path.startswith("builtins."):
+            kind = Static(getattr(builtins, kind.path.removeprefix("builtins."), None))
+        if isinstance(kind, Known) and isinstance(found := pydoc.locate(kind.path), type):
+            kind = Static(found)
+        if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
+            self.ctx.fail("a computed exception", "name an exception class, such as ValueError", node)
+        found_class: type[BaseException] = kind.value
+        return found_class
+
+    def unrolled(
+        self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """A loop over values that are known one by one: its body once for each."""
+        self.jumps += 1
+        broken, skipped = f"broken {self.jumps}", f"skipped {self.jumps}"
+        jumps = has_jumps(body)
+        if jumps:
+            body = without_jumps(body, broken, skipped)
+            left = ast.copy_location(ast.Name(broken, ast.Load()), target)
+            first = ast.Assign([target], ast.Name(_ITEM, ast.Load()))
+            around = ast.If(ast.UnaryOp(ast.Not(), left), [first, *body], [])
+            for x in ast.walk(around):
+                if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+                    ast.copy_location(x, target)
+            self.env[broken] = Static(False)
+
+        def run(position: int) -> bool:
+            """The iterations from `position` on; True where the end is not reached."""
+            for at in range(position, len(items)):
+                check()
+                self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
+                try:
+                    if jumps:
+                        self.env[skipped] = Static(False)
+                        decided = self.env[broken]
+                        if isinstance(decided, Static) and decided.value:
+                            break
+                        if isinstance(decided, Static):
+                            self.assign(target, items[at])
+                            done = self.block(body)
+                        else:
+                            self.env[_ITEM] = items[at]
+                            done = self.block([around])
+                    else:
+                        self.assign(target, items[at])
+                        done = self.block(body)
+                    if done:
+                        return True
+                finally:
+                    self.pending.pop()
+            return False
+
+        if run(0):
+            raise Terminated
+
+    def loop(
+        self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None
+    ) -> None:
+        """A run-time loop: names that its body assigns become slots; their types are widened until they hold. `runs`
+        says, where it is known, whether there is a first iteration."""
+        ctx = self.ctx
+        span = span_of(node, self.scope.file)
+        assigned = assigned_names(body) | set(targets)
+        live, _ = live_names(self.node, node)
+        assigned -= self._changed_in_place(body, assigned)
+        before, heap = dict(self.env), dict(ctx.heap)
+        self._check_sharing(body, assigned, before)
+        state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
+        ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
+        begun, untyped = len(ctx.writes), len(ctx.untyped)
+        for _ in range(8):
+            # an iteration must not read again what one before it has changed
+            for frame in (*ctx.frames[:-1], before):
+                for name, filtered in ctx.outdated(frame, set(ctx.writes[begun:])):
+                    frame[name] = ctx.define(filtered, name)
+            saved = ctx.snapshot()
+            del ctx.untyped[untyped:]
+            self.env.clear()
+            self.env.update(before)
+            ctx.heap = dict(heap)
+            with ctx.block() as setup:
+                state.enter(self)
+                self.loops.append(state)
+                stored = len(ctx.stored)
+                try:
+                    ctx.span = span
+                    statement = trip(state)
+                finally:
+                    self.loops.pop()
+                changed = set(ctx.writes[begun:])
+                if any(ctx.outdated(frame, changed) for frame in (*ctx.frames[:-1], before)):
+                    state.widened = True
+                if any(owner.dtype or owner.columns for owner in ctx.untyped[untyped:]):
+                    state.widened = True
+                if len(ctx.stored) > stored:  # what the iteration took for known before its store may not be so
+                    state.widened = True
+            if not state.widened:
+                break
+            state.widened = False
+            ctx.restore(saved)
+            ctx.deferred = None
+        else:
+            ctx.fail("the types of this loop's variables do not settle", "", node)
+        ctx.loop_path = outer_path
+        if ctx.deferred is not None and not ctx.trips:
+            raise ctx.deferred
+        ctx.out.extend(setup)
+        ctx.span = span
+        ctx.emit(statement)
+        self.env.clear()
+        self.env.update(state.after(self))
+        ctx.heap = {**ctx.heap, **heap, **state.objects}
+
+    def _changed_in_place(self, body: Sequence[ast.stmt], assigned: set[str]) -> set[str]:
+        """Names of arrays that the body only changes by ``x += …``: that is a store, not an assignment."""
+        rebound = rebound_names(body)
+        found: set[str] = set()
+        for name in assigned - rebound:
+            value = self.env.get(name)
+            if isinstance(value, Array) and (value.ndim or value.view):
+                if not value.view or value.mask is not None:
+                    self.own(name, value)
+                found.add(name)
+        return found
+
+    def _check_sharing(self, body: Sequence[ast.stmt], assigned: set[str], before: dict[str, Value]) -> None:
+        """Names that the loop rebinds get memory of their own. That cannot be told from Python's sharing unless the
+        loop also stores into them while somebody else sees the array."""
+        stored = {s for s in stored_before_made(body) & assigned if not isinstance(before.get(s), (Static, Scalar))}
+        if not stored:
+            return
+        for name in sorted(assigned):
+            value = before.get(name)
+            if not isinstance(value, Array) or not value.view:
+                continue
+            others = [
+                k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
+            ]
+            touched = stored & may_show(name, body, [(name, k) for k in others])
+            if touched and (self.ctx.buffers[value.base].role == "argument" or others):
+                whose = f"also `{others[0]}`" if others else "an argument"
+                into = ", ".join(f"`{s}`" for s in sorted(touched))
+                self.ctx.fail(
+                    f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
+                    f"start the loop with a copy: {name} = {name}.copy()",
+                )
+
+
+def _constant(value: Value) -> Value:
+    """A Python number that has come out as a constant, and tuples of them."""
+    match value:
+        case Scalar(Const(number, "index"), True):
+            return Static(int(number))  # type: ignore[arg-type]
+        case Seq(items, kind):
+            return Seq(tuple(_constant(i) for i in items), kind)
+        case _:
+            return value

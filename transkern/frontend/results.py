@@ -1,0 +1,274 @@
+"""What a function hands back: arrays, views of arguments, lists, and what it has changed in them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.frontend import growing
+from transkern.frontend.context import Change, Context, Terminated
+from transkern.frontend.elementwise import as_array, describe, static_expr
+from transkern.frontend.expressions import RETURN, Expressions
+from transkern.frontend.values import (
+    Array,
+    Char,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Object,
+    OneOf,
+    OrNone,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Unbound,
+    Value,
+    children,
+    with_children,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.complexes import REAL, has_part
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.traverse import variables_read
+
+_MOST_NONE = 4
+
+
+class Results(Expressions):
+    """`return`, of whatever can be returned."""
+
+    def return_(self, value: ast.expr | None) -> None:
+        result = Static(None) if value is None else self.expr(value)
+        if self.inlined:
+            self.env[RETURN] = self.settle(result, "result")
+            assert not self.loops, "`return` inside a loop is a flag and a break"
+            self.ended = True
+            raise Terminated
+        self.hand_back(result)
+        raise Terminated
+
+    def hand_back(self, value: Value, decided: int = 0) -> None:
+        """Return `value` from the compiled function; where something in it may be None, each way by itself."""
+        ctx = self.ctx
+        found = _or_none(ctx, value)
+        if found is None:
+            ctx.emit(n.Return(self.returned(value)))
+            return
+        if decided > _MOST_NONE:
+            ctx.fail(f"returning more than {_MOST_NONE} things that may be None", "return fewer")
+        for is_none in (True, False):
+            heap = dict(ctx.heap)
+            with ctx.block() as out:
+                self.hand_back(_decided(ctx, value, found.none, is_none), decided + 1)
+            ctx.heap = heap
+            if is_none:
+                ctx.emit(n.If(found.none, tuple(out)))
+            else:
+                ctx.out.extend(out)
+
+    def returned(self, value: Value) -> n.Result:
+        """The result, and with it what was put into the arguments."""
+        ctx = self.ctx
+        result = self.result(value)
+        for token, given in ctx.given.items():
+            for change in _changes(ctx.paths[token], given, ctx.heap[token]):
+                if change not in ctx.changes:
+                    ctx.changes.append(change)
+        if not ctx.changes:
+            return result
+        tokens = {path: token for token, path in ctx.paths.items()}
+        parts: list[n.Result] = [result]
+        for path, kind, key in ctx.changes:
+            token = tokens[path]
+            if kind == "without":
+                parts.append(n.ConstantResult(None))
+                continue
+            now, before = ctx.heap[token], ctx.given[token]
+            if kind == "list":
+                parts.append(self.result(now))
+                continue
+            assert isinstance(now, (Dict, Record)) and isinstance(before, (Dict, Record))
+            item = now.get(key) or before.get(key)
+            if item is None:
+                ctx.fail(f"`{path}` gets `{key}` on some paths only", "set it on every path")
+            parts.append(self.result(item))
+        return n.TupleResult(tuple(parts))
+
+    def result(self, value: Value) -> n.Result:
+        """What is handed to the caller, of the type that NumPy gives."""
+        if isinstance(value, Object):
+            if value.token in self.ctx.paths:
+                name = f"{self.ctx.paths[value.token]}_itself"
+                self.ctx.returned.add(name)
+                return n.ArgumentResult(name)
+            value = self.ctx.deref(value)
+        match value:
+            case Static(v) if isinstance(v, np.generic):
+                return n.ScalarResult(static_expr(v), False)
+            case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
+                return n.ConstantResult(v)
+            case Seq(kind="set"):
+                self.ctx.fail("returning a set", "return a list or a tuple")
+            case Scalar(expr, python):
+                return n.ScalarResult(expr, python)
+            case Seq(items, kind):
+                return n.TupleResult(tuple(self.result(i) for i in items), kind)
+            case Dict(keys, items):
+                return n.TupleResult(tuple(self.result(i) for i in items), "dict", tuple(keys))
+            case Record(kind, names, items):
+                return n.TupleResult(
+                    tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
+                )  # fmt: skip
+            case GrowingList() as owner:
+                if owner.shared:
+                    problem = "returning a list whose arrays share memory with an argument"
+                    growing.must_be_fixed(self.ctx, owner, problem, "append copies")
+                if owner.head:
+                    self.ctx.fail("returning a deque", "return a list: list(queue)")
+                if (owner.dims and owner.row) or owner.prefix:  # lists in a list
+                    kind = "lists of numbers" if owner.python else "lists"
+                    return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
+                return _list_result(owner)
+            case Char(code):
+                return n.TupleResult((n.ScalarResult(code, True),), "character")
+            case OneOf(index, options):
+                return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
+            case Text():
+                self.ctx.fail("returning a text made of run-time numbers", "return the numbers")
+            case Array(identity=identity) if identity:
+                return n.ArgumentResult(identity)
+            case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
+                return self._view_result(value)
+            case Array() | Concatenation() | Static(np.ndarray()):
+                return self._array_result(as_array(self.ctx, value))
+            case Unbound(why):
+                self.ctx.fail(why)
+            case _:
+                self.ctx.fail(f"returning {describe(value)}")
+
+    def _class_path(self, kind: type) -> str:
+        if "<locals>" in kind.__qualname__:
+            self.ctx.fail(
+                f"returning an instance of `{kind.__name__}`, a class made inside a function",
+                "define the class at the top of its module",
+            )
+        return f"{kind.__module__}:{kind.__qualname__}"
+
+    def _view_result(self, value: Array) -> n.Result:
+        base = self.ctx.buffers[value.base]
+        if base.name in self.ctx.memories:
+            self.ctx.fail("a view of arguments that share memory as a result", "return a copy of it")
+        assert isinstance(value.body, Load)
+        offset, steps = [], []
+        names = [a.name for a in value.axes]
+        index, part = value.body.index, ""
+        if has_part(index):
+            part = "real" if index[-1] == REAL else "imag"
+            index = index[:-1]
+        for position in index:
+            terms, total = b.affine(position)
+            along: dict[str, Expr] = dict.fromkeys(names, b.ZERO)
+            rest: dict[Expr, int] = {}
+            for term, count in terms.items():
+                factors = term.args if isinstance(term, Apply) and term.op == "multiply" else (term, b.ONE)
+                mine = [f.name for f in factors if isinstance(f, Var) and f.name in along]
+                others = [f for f in factors if not (isinstance(f, Var) and f.name in along)]
+                if any(variables_read(f) & set(names) for f in others) or len(mine) > 1:
+                    return self._array_result(value)
+                if mine:
+                    along[mine[0]] = b.add(along[mine[0]], b.mul(b.index(count), b.product(tuple(others))))
+                else:
+                    rest[term] = count
+            offset.append(b.from_affine(rest, total))
+            steps.append(tuple(along.values()))
+        if len(index) != len(base.dims) and (len(index) != 1 or base.layout != "C"):
+            return self._array_result(value)
+        return n.ViewResult(base.name, value.dims, tuple(offset), tuple(steps), value.dtype, part)
+
+    def _array_result(self, value: Array) -> n.Result:
+        ctx = self.ctx
+        whole = (
+            value.mask is None and isinstance(value.body, Load) and (value.view or self._unshared(value.body.buffer))
+            and value.body.index == tuple(a.var for a in value.axes)
+        )  # fmt: skip
+        dims = value.dims
+        if (whole and self._covers(value)) or (
+            whole and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value)
+        ):
+            buffer = ctx.buffers[value.base]
+        else:
+            stored = ctx.define(value, "result")
+            dims = stored.dims
+            buffer = ctx.buffers[stored.base]
+        self.handed_out.add(buffer.name)
+        if buffer.role == "temporary" and dims == buffer.dims:
+            ctx.buffers[buffer.name] = replace(buffer, role="result")
+        return n.ArrayResult(buffer.name, dims, value.dtype, value.empty_dtype)
+
+    def _unshared(self, buffer: str) -> bool:
+        """Whether a copy of a temporary that is handed out may be the temporary itself: nobody else will see it."""
+        return self.ctx.buffers[buffer].role == "temporary" and buffer not in self.handed_out
+
+    def _covers(self, value: Array) -> bool:
+        return value.dims == self.ctx.buffers[value.base].dims
+
+    def _prefix(self, value: Array) -> bool:
+        """Whether only the first axis is shorter than the buffer: the data stand together."""
+        dims = self.ctx.buffers[value.base].dims
+        return value.dims[1:] == dims[1:]
+
+
+def _changes(path: str, given: Value, now: Value) -> list[Change]:
+    """What is to be done to an argument so that it holds what it should."""
+    if now is given or now == given:
+        return []
+    if isinstance(given, (Seq, GrowingList)):
+        return [(path, "list", None)]
+    assert isinstance(given, (Dict, Record)) and isinstance(now, (Dict, Record))
+    kind = "item" if isinstance(given, Dict) else "attribute"
+    mine, names = (v.keys if isinstance(v, Dict) else v.names for v in (given, now))
+    changed = [(path, kind, k) for k in names if now.get(k) != given.get(k)]
+    return changed + [(path, "without", k) for k in mine if k not in names]
+
+
+def _or_none(ctx: Context, value: Value) -> OrNone | None:
+    """Something in a result that may be None."""
+    value = ctx.deref(value)
+    if isinstance(value, OrNone):
+        return value
+    return next((found for i in children(value) or () if (found := _or_none(ctx, i)) is not None), None)
+
+
+def _decided(ctx: Context, value: Value, none: Expr, is_none: bool) -> Value:
+    """A result in which what depends on `none` is decided."""
+    if isinstance(value, Object):
+        ctx.heap[value.token] = _decided(ctx, ctx.heap[value.token], none, is_none)
+        return value
+    if isinstance(value, OrNone):
+        if value.none != none:
+            return value
+        return Static(None) if is_none else _decided(ctx, value.value, none, is_none)
+    items = children(value)
+    if not items:
+        return value
+    return with_children(value, tuple(_decided(ctx, i, none, is_none) for i in items))
+
+
+def _list_result(owner: GrowingList) -> n.Result:
+    """A list of run-time length: of numbers, of rows, or of tuples of these."""
+    if owner.columns:
+        return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
+    if owner.tags:
+        kinds = n.ListResult(owner.tags, owner.length, "uint8", False)
+        return n.TupleResult((n.ListResult(owner.buffer, owner.length, owner.dtype, owner.python), kinds), "tagged")
+    if owner.options:
+        numbers = n.ListResult(owner.buffer, owner.length, "index", True)
+        return n.TupleResult((numbers,), "texts", owner.options)
+    return n.ListResult(
+        owner.buffer if owner.dtype else "", b.size(owner.count), owner.dtype or "index", owner.python, owner.dims
+    )
