@@ -120,9 +120,9 @@ HELPERS: dict[str, str] = {
         "(double a) { return a >= 9223372036854775808.0 ? (T)(long long)(a - 9223372036854775808.0) ^ (T)1 << 63 "
         ": (T)(long long)a; }"
     ),
-    # GCC takes (double)(int64_t)x for trunc(x), which is -0.0 for -0.5, and does not wrap
-    "integer": "(double a) { return a == a ? (T)a : (T)((U)1 << (8 * sizeof(T) - 1)); }",
-    "integer_float": "(float a) { return a == a ? (T)a : (T)((U)1 << (8 * sizeof(T) - 1)); }",
+    # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
+    "integer": "(double a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
+    "integer_float": "(float a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "whole": _WHOLE.replace("F", "double"),
     "whole_float": _WHOLE.replace("F", "float"),
     "idiv1": (  # of 0, what x86 casts an infinity to
@@ -553,7 +553,8 @@ class CPrinter:
             name = _MATH[op] + ("f" if dtype in ("float32", "float16") else "")
             if _MATH[op] in VECTOR_MATH:
                 self.vector.add(name)
-            return f"{name}({', '.join(self.expr(a) for a in args)})", _ATOM
+            call = f"{name}({', '.join(self.expr(a) for a in args)})"
+            return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
         raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
 
     def _call(self, name: str, dtype: str, args: tuple[Expr, ...]) -> tuple[str, int]:
