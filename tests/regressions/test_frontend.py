@@ -314,3 +314,30 @@ def test_numbers_that_an_array_of_integers_does_not_hold(function: Callable[...,
     ):  # fmt: skip
         found, wanted = (call(f, [np.ones(2, dtype), value]) for f in (compiled, function))
         assert not difference(found, wanted), (value, difference(found, wanted))
+
+
+def target_of_two_loops(a: Any, k: int) -> Any:
+    for i in range(a.shape[0]):
+        for i in range(1, k):  # noqa: B007
+            pass
+        a[i - 1] += 1
+    return i
+
+
+def target_bound_before(k: int) -> Any:
+    i = 2.5
+    for i in range(k):  # noqa: B007
+        pass
+    return i * 2
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_a_loop_without_iterations_leaves_its_target(k: int) -> None:
+    """Its range was taken for that of the name: ``a[i - 1]`` with ``i == 0`` was stored in front of the array."""
+    alike(target_of_two_loops, np.zeros((4, 2)), k)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_a_loop_without_iterations_leaves_the_number_before_it(k: int) -> None:
+    """It was cut to an integer, as the target is one; now both are floats."""
+    assert transkern.compile(target_bound_before, target="cpu")(k) == target_bound_before(k)

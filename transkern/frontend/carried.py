@@ -236,7 +236,7 @@ class LoopState:
                 value = value.value
             if name not in self.kinds:
                 if self.is_live(name):
-                    self.kinds[name] = kind_of(ctx, value)
+                    self.kinds[name] = self._with_before(ctx, name, kind_of(ctx, value), value)
                     self.widened = True
                 continue
             if bound is None:
@@ -293,6 +293,16 @@ class LoopState:
                     return
         self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
         self.widened = True
+
+    def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
+        """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""
+        given = self.before.get(name)
+        if isinstance(given, Maybe):
+            given = given.value
+        number = isinstance(given, Scalar) or (isinstance(given, Static) and is_number(given))
+        if self.runs == b.TRUE or kind[0] != "scalar" or given is None or not number:
+            return kind
+        return join_kinds(ctx, name, kind_of(ctx, given), kind, value, given)
 
     def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """What the iteration has put into lists, dicts and objects from before the loop."""
