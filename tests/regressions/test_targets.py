@@ -39,3 +39,14 @@ def test_numbers_go_through_integers(function: Callable[..., Any], size: int, dt
     x = np.random.default_rng(size).uniform(-1.5, 1.5, size).astype(dtype)
     x[:3] = -0.5, -0.9, 6.0
     alike(function, x, np.zeros(size, dtype))
+
+
+def from_zero(x, k):
+    start = 0.0
+    return start - x, start - k, np.float32(0) - x[0]
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int64, np.float32, np.float64])
+def test_zero_less_an_integer_is_no_negative_zero(dtype: type) -> None:
+    """GCC 12 made it a change of sign."""
+    alike(from_zero, np.array([0, 1, 0, 1, 0, 0, 1, 0, 0]).astype(dtype), 0)

@@ -120,6 +120,8 @@ HELPERS: dict[str, str] = {
         "(double a) { return a >= 9223372036854775808.0 ? (T)(long long)(a - 9223372036854775808.0) ^ (T)1 << 63 "
         ": (T)(long long)a; }"
     ),
+    # GCC 12 takes 0.0 - (double)x of an integer for -(double)x, which is -0.0 for 0
+    "from_zero": "(T a) { return a == 0 ? (T)0 : -a; }",
     # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
     "integer": "(double a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "integer_float": "(float a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
@@ -563,6 +565,8 @@ class CPrinter:
     def _special(self, op: str, kind: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int] | None:
         x = args[0]
         match op, kind:
+            case "subtract", "f" if isinstance(x, Const) and str(x.value) in ("0", "0.0"):
+                return self._call("from_zero", dtype, (args[1],))
             case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
                 return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
             case (("add" | "maximum"), "b"):
