@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +13,6 @@ from transkern.ir import build as b
 from transkern.ir.expr import Const, Expr
 
 _FEW = 8
-_ORDERS = {ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal"}
 
 
 def item(ctx: Context, text: str, position: Value) -> Value:
@@ -50,17 +48,14 @@ def code_of(value: Value) -> Expr | None:
             return None
 
 
-def compare(ctx: Context, op: ast.cmpop, x: Value, y: Value) -> Value:
-    """A comparison of a character with another, or with a text."""
+def compare(ctx: Context, name: str, x: Value, y: Value) -> Value:
+    """The comparison `name` of a character with another, or with a text."""
     one, two = code_of(x), code_of(y)
-    if isinstance(op, (ast.Eq, ast.NotEq)):
-        equal = isinstance(op, ast.Eq)
-        if one is None or two is None:  # a longer text, or no text at all
-            return Static(not equal)
-        return Scalar(b.compare("equal" if equal else "not_equal", one, two), True)
-    if one is None or two is None:
-        ctx.fail(f"a comparison of {describe(x)} and {describe(y)}", "compare with one character")
-    return Scalar(b.compare(_ORDERS[type(op)], one, two), True)
+    if one is None or two is None:  # a longer text, or no text at all
+        if name not in ("equal", "not_equal"):
+            ctx.fail(f"a comparison of {describe(x)} and {describe(y)}", "compare with one character")
+        return Static(name == "not_equal")
+    return Scalar(b.compare(name, one, two), True)
 
 
 def contained(ctx: Context, value: Char, texts: list[Value]) -> Value:

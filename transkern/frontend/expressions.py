@@ -356,7 +356,7 @@ class Expressions:
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
         if isinstance(x, Char) or isinstance(y, Char):
-            return characters.compare(ctx, op, x, y)
+            return characters.compare(ctx, name, x, y)
         for one, two in ((x, y), (y, x)):
             if isinstance(one, OneOf) and isinstance(two, Static):
                 wanted = two.value

@@ -24,12 +24,6 @@ def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
 _STORING = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "nan_to_num", "shuffle"}
 
 
-def _inputs(name: str) -> int:
-    """How many operands the ufunc of a name has; 0 where there is none."""
-    found = getattr(np, name, None)
-    return found.nin if isinstance(found, np.ufunc) else 0
-
-
 def _owner(node: ast.expr) -> str:
     """The name of the array that ``x``, ``x[…]``, ``x.T``, ``x.reshape(…)`` is or shows."""
     while isinstance(node, (ast.Subscript, ast.Attribute, ast.Call)):
@@ -66,8 +60,6 @@ def stored_names(node: ast.AST) -> frozenset[str]:
                 names |= {_owner(v) for v in given}
             case ast.Call(func=ast.Attribute(attr=attr), args=[first, *_]) if attr in _STORING:
                 names.add(_owner(first))  # np.add.at(x, …), np.copyto(x, …)
-            case ast.Call(func=ast.Attribute(attr=attr), args=[_, *_, last]) if len(child.args) > _inputs(attr) > 0:
-                names.add(_owner(last))  # np.add(x, y, z)
             case ast.Call(func=ast.Attribute(value=value, attr="fill" | "sort" | "partition" | "put")):
                 names.add(_owner(value))
             case _:

@@ -14,13 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import variables_read, walk, with_bodies
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import stride_along, variables_read, walk, with_bodies
 
 _LONGEST = 1024
 """Elements of a run, at most: in longer ones the processor's own prefetching has started."""
@@ -70,7 +69,7 @@ class _Fetching:
             size = b.constant(b.product(info.dims))
             if info.layout == "C" and (size is None or size > _SMALL):
                 first = tuple(b.substitute(i, {**later, run.axis: Var(axis)}) for i in s.index)
-                per_line = _LINE // np.dtype("int64" if info.dtype == "index" else info.dtype).itemsize
+                per_line = _LINE // itemsize(info.dtype)
                 found = elements.setdefault(per_line, [])
                 fetch = n.Fetch(s.buffer, first, span=s.span)
                 if fetch not in found:
@@ -105,11 +104,4 @@ def _parts(e: Expr, op: str) -> tuple[Expr, ...]:
 
 def _along(index: Sequence[Expr], column: str, row: str) -> bool:
     """Whether subscripts go through neighbours as the column does, in a place that the row decides."""
-    terms, _ = b.affine(index[-1])
-    return (
-        len(index) > 1
-        and terms.get(Var(column)) == 1
-        and not any(column in variables_read(t) for t in terms if t != Var(column))
-        and not any(column in variables_read(i) for i in index[:-1])
-        and any(row in variables_read(i) for i in index[:-1])
-    )
+    return stride_along(index, column) == 1 and any(row in variables_read(i) for i in index[:-1])

@@ -26,14 +26,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from transkern.analysis.verdicts import reads_of
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -149,7 +148,7 @@ class _Tiling:
         shifts, slope = found
         arrays = {name: self.buffers[name] for p in passes for name, _, _ in p.touched}
         row_bytes = _sum(
-            b.mul(b.index(np.dtype(x.dtype).itemsize), b.product(x.dims[1:])) for x in arrays.values()
+            b.mul(b.index(itemsize(x.dtype)), b.product(x.dims[1:])) for x in arrays.values()
         )  # fmt: skip
         elements = all(len(x.dims) == 1 for x in arrays.values())
         planes = [inner for p in passes if (inner := _of_plane(p.rows)) is not None]

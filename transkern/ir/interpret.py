@@ -24,6 +24,7 @@ from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.library import spell
 from transkern.ir.ops import OPS
+from transkern.ir.storage import storage
 from transkern.ir.traverse import walk
 
 _ITERATIONS = 10_000_000
@@ -351,12 +352,12 @@ class _Machine:
         info = self.program.buffers[buffer]
         shape = tuple(max(0, self.value(d)) for d in info.dims)
         if info.is_reserved:
-            dtype = np.dtype("int64" if info.dtype == "index" else info.dtype)
+            dtype = np.dtype(storage(info.dtype))
             untouched = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
             memory = mmap.mmap(-1, max(1, int(np.prod(shape)) * dtype.itemsize), flags=untouched)
             self.memory[buffer] = np.frombuffer(memory, dtype, int(np.prod(shape))).reshape(shape)
             return
-        made = np.empty(shape, "int64" if info.dtype == "index" else info.dtype)
+        made = np.empty(shape, storage(info.dtype))
         if made.dtype.kind in "fc":
             made.fill(np.nan)
         elif made.size and made.dtype.kind != "b":
@@ -538,7 +539,7 @@ def _begin(op: str, dtype: str) -> Any:
     """The state of a reduction over nothing."""
     match op:
         case "sum" | "count":
-            return [] if np.dtype("int64" if dtype == "index" else dtype).kind in "fc" else _typed(0, dtype)
+            return [] if np.dtype(storage(dtype)).kind in "fc" else _typed(0, dtype)
         case "prod":
             return _typed(1, dtype)
         case "any" | "all":
@@ -572,12 +573,12 @@ def _finish(state: Any, dtype: str) -> Any:
 
 
 def _lowest(dtype: str) -> Any:
-    kind = np.dtype("int64" if dtype == "index" else dtype)
+    kind = np.dtype(storage(dtype))
     return False if kind.kind == "b" else -np.inf if kind.kind == "f" else np.iinfo(kind).min
 
 
 def _highest(dtype: str) -> Any:
-    kind = np.dtype("int64" if dtype == "index" else dtype)
+    kind = np.dtype(storage(dtype))
     return True if kind.kind == "b" else np.inf if kind.kind == "f" else np.iinfo(kind).max
 
 

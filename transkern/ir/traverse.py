@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from transkern.ir import nodes as n
-from transkern.ir.build import map_expr
+from transkern.ir.build import affine, map_expr
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 
 _EXPR = (Const, Var, Load, Apply, Reduce)
@@ -42,6 +42,16 @@ def variables_read(expr: Expr) -> set[str]:
     if isinstance(expr, Var):
         return {expr.name}
     return {e.name for e in walk_expr(expr) if isinstance(e, Var)}
+
+
+def stride_along(index: Sequence[Expr], axis: str) -> int | None:
+    """By how many elements of a contiguous array subscripts go on with `axis`: through the last of them, by a constant
+    (0 where they do not); None where that is not so."""
+    if any(axis in variables_read(i) for i in index[:-1]):
+        return None
+    terms, _ = affine(index[-1]) if index else ({}, 0)
+    stride = terms.pop(Var(axis, "index"), 0)
+    return None if any(axis in variables_read(t) for t in terms) else stride
 
 
 def own_exprs(statement: n.Stmt) -> Iterator[Expr]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 
-def index(values: Any, wanted: Any) -> Any:
+def _first(values: Any, wanted: Any) -> Any:
     at = -1
     for i in range(len(values)):
         if values[i] == wanted:
             at = i
             break
+    return at
+
+
+def index(values: Any, wanted: Any) -> Any:
+    at = _first(values, wanted)
     if at < 0:
         raise ValueError(f"{wanted!r} is not in list")
     return at
@@ -25,11 +30,7 @@ def count(values: Any, wanted: Any) -> Any:
 
 
 def remove(values: Any, wanted: Any) -> Any:
-    at = -1
-    for i in range(len(values)):
-        if values[i] == wanted:
-            at = i
-            break
+    at = _first(values, wanted)
     if at < 0:
         raise ValueError("list.remove(x): x not in list")
     values.pop(at)

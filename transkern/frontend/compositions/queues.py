@@ -64,10 +64,7 @@ def heappushpop(heap: Any, item: Any) -> Any:
         return item
     if not heap[0] < item:
         return item
-    smallest = heap[0]
-    heap[0] = item
-    _sink(heap, 0)
-    return smallest
+    return heapreplace(heap, item)
 
 
 def heapify(x: Any) -> None:

@@ -19,6 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
+from transkern.ir.storage import storage
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
@@ -267,7 +268,7 @@ class KernelPrinter:
         size: Expr = b.product(info.dims)
         constant = b.constant(size)
         kind = self.c.type(info.dtype)
-        if constant is not None and constant * np.dtype(_storage(info.dtype)).itemsize <= _STACK_BYTES:
+        if constant is not None and constant * np.dtype(storage(info.dtype)).itemsize <= _STACK_BYTES:
             self.line(f"{kind} {ident(buffer)}[{max(1, constant)}];")
             return
         if info.is_reserved:
@@ -748,10 +749,6 @@ def _rounded(s: n.Loop) -> n.Loop:
     up = b.mul(lanes, Apply("floor_divide", (b.add(s.stop, b.index(_LANES - 1)), lanes), "index"))
     stop = b.minimum(up, s.spare) if s.stop != s.spare else s.stop
     return replace(s, start=start, stop=stop)
-
-
-def _storage(dtype: str) -> str:
-    return "int64" if dtype == "index" else dtype
 
 
 def _wrapped(params: Sequence[str]) -> str:

@@ -18,6 +18,8 @@ from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.library import spell
+from transkern.ir.storage import itemsize as itemsize_of
+from transkern.ir.storage import storage
 from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
 from transkern.targets.cpu import glue
@@ -434,7 +436,7 @@ class _Module:
             self.dtypes[dtype] = None
             dims = ", ".join(c.expr(d) for d in extents) or "0"
             self.line(f"if (py_{name}_array) Py_DecRef(py_{name}_array);")
-            itemsize = np.dtype(_numpy_name(info.dtype)).itemsize
+            itemsize = itemsize_of(info.dtype)
             constant = b.constant(size)
             if (constant is not None and constant * itemsize < 1 << 20) or not extents:
                 made = f"new_array(numpy_{dtype}, {len(extents)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
@@ -521,7 +523,7 @@ class _Module:
                 )
                 return f"{make}({text})"
             case n.ScalarResult(value, False):
-                dtype = _numpy_name(value.dtype)
+                dtype = storage(value.dtype)
                 return self.numpy_scalar(c.expr(value), value.dtype, dtype)
             case n.ArrayResult():
                 return self.array_result(r)
@@ -635,7 +637,7 @@ class _Module:
     def list_result(self, buffer: str, count: str, dtype: str, python: bool, dims: Sequence[str]) -> str:
         if not buffer:
             return "PyList_New(0)"
-        numpy_dtype = _numpy_name(dtype)
+        numpy_dtype = storage(dtype)
         self.dtypes[numpy_dtype] = None
         held = self.fresh("list")
         self.line(f"void *{held}_data;")
@@ -714,10 +716,6 @@ def _doc(program: n.Program) -> str:
     return f"{program.name}({', '.join(p.name for p in program.params)})"
 
 
-def _numpy_name(dtype: str) -> str:
-    return "int64" if dtype == "index" else dtype
-
-
 def param_text(param: n.Param) -> str:
     match param:
         case n.ArrayParam(name, dtype, dims, layout):
@@ -733,7 +731,7 @@ def param_text(param: n.Param) -> str:
 
 def _seen(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:
     """The dtype and the dims of a buffer as NumPy sees it."""
-    return (buffer.element, buffer.dims[:-1]) if buffer.element else (_numpy_name(buffer.dtype), buffer.dims)
+    return (buffer.element, buffer.dims[:-1]) if buffer.element else (storage(buffer.dtype), buffer.dims)
 
 
 def _shown(arg: Expr) -> str:

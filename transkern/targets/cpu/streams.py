@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
-from transkern.ir.traverse import variables_read, walk
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import stride_along, variables_read, walk
 from transkern.targets.clike import ident
 
 if TYPE_CHECKING:
@@ -61,10 +60,7 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
             return []
         if len(x.index) not in (1, len(info.dims)):
             return []
-        terms, _ = b.affine(x.index[-1])
-        if terms.get(Var(s.axis)) != 1 or any(s.axis in variables_read(i) for i in x.index[:-1]):
-            return []
-        if any(s.axis in variables_read(t) for t in terms if t != Var(s.axis)):
+        if stride_along(x.index, s.axis) != 1:
             return []
         volume = b.product(info.dims)
         if not variables_read(volume) <= printer.given:
@@ -77,13 +73,9 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
     return stores
 
 
-def _itemsize(info: n.Buffer) -> int:
-    return np.dtype("int64" if info.dtype == "index" else info.dtype).itemsize
-
-
 def _least(info: n.Buffer) -> int:
     """The elements of results from which on they go past the caches."""
-    return _BYTES // _itemsize(info)
+    return _BYTES // itemsize(info.dtype)
 
 
 def print_streamed(
@@ -100,7 +92,7 @@ def print_streamed(
     conditions = list(dict.fromkeys(f"{c.operand(b.product(x.dims))} >= {_least(x)}" for x in infos))
     for x, info in zip(stores, infos, strict=True):
         if len(x.index) > 1:  # rows of whole lines: a line that two stores share would be read all the same
-            conditions.append(f"{c.factor(info.dims[-1])} % {64 // _itemsize(info)} == 0")
+            conditions.append(f"{c.factor(info.dims[-1])} % {64 // itemsize(info.dtype)} == 0")
     printer.line("if (" + " && ".join(conditions) + ") {  // larger than the caches")
     printer.depth += 1
     if threads:

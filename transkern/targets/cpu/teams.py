@@ -76,7 +76,6 @@ def wait_for_all(printer: KernelPrinter) -> None:
     printer.line(f"meet(&{printer.meeting});")
 
 
-
 def team(printer: KernelPrinter, s: n.Loop) -> str:
     """The condition under which one team of threads runs all of a loop in order, or nothing.
 

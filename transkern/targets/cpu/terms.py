@@ -14,13 +14,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
-from transkern.ir.traverse import variables_read, walk_expr
+from transkern.ir.storage import itemsize
+from transkern.ir.traverse import stride_along, variables_read, walk_expr
 from transkern.targets.clike import ident
 
 if TYPE_CHECKING:
@@ -43,6 +42,11 @@ class Sums:
 
     lets: tuple[n.Let, ...]
     chains: tuple[tuple[n.Assign, Expr], ...]
+
+    @property
+    def values(self) -> list[Expr]:
+        """What may be computed side by side."""
+        return [*(x.value for x in self.lets), *(term for _, term in self.chains)]
 
 
 def sums_of(s: n.Loop, program: n.Program) -> Sums | None:
@@ -68,23 +72,22 @@ def sums_of(s: n.Loop, program: n.Program) -> Sums | None:
         if variables_read(term) & changed or not term.dtype.startswith("float") or not isinstance(term, Apply):
             return None
         chains.append((x, term))
-    values = [*(x.value for x in lets), *(term for _, term in chains)]
+    sums = Sums(tuple(lets), tuple(chains))
     known: dict[str, Expr] = {}
     for let in lets:
         if let.value.dtype == "index":
             known[let.name] = b.substitute(let.value, known)
-    loads = [e for v in values for e in walk_expr(v) if isinstance(e, Load)]
+    loads = [e for v in sums.values for e in walk_expr(v) if isinstance(e, Load)]
     in_rows = all(_in_a_row(e, program.buffers[e.buffer], s.axis, known) for e in loads)
-    return Sums(tuple(lets), tuple(chains)) if in_rows else None
+    return sums if in_rows else None
 
 
 def print_sums(printer: KernelPrinter, s: n.Loop, sums: Sums) -> None:
     """The loop `s` in blocks, and what is left."""
     c, axis = printer.c, s.axis
     block, at = (printer.names.fresh(name) for name in (f"{axis}_block", "at"))
-    values = [*(x.value for x in sums.lets), *(term for _, term in sums.chains)]
-    costly = any(_costly(e) for v in values for e in walk_expr(v))
-    widest = max(np.dtype(term.dtype).itemsize for _, term in sums.chains)
+    costly = any(_costly(e) for v in sums.values for e in walk_expr(v))
+    widest = max(itemsize(term.dtype) for _, term in sums.chains)
     start, stop = c.expr(s.start), c.operand(s.stop)
     printer.line(f"int64_t {block} = {start};")
     printer.line(f"for (; {block} + {_BLOCK} <= {stop}; {block} += {_BLOCK}) {{")
@@ -136,10 +139,5 @@ def _with_term(value: Expr, term: Expr, by: Var) -> Expr:
 
 def _in_a_row(e: Load, info: n.Buffer, axis: str, known: Mapping[str, Expr]) -> bool:
     """Whether neighbouring iterations read one element, or neighbours."""
-    index = [b.substitute(i, known) for i in e.index]
-    if not any(axis in variables_read(i) for i in index):
-        return True
-    if info.layout != "C" or any(axis in variables_read(i) for i in index[:-1]):
-        return False
-    terms, _ = b.affine(index[-1])
-    return abs(terms.get(Var(axis), 0)) <= 1 and not any(axis in variables_read(t) for t in terms if t != Var(axis))
+    stride = stride_along([b.substitute(i, known) for i in e.index], axis)
+    return stride == 0 or (stride in (1, -1) and info.layout == "C")

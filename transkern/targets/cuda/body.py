@@ -10,9 +10,10 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk
 from transkern.targets.clike import CPrinter, ident
-from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, itemsize, reduction, running
+from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, reduction, running
 
 LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
 

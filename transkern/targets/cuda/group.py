@@ -14,6 +14,7 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -27,7 +28,7 @@ from transkern.targets.clike import ident
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
-from transkern.targets.cuda.spelling import TYPES, itemsize
+from transkern.targets.cuda.spelling import TYPES
 
 
 class GroupBody(Body):

@@ -11,11 +11,11 @@ from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.library import has, spell
+from transkern.ir.storage import storage
 from transkern.ir.traverse import result_buffers, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
-from transkern.targets.cuda.spelling import storage
 
 _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
-from transkern.targets.cuda.spelling import TYPES, storage
+from transkern.ir.storage import storage
+from transkern.targets.cuda.spelling import TYPES
 
 THREADS = 256  # a block of an elementwise kernel
 REDUCED = 8  # elements that a thread of a reduction takes at least, before there is a second block for it

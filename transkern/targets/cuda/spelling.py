@@ -13,6 +13,7 @@ import numpy as np
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Var
+from transkern.ir.storage import storage
 from transkern.targets.clike import CPrinter, kind_of
 
 TYPES = {
@@ -22,15 +23,6 @@ TYPES = {
 }  # fmt: skip
 
 PREFIX = "static __device__ __forceinline__"
-
-
-def storage(dtype: str) -> str:
-    """The NumPy dtype of an array that holds `dtype`."""
-    return "int64" if dtype == "index" else dtype
-
-
-def itemsize(dtype: str) -> int:
-    return np.dtype(storage(dtype)).itemsize
 
 
 @dataclass(frozen=True, slots=True)
