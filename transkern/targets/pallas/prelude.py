@@ -113,7 +113,7 @@ def _array(of, value, dtype, dims):
     if np.ndim(value) != dims or jnp.result_type(value) != jax.dtypes.canonicalize_dtype(dtype):
         raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, '
                         f'got {jnp.result_type(value)} with {np.ndim(value)}')
-    return jnp.asarray(value)
+    return jax.device_put(value, may_alias=False) if isinstance(value, np.ndarray) else jnp.asarray(value)
 ''',
     "_index_array": '''
 def _index_array(of, value, dims):
