@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import transkern
 from transkern.fuse.promote import promote_elements
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 from transkern.pipeline import BEFORE_LOOPS, PASSES, program_of
@@ -184,3 +186,29 @@ def test_branches_that_set_what_lives_in_lanes_choose_values(columns: int) -> No
     program = program_of(source, "best", "best(float64[n,m], float64[1])", PASSES)
     lanes = [s for s in walk(program.body) if isinstance(s, n.Loop) and s.axis.startswith("lane")]
     assert lanes and not any(isinstance(s, n.If) for loop in lanes for s in walk(loop.body))
+
+
+def both_ways(a, x, y, u, v):
+    """Two nests that become one loop; only the second is contiguous along it."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            x[i] += a[i, j] * y[j]
+    for i in range(a.shape[0]):
+        for j in range(a.shape[0]):
+            u[i] += a[j, i] * v[j]
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 64, 65, 150])
+def test_nests_with_other_strides_take_lanes_of_their_own(size: int) -> None:
+    rng = np.random.default_rng(size)
+    mine = [rng.standard_normal((size, size)), *(rng.standard_normal(size) for _ in range(4))]
+    theirs = copy.deepcopy(mine)
+    transkern.compile(both_ways, target="cpu")(*mine)
+    both_ways(*theirs)
+    for one, other in zip(mine, theirs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    types = "both_ways(float64[n,n], float64[n], float64[n], float64[n], float64[n])"
+    program = program_of(of(both_ways), "both_ways", types, PASSES)
+    kernels = [x for s in walk(program.body) if isinstance(s, n.Kernel) for x in s.body]
+    steps = [x.step for x in kernels if isinstance(x, n.Loop)]
+    assert sorted(b.constant(s) or 0 for s in steps) == [8, 64]

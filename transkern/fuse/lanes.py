@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from transkern.fuse.together import Copy, always, lanes_own, only_lanes, renamed, repeatable
+from transkern.fuse.copies import with_own_names
+from transkern.fuse.together import Copy, always, independent, lanes_own, only_lanes, renamed, repeatable
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
@@ -85,6 +86,9 @@ class _Blocking:
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel":
+            parts = self.apart(s)
+            if len(parts) > 1:
+                return [x for part in parts for x in self.statement(part)]
             plan = self.plan(s)
             if plan is not None:
                 return self.carry_out(plan)
@@ -94,6 +98,25 @@ class _Blocking:
         return [with_bodies(s, self.block)]
 
     # --- which loop
+
+    def apart(self, s: n.Loop) -> list[n.Loop]:
+        """The loop, or two: one with the nests that are contiguous along its lanes and one with those that are not,
+        which take few lanes and would have the others go over memory in short pieces."""
+        *around, last = _nest(s)
+        near: list[n.Stmt] = []
+        far: list[n.Stmt] = []
+        for group in independent(last.body):
+            is_far = _has_loops(group) and contiguous(last.axis, group, self.buffers) <= 0
+            (far if is_far else near).extend(group)
+        if not _has_loops(near) or not _has_loops(far):
+            return [s]
+        made = []
+        for body in (near, far):
+            loop = replace(last, body=tuple(body))
+            for x in reversed(around):
+                loop = replace(x, body=(loop,))
+            made.append(loop)
+        return [made[0], with_own_names(made[1], self.names, {}, self.buffers)]
 
     def plan(self, s: n.Loop) -> _Plan | None:
         nest = _nest(s)
@@ -333,6 +356,10 @@ def _at_least(extent: Expr, count: int) -> bool:
 
 def _bounds(loop: n.Loop) -> set[str]:
     return variables_read(loop.start) | variables_read(loop.stop)
+
+
+def _has_loops(body: Iterable[n.Stmt]) -> bool:
+    return any(isinstance(s, n.Loop) for s in walk(body))
 
 
 def _is_nest(body: tuple[n.Stmt, ...]) -> bool:

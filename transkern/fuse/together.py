@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import map_own, scalars_set, scalars_used, walk, with_bodies
+from transkern.ir.traverse import buffers_used, buffers_written, map_own, scalars_set, scalars_used, walk, with_bodies
 
 
 @dataclass(slots=True)
@@ -86,6 +86,22 @@ def repeatable(body: Sequence[n.Stmt]) -> bool:
             return False
     top = {s.name for s in body if isinstance(s, n.Let)}
     return not any(isinstance(x, n.Let) and x.name in top for s in body if isinstance(s, n.Loop) for x in walk(s.body))
+
+
+def independent(body: Sequence[n.Stmt]) -> list[list[n.Stmt]]:
+    """Statements in groups that may run in any order: none sets a variable or stores into an array that another has."""
+    groups: list[tuple[list[n.Stmt], set[str], set[str]]] = []  # with what they set, and all that they touch
+    for s in body:
+        own = [x.buffer for x in walk((s,)) if isinstance(x, n.Alloc)]
+        sets = scalars_set(s) | buffers_written(s) | set(own)
+        touches = sets | scalars_used(s) | buffers_used(s)
+        members: list[n.Stmt] = []
+        for group in [g for g in groups if g[1] & touches or sets & g[2]]:
+            groups.remove(group)
+            members += group[0]
+            sets, touches = sets | group[1], touches | group[2]
+        groups.append(([*members, s], sets, touches))
+    return [members for members, _, _ in groups]
 
 
 def only_lanes(block: Sequence[n.Stmt], lane: Var) -> bool:
