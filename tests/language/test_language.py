@@ -17,6 +17,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     complex_numbers,
     corners,
     everyday,
+    lists_of_lists,
     lists_of_numbers,
     nones,
     shared_memory,

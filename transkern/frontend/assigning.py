@@ -82,10 +82,10 @@ class Assignments(Results):
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx
         match value:
-            case Scalar(expr, True) if _symbolic(ctx, expr):
+            case Scalar(expr, True, None) if _symbolic(ctx, expr):
                 return value
-            case Scalar(expr, python):
-                return Scalar(ctx.let(expr, name), python)
+            case Scalar(expr, python, tag):
+                return Scalar(ctx.let(expr, name), python, None if tag is None else ctx.let(tag, f"{name} type"))
             case Array(axes=()) if not value.view:
                 return replace(value, body=ctx.let(value.body, name))
             case Array(mask=None, view=False):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transkern.frontend import characters, growing
+from transkern.frontend import characters, growing, rows
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.elementwise import describe, scalar_expr, select
 from transkern.frontend.expressions import RETURN
@@ -25,6 +25,7 @@ from transkern.frontend.values import (
     Object,
     OneOf,
     OrNone,
+    Row,
     Scalar,
     Seq,
     Static,
@@ -171,7 +172,12 @@ class Branches(Assignments):
             one, two = (v.value if isinstance(v, Maybe) else v for v in (one, two))
             joined = one if one == two else self.join(name, one, two, out1, out2)
             return joined if isinstance(joined, Unbound) else Maybe(joined, flag)
+        if isinstance(one, Row) or isinstance(two, Row):
+            return rows.joined(ctx, name, one, two, out1, out2) or differ
         if isinstance(one, Object) and isinstance(two, Object):
+            for mine, other in ((one, two), (two, one)):
+                if _of_other_lengths(ctx.deref(mine), ctx.deref(other)) and ctx.sites[mine.token] not in ctx.growing:
+                    ctx.must_grow(mine.token, differ.why)
             contents = self.join(name, ctx.heap[one.token], ctx.heap[two.token], out1, out2)
             return contents if isinstance(contents, Unbound) else self.allocate(contents, name)
         if same_structure(one, two):
@@ -207,7 +213,12 @@ class Branches(Assignments):
             for value, out in ((one, out1), (two, out2)):
                 place = ctx.places.get(name, ctx.span)
                 out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, value), kind[0]), span=place))
-            return Scalar(variable, kind[1])
+            tag = None
+            if any(isinstance(v, Scalar) and v.tag is not None for v in (one, two)):
+                tag = ctx.variable(f"{name} type", "uint8")
+                for value, out in ((one, out1), (two, out2)):
+                    out.append(n.Assign(tag.name, growing.tag_of(value), span=ctx.span))
+            return Scalar(variable, kind[1], tag)
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
         return differ
@@ -389,3 +400,10 @@ def _renumbered(choice: OneOf, options: tuple[str | None, ...]) -> Expr:
     """The choice's number among more options."""
     numbers = [b.index(options.index(o)) for o in choice.options]
     return select(choice.index, numbers)
+
+
+def _of_other_lengths(one: Value, two: Value) -> bool:
+    """Whether `one` is a list that is known, and `two` one of another length."""
+    if not isinstance(one, Seq) or one.kind != "list":
+        return False
+    return isinstance(two, GrowingList) or (isinstance(two, Seq) and len(two.items) != len(one.items))

@@ -24,6 +24,7 @@ from transkern.frontend.values import (
     OneOf,
     OrNone,
     Record,
+    Row,
     Scalar,
     Seq,
     Static,
@@ -68,6 +69,7 @@ class LoopState:
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
+        self.tagged: set[str] = set()  # names of numbers of several types
         self.uncounted: set[str] = set()  # names that some iteration does not increase
         self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
@@ -135,7 +137,11 @@ class LoopState:
                     ctx.ranges[variable.name] = low_high
                 value = Const(0, dtype) if initial is None else b.cast(scalar_expr(ctx, initial), dtype)
                 ctx.emit(n.Assign(variable.name, value))
-                return Scalar(variable, python)
+                tag = None
+                if name in self.tagged:
+                    tag = ctx.variable(f"{name} type", "uint8")
+                    ctx.emit(n.Assign(tag.name, growing.tag_of(Static(0) if initial is None else initial)))
+                return Scalar(variable, python, tag)
             case ("array", dtype, dims, facts):
                 buffer = ctx.buffer(name, dtype, dims, **facts)
                 if initial is not None:
@@ -192,6 +198,10 @@ class LoopState:
                 made_object = ctx.allocate(contents, ("fixed",))
                 self.fresh[made_object.token] = contents
                 return made_object
+            case ("row", rows):
+                number = ctx.variable(name, "index")
+                ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Row) else b.ZERO))
+                return Row(rows, number)
             case ("list", dtype, python):
                 return growing.carried(ctx, name, dtype, python, initial)
             case ("same", value):
@@ -251,6 +261,11 @@ class LoopState:
                 self.widened = True
                 continue
             slot = self.slots[name]
+            is_tagged = isinstance(value, Scalar) and value.tag is not None
+            if is_tagged and name not in self.tagged and wanted[0] == "scalar":
+                self.tagged.add(name)
+                self.widened = True
+                continue
             if isinstance(slot, Object) and slot.token in self.fresh:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
             if isinstance(slot, OrNone):
@@ -382,7 +397,9 @@ class LoopState:
         growing.assign_all(ctx, lists)
         pending = [
             (Scalar(s.code, True), Scalar(code, True))
-            if isinstance(s, Char) and (code := code_of(v)) is not None else (s, v) for s, v in pending
+            if isinstance(s, Char) and (code := code_of(v)) is not None else
+            (Scalar(s.number, True), Scalar(v.number, True)) if isinstance(s, Row) and isinstance(v, Row) else (s, v)
+            for s, v in pending
         ]  # fmt: skip
         changing |= {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
         for slot, value in pending:
@@ -395,7 +412,8 @@ class LoopState:
                         held = ctx.fresh("next")
                         ctx.emit(n.Let(held, expr))
                         expr = Var(held, slot.dtype)
-                settled.append((slot, Scalar(expr, slot.python)))
+                tag = None if slot.tag is None else growing.tag_of(value)
+                settled.append((slot, Scalar(expr, slot.python, tag)))
             elif isinstance(slot, Array) and isinstance(value, Array):
                 reads = buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
                 if len(pending) > 1 and reads & (moving - {slot.base}):
@@ -414,6 +432,8 @@ class LoopState:
                 assert isinstance(slot.expr, Var) and isinstance(value, Scalar)
                 place = ctx.places.get(names.get(slot.expr.name, ""), ctx.span)
                 ctx.out.append(n.Assign(slot.expr.name, value.expr, span=place))
+                if isinstance(slot.tag, Var) and value.tag is not None and value.tag != slot.tag:
+                    ctx.out.append(n.Assign(slot.tag.name, value.tag, span=place))
             elif isinstance(slot, Array):
                 assert isinstance(value, Array)
                 size = slot.dims[0] if slot.dims else None
@@ -490,6 +510,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("items", with_children(value, ()), tuple(kind_of(ctx, i) for i in items))
         case Object():
             return ("object", value)
+        case Row(rows):
+            return ("row", rows)
         case GrowingList() if value.prefix:
             return ("same", Unbound("a name that stands for another list of a list in each iteration of a loop"))
         case _:
@@ -505,7 +527,18 @@ def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) ->
 
 
 def _is_plain_list(value: GrowingList) -> bool:
-    return bool(value.dtype) and not (value.dims or value.columns or value.prefix or value.head or value.options)
+    special = value.dims or value.columns or value.prefix or value.head or value.options or value.rows
+    return bool(value.dtype) and not special
+
+
+def _is_untyped(value: GrowingList) -> bool:
+    """Whether nothing is known to have been put into a list."""
+    return not (value.dtype or value.columns or value.head or value.rows)
+
+
+def _is_first_filled(one: GrowingList, two: GrowingList) -> bool:
+    """Whether one of two lists is empty, as far as is known, and the other one of numbers."""
+    return (_is_untyped(one) and _is_plain_list(two)) or (_is_plain_list(one) and _is_untyped(two))
 
 
 def _list_of_both(ctx: Context, name: str, d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool]:
@@ -572,6 +605,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return new
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
             return ("list", *_list_of_both(ctx, name, v1.dtype, v1.python, v2.dtype, v2.python))
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_first_filled(v1, v2):
+            return ("list", *((v1.dtype, v1.python) if v1.dtype else (v2.dtype, v2.python)))
+        case ("list", _, _), ("same", GrowingList() as v2) if _is_untyped(v2):
+            return old
         case ("list", d1, p1), ("same", GrowingList() as v2) if _is_plain_list(v2):
             return ("list", *_list_of_both(ctx, name, d1, p1, v2.dtype, v2.python))
         case ("choice", o1), ("choice", o2):

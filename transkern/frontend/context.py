@@ -15,7 +15,7 @@ import numpy as np
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Function, GrowingList, Object, Scalar, Seq, Unbound, Value, children
+from transkern.frontend.values import Array, Function, GrowingList, Object, Row, Scalar, Seq, Unbound, Value, children
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -44,11 +44,16 @@ class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled.
 
     Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
-    one of rows (`table`).
+    one of rows of one length (`table`) or of any length (`ragged`).
     """
 
     wanted: tuple[Site, tuple[str, bool]] | None = None
     table: Site | None = None
+    ragged: Site | None = None
+
+    @property
+    def begins_anew(self) -> bool:
+        return self.wanted is not None or self.table is not None or self.ragged is not None
 
 
 class Catch(NamedTuple):
@@ -116,6 +121,9 @@ class Context:
         self.paths: dict[int, str] = {}  # those that are arguments: how they are reached (``model.layers``)
         self.given: dict[int, Value] = {}  # what was in them at the call
         self.tokens = 0
+        self.made_at: dict[int, tuple[int, ...]] = {}  # the loops around the making of each
+        self.changed_at: dict[int, list[tuple[int, ...]]] = {}  # those around changes of it
+        self.handed: set[int] = set()  # those whose contents have been copied into a list
         self.returned: set[str] = set()  # containers among the arguments that are results
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
         self.numbers: set[str] = set()  # arguments that are lists of numbers
@@ -134,6 +142,7 @@ class Context:
         self.texts: dict[str, np.ndarray[Any, Any]] = {}  # the codes of texts
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change
+        self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
 
     @property
     def span(self) -> Span:
@@ -159,11 +168,11 @@ class Context:
     def fresh(self, base: str) -> str:
         """A name not yet taken, starting with `base`."""
         base = re.sub(r"\W", "_", base) or "t"
-        if base not in self.taken:
+        if base not in self.taken and base not in self.buffers:
             self.taken.add(base)
             return base
         count = 1
-        while f"{base}_{count}" in self.taken:
+        while f"{base}_{count}" in self.taken or f"{base}_{count}" in self.buffers:
             count += 1
         self.taken.add(f"{base}_{count}")
         return f"{base}_{count}"
@@ -213,10 +222,12 @@ class Context:
             dict(self.chosen),
             list(self.copies),
             set(self.begun),
+            set(self.handed),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies, begun = state
+        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies, begun, handed = state
+        self.handed = set(handed)
         self.chosen, self.copies, self.begun = dict(chosen), list(copies), set(begun)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
@@ -226,8 +237,25 @@ class Context:
     # --- lists, dicts, objects
 
     def deref(self, value: Value) -> Value:
-        """What is in a list, dict or object; any other value as it is."""
+        """What is in a list, dict or object now; any other value as it is."""
+        if isinstance(value, Row):
+            return self.opened(value)
         return self.heap[value.token] if isinstance(value, Object) else value
+
+    def opened(self, row: Row) -> GrowingList:
+        """The list that a row is now."""
+        rows, pool = row.rows, row.rows.pool
+        head = self.let(Load(rows.starts.buffer, rows.starts.index(row.number), "index"), "start")
+        count = self.count(self.fresh("length"), None)
+        self.list_counts.add(count.name)
+        self.emit(n.Assign(count.name, Load(rows.sizes.buffer, rows.sizes.index(row.number), "index")))
+        assert isinstance(head, Var)
+
+        def placed(one: GrowingList) -> GrowingList:
+            columns = [placed(c) for c in one.columns]
+            return replace(one, head=head.name, count=count.name, columns=columns, row_of=row, extent=None)
+
+        return placed(pool)
 
     def contents(self, value: Value) -> Value:
         """What is in a list, and in the lists in it; any other value as it is."""
@@ -239,6 +267,7 @@ class Context:
     def allocate(self, contents: Value, site: Site) -> Object:
         """A new list, dict or object."""
         self.tokens += 1
+        self.made_at[self.tokens] = self.loop_path
         self.heap[self.tokens] = contents
         self.sites[self.tokens] = site
         return Object(self.tokens)
@@ -247,7 +276,32 @@ class Context:
         """A list, dict or object gets other contents, under all its names."""
         if not isinstance(value, Object):
             self.fail("a change of a list or dict that has no name", "give it a name first")
+        if value.token in self.handed:
+            self._fail_handed()
+        self.changed_at.setdefault(value.token, []).append(self.loop_path)
         self.heap[value.token] = contents
+
+    def is_last_look(self, value: Value) -> bool:
+        """Whether no name stands for a list behind the present statement: a copy can be told from it by nobody."""
+        if self.live_here is None or self.depth:
+            return False
+        names = [k for frame in self.frames for k, v in frame.items() if v is value or v == value]
+        held = [v for v in self.heap.values() if any(i is value or i == value for i in children(v) or ())]
+        return not held and len(self.frames) == 1 and not self.live_here & set(names)
+
+    def note_handed(self, value: Object) -> None:
+        """What is in a list becomes an element of another, as a copy: nobody may change it later."""
+        token = value.token
+        if self.is_last_look(value):
+            return
+        made = self.made_at.get(token, ())
+        if any(set(self.loop_path) & set(path) - set(made) for path in self.changed_at.get(token, [])):
+            self._fail_handed()
+        self.handed.add(token)
+
+    def _fail_handed(self) -> NoReturn:
+        problem = "a list is appended to a list, and changed afterwards"
+        raise NotKnown(problem, "append a copy of it", self.span, self.lines)
 
     def must_grow(self, token: int, problem: str) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""

@@ -26,6 +26,8 @@ from transkern.frontend.values import (
     OrNone,
     Range,
     Record,
+    Row,
+    Rows,
     Scalar,
     Seq,
     Static,
@@ -124,7 +126,7 @@ def scalar_expr(ctx: Context, value: Value) -> Expr:
 def describe(value: Value) -> str:
     """What a value is, in the user's words."""
     match value:
-        case Object():
+        case Object() | Row():
             return "a list, dict or object"
         case Dict():
             return "a dict"
@@ -189,8 +191,13 @@ def as_array(ctx: Context, value: Value) -> Array:
 
 def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
+    if owner.rows is not None:
+        if owner.rows.pool.dtype or owner.rows.pool.columns:
+            return _even_rows(ctx, owner, owner.rows)
+        owner = owner.rows.pool
     if not owner.dtype and not owner.columns:
-        ctx.untyped.append(owner)  # what a loop appends further down is seen when it is translated again
+        ctx.untyped.append(owner if owner.row_of is None else owner.row_of.rows.pool)
+        # what a loop appends further down is seen when it is translated again
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     if owner.columns:
         return _table(ctx, owner, owner.length)
@@ -201,6 +208,38 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
     if owner.dtype == "index":
         body = b.cast(body, "int64")
     return Array(axes, body, empty_dtype=None if body.dtype == "float64" else "float64")
+
+
+def _even_rows(ctx: Context, owner: GrowingList, rows: Rows) -> Array:
+    """A list of lists (arrays) of their own lengths, which have to be equal, as an array."""
+    pool = rows.pool
+    if pool.columns or pool.options or pool.rows:
+        ctx.fail("an array of a list of lists of these", "make arrays of the lists in it")
+
+    def size(k: Expr) -> Expr:
+        return Load(rows.sizes.buffer, (Load(owner.buffer, owner.index(k), "index"),), "index")
+
+    some = b.compare("greater", owner.length, b.ZERO)
+    first = ctx.variable("length", "index")
+    with ctx.block() as out:
+        ctx.emit(n.Assign(first.name, size(b.ZERO)))
+    ctx.emit(n.Assign(first.name, b.ZERO))
+    ctx.emit(n.If(some, tuple(out)))
+    extent = ctx.extent(first)
+    (axis,) = ctx.axes((owner.length,))
+    even = b.logical_not(Reduce("any", (axis,), b.compare("not_equal", size(axis.var), extent), "bool"))
+    ctx.guard(even, "ValueError", _UNEVEN, (owner.length,))
+    axes = ctx.axes((owner.length, extent, *pool.dims))
+    number = Load(owner.buffer, owner.index(axes[0].var), "index")
+    at = b.add(Load(rows.starts.buffer, (number,), "index"), axes[1].var)
+    body: Expr = ctx.load(pool.buffer, (at, *(a.var for a in axes[2:])))
+    return Array(axes, b.cast(body, "int64") if pool.dtype == "index" else body)
+
+
+_UNEVEN = (
+    "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions. "
+    "The detected shape was ({},) + inhomogeneous part."
+)
 
 
 def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:

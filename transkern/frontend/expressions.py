@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import attributes, characters, functions, grids, growing, iterating
+from transkern.frontend import attributes, characters, functions, grids, growing, iterating, rows
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context, Site, Terminated
 from transkern.frontend.desugar import desugared
@@ -57,6 +57,7 @@ from transkern.frontend.values import (
     OrNone,
     Range,
     Record,
+    Row,
     Scalar,
     Scope,
     Seq,
@@ -93,6 +94,9 @@ def _may_store(node: ast.expr) -> bool:
     """Whether an expression may change an array: a function of the user's, or `out=`."""
     calls = (x for x in ast.walk(node) if isinstance(x, ast.Call))
     return any(isinstance(c.func, ast.Name) or bool(results_given(c)) for c in calls)
+
+
+_CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
 
 
 class Expressions:
@@ -182,6 +186,8 @@ class Expressions:
                 base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
                 items = self.items(index)
                 with At(ctx, node, self.scope.file):
+                    if isinstance(base, Object) and len(items) == 1 and isinstance(items[0], Scalar):
+                        self._of_own_lengths(base)
                     if isinstance(base, Known) and base.path in grids.MAKERS:
                         return grids.made_by_subscript(ctx, base.path, items)
                     return subscript(ctx, base, items)
@@ -222,7 +228,9 @@ class Expressions:
             if isinstance(e, ast.Starred):
                 items += self.elements(self.expr(e.value), 0, e)
                 continue
-            item = self._placed(self.expr(e))
+            item = self.expr(e)
+            with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
+                item = self._placed(item)
             later = elts[position + 1 :]
             if isinstance(item, Scalar) and any(calls[position + 1 :]):
                 item = self.settle(item, "item")  # a call may change what it is made of
@@ -734,6 +742,8 @@ class Expressions:
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)
                 case Method(receiver, name):
+                    if name in _CHANGING and isinstance(node.func, ast.Attribute):
+                        self._lists_apart(node.func.value, receiver)
                     if isinstance(ctx.deref(receiver), (Seq, Dict, GrowingList)):  # what goes into it is as it is now
                         positional = [self.kept(p, "item") for p in positional]
                         keywords = {k: self.kept(v, "item") for k, v in keywords.items()}
@@ -751,6 +761,31 @@ class Expressions:
                     return self.inline(called.function, [function, *positional], keywords, node)
                 case _:
                     ctx.fail(f"a call of {describe(function)}")
+
+    def _of_own_lengths(self, owner: Object) -> None:
+        """``lists[k]`` of lists that differ in length, where `k` is known at run time: they are to be rows."""
+        ctx, contents = self.ctx, self.ctx.deref(owner)
+        lists = [ctx.deref(i) for i in contents.items] if isinstance(contents, Seq) else []
+        if not lists or not all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+            return
+        lengths = {len(i.items) if isinstance(i, Seq) else -1 for i in lists}
+        if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):
+            ctx.ragged.add(ctx.sites[owner.token])
+            ctx.must_grow(owner.token, "a list of lists of different lengths, which of them is known at run time only")
+
+    def _lists_apart(self, node: ast.expr, receiver: Value) -> None:
+        """``lists[k].append(value)`` where each list has a length of its own, and `k` is known at run time."""
+        if not isinstance(node, ast.Subscript) or isinstance(receiver, (Object, Row)):
+            return
+        ctx, owner = self.ctx, self.expr(node.value)
+        contents, problem = ctx.deref(owner), "a list in a list that changes its length"
+        if isinstance(contents, GrowingList) and isinstance(receiver, (Seq, GrowingList)):
+            rows.wanted(ctx, contents, problem)
+        if isinstance(contents, Seq) and isinstance(owner, Object):
+            lists = [ctx.deref(i) for i in contents.items]
+            if all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+                ctx.ragged.add(ctx.sites[owner.token])
+                ctx.must_grow(owner.token, problem)
 
     def inline(
         self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST | None = None

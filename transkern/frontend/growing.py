@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from transkern.frontend import rows
 from transkern.frontend.context import Context, MustGrow, NotKnown, Site
 from transkern.frontend.elementwise import (
     as_array,
@@ -19,16 +20,25 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import Item, element, is_typed
 from transkern.frontend.trips import bound_of, trip_count
 from transkern.frontend.types_of_scalars import join_dtypes
-from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Range, Scalar, Seq, Static, Value
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    GrowingList,
+    Object,
+    OneOf,
+    Range,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.nodes import RESERVED, RESERVED_ROWS
+from transkern.ir.nodes import RESERVED, RESERVED_ROWS, TAGS
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _COLUMNS = 16
-TAGS = ("numpy", "int", "float", "complex")
-"""The types of numbers in a list of several: what is no Python number is of the list's own type."""
 
 
 def new(
@@ -45,6 +55,8 @@ def new(
         owner.head = ctx.variable(f"{name}_head", "index").name
         ctx.emit(n.Assign(owner.head, b.index(RESERVED // 2)))
     ctx.emit(n.Alloc(buffer))
+    if site in ctx.ragged:
+        owner.rows = rows.made(ctx, name, site or ())
     for item in items:
         append(ctx, owner, item)
     return owner
@@ -53,7 +65,7 @@ def new(
 def _own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.prefix and grows:
-        ctx.fail("a list in a list that changes its length", "make it an array with two dimensions")
+        rows.wanted(ctx, owner, "a list in a list that changes its length")
     if grows:
         ctx.note_store(owner.buffer)
         owner.extent = None
@@ -69,8 +81,11 @@ def must_be_fixed(ctx: Context, owner: GrowingList, problem: str, help: str) -> 
 
 def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.append``: one more element behind the others."""
+    if owner.row_of is not None:
+        rows.append(ctx, owner.row_of, value)
+        return
     _own(ctx, owner)
-    _put(ctx, owner, value, b.size(owner.count))
+    put(ctx, owner, value, b.size(owner.count))
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.most is not None:
         ahead = n.Assign(owner.head, b.add(Var(owner.head), b.ONE), span=ctx.span)
@@ -104,7 +119,7 @@ def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
     ctx.guard(b.compare("greater_equal", head, b.ZERO), "MemoryError", "")
-    _put(ctx, owner, value, b.ZERO)
+    put(ctx, owner, value, b.ZERO)
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.most is not None:
         _shorten(ctx, owner)
@@ -123,14 +138,24 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
     return value
 
 
-def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
+def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     """`value` as the element at `count`, where there is room made for it."""
+    if owner.rows is not None:
+        number = rows.number_of(ctx, owner.rows, value)
+        _list_type(ctx, owner, "index", (), True)
+        ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+        ctx.emit(n.Store(owner.buffer, owner.index(count), number))
+        return
+    if isinstance(value, Object):
+        ctx.note_handed(value)
     value = ctx.deref(value)
     if isinstance(value, Seq) and owner.site in ctx.tables:
         value = as_list(ctx, value)
+    if isinstance(value, Seq) and value.kind == "list" and not value.items:
+        rows.wanted(ctx, owner, "a list of lists of different lengths")
     if isinstance(value, Seq):
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
-            _put(ctx, column, item, count)
+            put(ctx, column, item, count)
         return
     if owner.columns:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
@@ -148,6 +173,8 @@ def _put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
         return
     expr, python = _typed(ctx, owner, value)
+    if isinstance(value, Scalar) and value.tag is not None and not owner.untagged and owner.site not in ctx.wanted:
+        _begin_anew(ctx, owner, (expr.dtype, python))
     _list_type(ctx, owner, expr.dtype, (), python)
     _widen(ctx, owner, expr)
     _tag(ctx, owner, count, value)
@@ -161,11 +188,17 @@ def _tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
 
 
 def tag_of(value: Value) -> Expr:
+    """The type of a number, as a position in `TAGS`."""
+    if isinstance(value, Scalar) and value.tag is not None:
+        return value.tag
     expr, python = (value.expr, value.python) if isinstance(value, Scalar) else (None, is_python_number(value))
-    if not python:
-        return Const(0, "uint8")
-    kind = expr.dtype if expr is not None else type(value.value).__name__  # type: ignore[union-attr]
-    kind = {"index": "int", "float64": "float", "complex128": "complex"}.get(kind, kind)
+    kind = expr.dtype if expr is not None else type(getattr(value, "value", None)).__name__
+    if isinstance(value, Array):
+        kind = value.dtype
+    if python:
+        kind = {"index": "int", "float64": "float", "complex128": "complex"}.get(kind, kind)
+    elif kind == "bool":
+        kind = "bool_"
     return Const(TAGS.index(kind) if kind in TAGS else 0, "uint8")
 
 
@@ -199,20 +232,26 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     """A list of numbers as an element of a list, all of which are of one length."""
     length = value.extent
     if length is None or value.columns or (value.dims and not value.row):
-        must_be_fixed(ctx, value, "a list of lists of run-time length", "use an array with two dimensions")
+        rows.wanted(ctx, owner, "a list of lists of run-time length")
+    if owner.row and owner.dims and owner.dims[0] != length and not ctx.assume_equal(owner.dims[0], length):
+        rows.wanted(ctx, owner, "a list of lists of different lengths")
     array = list_array(ctx, value)
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (value.dtype, value.python)
     ctx.note_append(value.buffer)
     owner.row = "list"
     _list_type(ctx, owner, dtype, (length, *value.dims), python)
-    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     index = (*owner.index(count), *(a.var for a in array.axes))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
 
 
 def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
     """The lists that the items of tuples stand in."""
+    if value.kind == "list" and (owner.row == "list" or not owner.columns):
+        different = owner.columns and len(owner.columns) != len(value.items)
+        if different or len(value.items) > _COLUMNS or (owner.dtype and owner.dims):
+            rows.wanted(ctx, owner, "a list of lists of different lengths")
     if owner.dtype or len(value.items) > _COLUMNS or (owner.columns and len(owner.columns) != len(value.items)):
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     if not owner.columns:
@@ -244,8 +283,10 @@ def _list_type(
     ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool, times: Expr | None = b.ONE
 ) -> None:
     """Room for `times` more elements of a type, wherever the loops around lead."""
-    if owner.head:
-        times = None  # it has room on both sides
+    if owner.head or owner.unbounded:
+        times = None  # it has room on both sides, or more than anybody needs
+    if times is not None and b.constant(times) is None:
+        times = _trips_at_most(ctx, owner, times)
     trips: Expr | None = times
     for trip in ctx.trips[owner.depth :]:
         if trip is not None and b.constant(trip) is None:
@@ -256,6 +297,8 @@ def _list_type(
     known = owner.buffer in ctx.buffers
     if any(_trips_at_most(ctx, owner, d) != d for d in dims if b.constant(d) is None):
         problem = "a list of arrays whose sizes are not known before the list is made"
+        if not owner.row and all(_trips_at_most(ctx, owner, d) == d for d in dims[1:] if b.constant(d) is None):
+            rows.wanted(ctx, owner, problem)
         ctx.must_be_known(Static(None), problem, "append arrays of one known shape")
     if not known:
         owner.dtype, owner.dims, owner.python = dtype, dims, python
@@ -272,6 +315,8 @@ def _list_type(
     if owner.dtype == dtype and owner.dims != dims and len(owner.dims) == len(dims):
         if all(ctx.assume_equal(one, two) for one, two in zip(owner.dims, dims, strict=True)):
             dims = owner.dims
+        elif dims and dims[1:] == owner.dims[1:] and not owner.row:
+            rows.wanted(ctx, owner, "a list of arrays of different lengths")
     if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
         if owner.dims == dims:
             mixed(ctx, owner, dtype, python, "append elements of one type and shape")
@@ -285,6 +330,11 @@ def _list_type(
     _make_tags(ctx, owner)
 
 
+def without_range(buffer: n.Buffer) -> n.Buffer:
+    """A buffer of whose elements nothing is known."""
+    return replace(buffer, low=None, high=None)
+
+
 def _make_tags(ctx: Context, owner: GrowingList) -> None:
     """Room for the tags of a list of several types, as much as for its numbers."""
     if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
@@ -295,20 +345,21 @@ def _make_tags(ctx: Context, owner: GrowingList) -> None:
     ctx.buffers[owner.tags] = n.Buffer(owner.tags, "uint8", ctx.buffers[owner.buffer].dims, line=ctx.span.line)
 
 
-def untag(owner: GrowingList) -> None:
+def untag(ctx: Context, owner: GrowingList) -> None:
     """The numbers of a list move in a way that its tags do not follow: all count as of the list's own type."""
+    if owner.tags and owner.row_of is not None:
+        ctx.fail("a list in a list whose numbers are of several types, in another order", "give them one type")
     owner.tags, owner.untagged = "", True
 
 
 def _trips_at_most(ctx: Context, owner: GrowingList, trips: Expr) -> Expr | None:
     """How often a loop runs at most, over what is known where the list gets its memory: before the loops around."""
     bound = bound_of(ctx, trips)
-    if bound is not None:
-        return bound
-    names = variables_read(trips)
-    fixed = not buffers_read(trips) and not names & set(ctx.variables)
+    if bound is None and not buffers_read(trips) and not variables_read(trips) & set(ctx.variables):
+        bound = trips
+    names = set() if bound is None else variables_read(bound)
     before = all(v in ctx.entry or v.removesuffix(".size") in owner.known for v in names)
-    return trips if fixed and before else None
+    return bound if before else None
 
 
 def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
@@ -328,9 +379,14 @@ def _is_huge(bound: Expr) -> bool:
     return any(isinstance(x, Const) and isinstance(x.value, int) and x.value >= RESERVED_ROWS for x in walk_expr(bound))
 
 
-def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> None:
+def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> NoReturn:
     """A list gets numbers of another type than it has: the translation begins anew, with one that holds all of them."""
-    joined = join_dtypes(owner.dtype, owner.python, dtype, python)
+    _begin_anew(ctx, owner, join_dtypes(owner.dtype, owner.python, dtype, python), help)
+
+
+def _begin_anew(
+    ctx: Context, owner: GrowingList, joined: tuple[str, bool] | None, help: str = "append elements of one type"
+) -> NoReturn:
     error = NotKnown("a list whose elements differ in type", help, ctx.span, ctx.lines)
     if joined is None or owner.site is None or owner.site[0] == "fixed":
         raise error
@@ -382,15 +438,20 @@ def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
 
 def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.extend``."""
-    untag(owner)
     _own(ctx, owner)
     contents = ctx.deref(value)
+    if owner.row_of is not None and not isinstance(contents, Static):
+        rows.extend(ctx, owner.row_of, contents)
+        return
     if isinstance(contents, (Seq, Static)) and not (isinstance(contents, Static) and hasattr(contents.value, "shape")):
         items = contents.items if isinstance(contents, Seq) else [Static(v) for v in contents.value]
         for item in items:
             append(ctx, owner, item)
         return
+    if isinstance(contents, GrowingList) and not is_typed(ctx, contents):
+        return
     array, python = _numbers(ctx, contents)
+    is_python = python
     extent = bound_of(ctx, array.dims[0])
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
@@ -400,7 +461,42 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     count = b.size(owner.count)
     index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+    _tag_many(ctx, owner, contents, array, is_python, index)
     ctx.emit(n.Assign(owner.count, b.add(count, array.dims[0])))
+
+
+def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
+    """The elements of a list or an array from a position on, where there is room made for them."""
+    if isinstance(value, GrowingList) and value.columns:
+        columns = _columns(ctx, owner, Seq((Static(None),) * len(value.columns), value.row))
+        for mine, its in zip(columns, value.columns, strict=True):
+            put_many(ctx, mine, its, at)
+        return
+    if owner.columns:
+        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    array, python = _numbers(ctx, value)
+    if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
+        _begin_anew(ctx, owner, (array.dtype, python))
+    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
+    _list_type(ctx, owner, dtype, array.dims[1:], python)
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+    index = (b.add(at, array.axes[0].var), *(a.var for a in array.axes[1:]))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+    _tag_many(ctx, owner, value, array, python, index)
+
+
+def _tag_many(
+    ctx: Context, owner: GrowingList, value: Value, array: Array, python: bool, index: tuple[Expr, ...]
+) -> None:
+    """Notes of which types the numbers are that have been put into a list of several types."""
+    if not owner.tags:
+        return
+    is_index = python and array.dtype == "int64"
+    kinds = tag_of(Scalar(b.as_index(array.body) if is_index else array.body, python))
+    if isinstance(value, GrowingList) and value.tags in ctx.buffers:
+        kinds = ctx.load(value.tags, value.index(array.axes[0].var))
+    ctx.emit(n.Write(owner.tags, array.axes, index, kinds))
 
 
 def _numbers(ctx: Context, value: Value) -> tuple[Array, bool]:
@@ -440,15 +536,23 @@ def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
     owner.depth = len(ctx.trips)
     ctx.bounds[owner.count] = b.ZERO
     _list_type(ctx, owner, array.dtype, array.dims[1:], python, bound_of(ctx, array.dims[0]))
-    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     ctx.emit(n.Write(owner.buffer, array.axes, tuple(a.var for a in array.axes), array.body))
 
 
 def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) -> GrowingList:
     """A new list of `part` of the elements, which `part` takes of each column."""
     if not owner.columns:
-        array, python = _numbers(ctx, owner)
-        return list_of(ctx, part(array), python)
+        array, python = _numbers(ctx, replace(owner, rows=None))
+        made = list_of(ctx, part(array), python)
+        made.rows = owner.rows
+        if owner.tags in ctx.buffers:
+            kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
+            tags = n.Buffer(ctx.fresh(f"{made.buffer}_types"), "uint8", ctx.buffers[made.buffer].dims)
+            made.tags, ctx.buffers[tags.name] = tags.name, tags
+            ctx.emit(n.Alloc(tags.name))
+            ctx.emit(n.Write(tags.name, kinds.axes, tuple(a.var for a in kinds.axes), kinds.body))
+        return made
     made = new(ctx, "items")
     made.row = owner.row
     length: Expr = b.ZERO
@@ -467,7 +571,6 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
 
 def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
-    untag(owner)
     _own(ctx, owner, grows=False)
     if not owner.dtype and not owner.columns:
         return
@@ -481,12 +584,12 @@ def reverse(ctx: Context, owner: GrowingList) -> None:
         index = (*column.index(turned.axes[0].var), *(a.var for a in turned.axes[1:]))
         ctx.emit(n.Write(column.buffer, turned.axes, index, turned.body))
 
-    each(owner, turn)
+    each(ctx, owner, turn)
 
 
 def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
     """As many numbers as the list has, into it."""
-    untag(owner)
+    untag(ctx, owner)
     _own(ctx, owner, grows=False)
     ctx.note_store(owner.buffer)
     index = owner.index(array.axes[0].var)
@@ -496,6 +599,7 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
 def copied(ctx: Context, owner: GrowingList) -> GrowingList:
     """``list.copy``."""
     if not owner.dtype and not owner.columns:
+        is_typed(ctx, owner)
         return new(ctx, "items")
     made = changed(ctx, owner, lambda array: array)
     made.extent = owner.extent
@@ -510,31 +614,38 @@ def from_items(ctx: Context, value: Value) -> GrowingList:
     return made
 
 
-def each(owner: GrowingList, change: Callable[[GrowingList], None]) -> None:
+def each(ctx: Context, owner: GrowingList, change: Callable[[GrowingList], None]) -> None:
     for column in owner.columns or [owner]:
         change(column)
+        if column.tags in ctx.buffers:
+            change(replace(column, buffer=column.tags, dtype="uint8", tags=""))
 
 
 def clear(ctx: Context, owner: GrowingList) -> None:
     _own(ctx, owner)
-    ctx.emit(n.Assign(owner.count, b.ZERO))
+    _set_length(ctx, owner, b.ZERO)
+
+
+def _set_length(ctx: Context, owner: GrowingList, length: Expr) -> None:
+    ctx.emit(n.Assign(owner.count, length))
+    if owner.row_of is not None:
+        rows.set_size(ctx, owner.row_of, b.size(owner.count))
 
 
 def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
     """``list.pop``: the last element, or one further in front, behind which the others move up."""
     _own(ctx, owner)
     count = b.size(owner.count)
-    kind = "an empty deque" if owner.head else "empty list"
+    kind = "an empty deque" if owner.is_queue else "empty list"
     ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", f"pop from {kind}")
     if not is_typed(ctx, owner):
         ctx.guard(b.FALSE, "IndexError", f"pop from {kind}")
     last = b.sub(count, b.ONE)
     if position is None or (isinstance(position, Static) and position.value == -1):
         value = held(ctx, element(ctx, owner, last))
-        ctx.emit(n.Assign(owner.count, last))
+        _set_length(ctx, owner, last)
         return value
     _not_queue(ctx, owner, "pop")
-    untag(owner)
     at = _position(ctx, owner, position, "pop index out of range")
     value = held(ctx, element(ctx, owner, at))
 
@@ -542,23 +653,24 @@ def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
         axes = ctx.axes((b.sub(last, at), *column.dims))
         here = b.add(at, axes[0].var)
         rest = tuple(a.var for a in axes[1:])
-        ctx.emit(n.Write(column.buffer, axes, (here, *rest), ctx.load(column.buffer, (b.add(here, b.ONE), *rest))))
+        moved = ctx.load(column.buffer, (*column.index(b.add(here, b.ONE)), *rest))
+        ctx.emit(n.Write(column.buffer, axes, (*column.index(here), *rest), moved))
 
-    each(owner, move)
-    ctx.emit(n.Assign(owner.count, last))
+    each(ctx, owner, move)
+    _set_length(ctx, owner, last)
     return value
 
 
 def _not_queue(ctx: Context, owner: GrowingList, name: str) -> None:
-    if owner.head:
+    if owner.is_queue:
         ctx.fail(f"`{name}` inside a deque", "use a list")
 
 
 def held(ctx: Context, value: Value) -> Value:
     """`value` now, as the list that it is in is about to change."""
     match value:
-        case Scalar(expr, python):
-            return Scalar(ctx.let(expr, "popped"), python)
+        case Scalar(expr, python, tag):
+            return Scalar(ctx.let(expr, "popped"), python, None if tag is None else ctx.let(tag, "popped type"))
         case OneOf(index, options):
             return OneOf(ctx.let(index, "popped"), options)
         case Seq(items, kind):
@@ -581,11 +693,11 @@ def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -
 
 def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> None:
     """``list.insert``: the elements from `position` on move down."""
-    untag(owner)
+    untag(ctx, owner)
     _own(ctx, owner)
     _not_queue(ctx, owner, "insert")
     given = ctx.deref(value)
-    if not isinstance(given, (Scalar, Static)) or owner.columns:
+    if not isinstance(given, (Scalar, Static)) or owner.columns or owner.rows or owner.row_of:
         ctx.fail("`insert` of this into a list", "append, or use an array")
     count = b.size(owner.count)
     at = b.as_index(scalar_expr(ctx, position))
@@ -604,11 +716,14 @@ def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> N
 def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
     """``list[k] = value``."""
     _own(ctx, owner, grows=False)
-    value = ctx.deref(value)
+    given, value = value, ctx.deref(value)
     if len(items) != 1 or isinstance(items[0], Range):
         ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
     ctx.note_store(owner.buffer)
     at = _position(ctx, owner, ctx.deref(items[0]), "list assignment index out of range")
+    if owner.rows is not None:
+        ctx.emit(n.Store(owner.buffer, owner.index(at), rows.number_of(ctx, owner.rows, given)))
+        return
     if owner.row and owner.dims:
         _store_row(ctx, owner, at, value)
         return
@@ -655,7 +770,7 @@ def carried(ctx: Context, name: str, dtype: str, python: bool, initial: Value | 
     """A list that a loop binds anew, with what it holds before the first iteration."""
     owner = new(ctx, name)
     _list_type(ctx, owner, dtype, (), python, None)
-    ctx.buffers[owner.buffer] = replace(ctx.buffers[owner.buffer], low=None, high=None)
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     if isinstance(initial, GrowingList):
         assign_all(ctx, [(owner, initial)])
     return owner

@@ -30,6 +30,7 @@ from transkern.frontend.values import (
     OneOf,
     Range,
     Record,
+    Row,
     Scalar,
     Seq,
     Slice,
@@ -248,6 +249,8 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
     first = rows[0]
     if not isinstance(first, (Seq, Record)) or not all(same_structure(first, r) for r in rows):
         return None
+    if not children(first):
+        return None
     columns = zip(*(children(r) or () for r in rows), strict=True)
     items = []
     for column in columns:
@@ -266,7 +269,7 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
     if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
         count = owner.length
         at = b.as_index(scalar_expr(ctx, items[0]))
-        message = "deque index out of range" if owner.head else "list index out of range"
+        message = "deque index out of range" if owner.is_queue else "list index out of range"
         if not is_typed(ctx, owner):
             ctx.guard(b.FALSE, "IndexError", message)
         ctx.guard(
@@ -295,7 +298,7 @@ def is_typed(ctx: Context, owner: GrowingList) -> bool:
             length = ctx.bounds.get(one.count, b.ZERO)
             ctx.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=ctx.span.line)
     if not owner.dtype and not owner.columns:
-        ctx.untyped.append(owner)
+        ctx.untyped.append(owner if owner.row_of is None else owner.row_of.rows.pool)
         return False
     return True
 
@@ -313,9 +316,16 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     if not owner.dtype:
         ctx.fail("an element of a list that nothing has been appended to yet", "start it with an element")
     loaded = ctx.load(owner.buffer, owner.index(at))
+    if owner.rows is not None and owner.rows.arrays:
+        from transkern.frontend.rows import array_of
+
+        return array_of(ctx, owner.rows, ctx.let(loaded, "number"))
+    if owner.rows is not None:
+        return Row(owner.rows, ctx.let(loaded, "number"))
     if owner.options:
         return OneOf(ctx.let(loaded, "choice"), owner.options)
-    return Scalar(b.cast(loaded, "index") if owner.dtype == "index" else loaded, owner.python)
+    tag = ctx.load(owner.tags, owner.index(at)) if owner.tags in ctx.buffers else None
+    return Scalar(b.cast(loaded, "index") if owner.dtype == "index" else loaded, owner.python, tag)
 
 
 # --- arrays

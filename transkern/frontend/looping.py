@@ -61,7 +61,7 @@ class Loops(Branches):
         try:
             self.loop(node, body, trip, (), b.TRUE if forever else None)
         except NotKnown as error:
-            if error.wanted is not None or error.table is not None:
+            if error.begins_anew:
                 raise
             ctx.restore(saved)
             ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
@@ -153,7 +153,7 @@ class Loops(Branches):
             if catches:
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            if count is None and (error.wanted is not None or error.table is not None):
+            if count is None and error.begins_anew:
                 raise
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 ctx.must_be_known(Scalar(trips, True), error.problem, error.help)

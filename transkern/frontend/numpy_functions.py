@@ -258,9 +258,13 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
 def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
     """The arrays of a list that has grown, one behind the other: they stand like that in its memory."""
     owner = a.need("arrays")
-    if not isinstance(owner, GrowingList) or not owner.dims or owner.head:
+    if a.get("axis") not in (None, Static(0)) or a.get("dtype") or not isinstance(owner, GrowingList):
         return None
-    if a.get("axis") not in (None, Static(0)) or a.get("dtype"):
+    if owner.rows is not None and owner.rows.arrays:
+        flat = not owner.rows.pool.dims
+        if a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack"):
+            return compose(ctx, "lists", "concatenated", [owner], {})
+    if not owner.dims or owner.head:
         return None
     rows = as_array(ctx, owner)
     if a.name == "np.vstack" and rows.ndim == 2:

@@ -21,6 +21,7 @@ from transkern.frontend.values import (
     OneOf,
     OrNone,
     Record,
+    Row,
     Scalar,
     Seq,
     Static,
@@ -107,6 +108,8 @@ class Results(Expressions):
                 self.ctx.returned.add(name)
                 return n.ArgumentResult(name)
             value = self.ctx.deref(value)
+        if isinstance(value, Row):
+            value = growing.copied(self.ctx, self.ctx.opened(value))
         match value:
             case Static(v) if isinstance(v, np.generic):
                 return n.ScalarResult(static_expr(v), False)
@@ -114,8 +117,12 @@ class Results(Expressions):
                 return n.ConstantResult(v)
             case Seq(kind="set"):
                 self.ctx.fail("returning a set", "return a list or a tuple")
-            case Scalar(expr, python):
+            case Scalar(expr, python, None):
                 return n.ScalarResult(expr, python)
+            case Scalar(expr, python, tag):
+                assert tag is not None
+                kind_of = n.ScalarResult(b.as_index(tag), True)
+                return n.TupleResult((n.ScalarResult(expr, python), kind_of), "tagged number")
             case Seq(items, kind):
                 return n.TupleResult(tuple(self.result(i) for i in items), kind)
             case Dict(keys, items):
@@ -125,10 +132,10 @@ class Results(Expressions):
                     tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
                 )  # fmt: skip
             case GrowingList() as owner:
-                if owner.shared:
+                if owner.shared or (owner.rows is not None and owner.rows.shared):
                     problem = "returning a list whose arrays share memory with an argument"
                     growing.must_be_fixed(self.ctx, owner, problem, "append copies")
-                if owner.head:
+                if owner.is_queue:
                     self.ctx.fail("returning a deque", "return a list: list(queue)")
                 if (owner.dims and owner.row) or owner.prefix:  # lists in a list
                     kind = "lists of numbers" if owner.python else "lists"
@@ -261,6 +268,14 @@ def _decided(ctx: Context, value: Value, none: Expr, is_none: bool) -> Value:
 
 def _list_result(owner: GrowingList) -> n.Result:
     """A list of run-time length: of numbers, of rows, or of tuples of these."""
+    if owner.rows is not None:
+        rows = owner.rows
+        numbers = n.ListResult(owner.buffer if owner.dtype else "", b.size(owner.count), "index", True)
+        parts = (numbers, _list_result(rows.starts), _list_result(rows.sizes), _list_result(rows.pool))
+        if not rows.arrays:
+            return n.TupleResult(parts, "ragged lists")
+        pool = n.ArrayResult(rows.pool.buffer, (b.size(rows.pool.count), *rows.pool.dims), rows.pool.dtype)
+        return n.TupleResult((*parts[:3], pool), "ragged arrays")
     if owner.columns:
         return n.TupleResult(tuple(_list_result(c) for c in owner.columns), f"rows of {owner.row}")
     if owner.tags:

@@ -129,9 +129,9 @@ def _growing_method(
             growing.reverse(ctx, owner)
         case "sort":
             sort_growing(ctx, owner, keywords)
-        case "appendleft" if owner.head:
+        case "appendleft" if owner.is_queue:
             growing.append_left(ctx, owner, args[0])
-        case "popleft" if owner.head:
+        case "popleft" if owner.is_queue:
             return growing.pop_left(ctx, owner)
         case "copy":
             return growing.copied(ctx, owner)
@@ -284,7 +284,7 @@ def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
 
 def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]) -> None:
     """``list.sort`` of a list of run-time length."""
-    if keywords.get("key") is not None or owner.columns or owner.dims or owner.options:
+    if keywords.get("key") is not None or owner.columns or owner.dims or owner.options or owner.rows:
         ctx.fail("`sort` of a list of this", "sort the keys with np.argsort")
     if not owner.dtype:
         return

@@ -55,15 +55,18 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     growing: set[Site] = set()
     wanted: dict[Site, tuple[str, bool]] = {}
     tables: set[Site] = set()
+    ragged: set[Site] = set()
     changes: list[Change] = []
     while True:
         try:
-            program, found = _translate(function, types, (growing, wanted, tables), changes)
+            program, found = _translate(function, types, (growing, wanted, tables, ragged), changes)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
             elif problem.table is not None:
                 tables.add(problem.table)
+            elif problem.ragged is not None and problem.ragged not in ragged:
+                ragged.add(problem.ragged)
             else:
                 raise
             continue
@@ -78,12 +81,12 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
 
 
 def _translate(
-    function: Function, types: Sequence[ArgType], lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site]],
-    changes: list[Change],
+    function: Function, types: Sequence[ArgType],
+    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site]], changes: list[Change],
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
-    (ctx.growing, ctx.wanted, ctx.tables), ctx.changes = lists, list(changes)
+    (ctx.growing, ctx.wanted, ctx.tables, ctx.ragged), ctx.changes = lists, list(changes)
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
     if len(types) != len(names):
@@ -208,16 +211,18 @@ def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
 
 
 def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
-    """The statements with the memory of lists of tuples as that of their columns."""
-    if not ctx.columns:
-        return tuple(block)
+    """The statements with the memory of lists of tuples as that of their columns, without that of lists into which
+    nothing is put."""
     out: list[n.Stmt] = []
     for s in block:
         if isinstance(s, n.Alloc) and s.buffer in ctx.columns:
             for c in ctx.columns[s.buffer]:
                 here = replace(s, buffer=c)
-                out += [here] if c == s.buffer else _allocations(ctx, [here])
-        else:
+                if c != s.buffer:
+                    out += _allocations(ctx, [here])
+                elif c in ctx.buffers:
+                    out.append(here)
+        elif not isinstance(s, n.Alloc) or s.buffer in ctx.buffers:
             out.append(with_bodies(s, lambda body: _allocations(ctx, body)))
     return tuple(out)
 

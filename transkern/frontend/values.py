@@ -20,10 +20,12 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A run-time number. `python`: a Python int (dtype ``index``), float, bool or complex; else a NumPy scalar."""
+    """A run-time number. `python`: a Python int (dtype ``index``), float, bool or complex; else a NumPy scalar. `tag`:
+    of which of several types it is (a position in `nodes.TAGS`), where it comes from a list of such."""
 
     expr: Expr
     python: bool = False
+    tag: Expr | None = None
 
     @property
     def dtype(self) -> str:
@@ -218,14 +220,42 @@ class GrowingList:
     tags: str = ""  # a buffer that says of each of its numbers of which type it was, where there are several (`TAGS`)
     untagged: bool = False
     options: tuple[str | None, ...] = ()  # its elements are texts: these, by their numbers
+    unbounded: bool = False  # how long it gets is nobody's business: it has all the room there is
+    rows: Rows | None = None  # its elements are lists of their own lengths: these, by their numbers
+    row_of: Row | None = None  # the list of this moment that a row is
 
     @property
     def length(self) -> Expr:
         return self.extent if self.prefix and self.extent is not None else b.size(self.count)
 
+    @property
+    def is_queue(self) -> bool:
+        return bool(self.head) and self.row_of is None
+
     def index(self, at: Expr) -> tuple[Expr, ...]:
         """Where in its buffer the element at a position stands."""
         return (*self.prefix, b.add(Var(self.head), at) if self.head else at)
+
+
+@dataclass(slots=True, eq=False)
+class Rows:
+    """Lists that change their lengths one by one. That of number k has ``sizes[k]`` elements in `pool`, from
+    ``starts[k]`` on, and room for ``rooms[k]``; where that is too little, it moves to the pool's end."""
+
+    starts: GrowingList
+    sizes: GrowingList
+    rooms: GrowingList
+    pool: GrowingList
+    arrays: bool = False  # what stands in the list are arrays, which keep their lengths
+    shared: bool = False  # some of them are views of arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A reference to the list of a number among `rows`; what is in it, `Context.deref` says."""
+
+    rows: Rows
+    number: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,8 +340,8 @@ class Generator:
 
 
 Value: TypeAlias = (
-    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Range | Concatenation | Function | Known
-    | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Unbound
+    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Row | Range | Concatenation | Function
+    | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Unbound
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transkern.ir import nodes as n
+from transkern.ir.nodes import TAGS
 
 
 def container_text(r: n.TupleResult) -> str:
@@ -18,9 +19,13 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
     if r.kind == "one of":
         return f"{r.keys!r}.__getitem__"
-    if r.kind == "tagged":
-        python = "{1: int, 2: float, 3: complex}"
-        return f"lambda a, t: [v if not k else {python}[k](v) for v, k in zip(a, t)]"
+    if r.kind in ("tagged", "tagged number"):
+        python = "1: int, 2: float, 3: complex"
+        numpy = ", ".join(f"{k}: __import__('numpy').{name}" for k, name in enumerate(TAGS) if k > 3)
+        tell = "lambda types: [v if not k else types[k](v) for v, k in zip(a, t)]"
+        if r.kind == "tagged number":
+            tell = "lambda types: types[t](a) if t else a"
+        return f"lambda a, t: ({tell})({{{python}, {numpy}}})"
     if r.kind == "texts":
         return f"lambda a: [*map({r.keys!r}.__getitem__, a)]"
     if r.kind == "character":
@@ -31,6 +36,10 @@ def container_text(r: n.TupleResult) -> str:
         return "lambda a: a.tolist()"
     if r.kind == "lists":
         return "lambda a: (f := lambda a: [*map(f, a)] if a.ndim else a[()])(a)"
+    if r.kind in ("ragged lists", "ragged arrays"):
+        copied = ".copy()" if r.kind == "ragged arrays" else ""
+        row = f"{{k: pool[s : s + z]{copied} for k, (s, z) in enumerate(zip(starts, sizes))}}"
+        return f"lambda numbers, starts, sizes, pool: (lambda found: [found[k] for k in numbers])({row})"
     if r.kind == "rows of list":
         return "lambda *a: [list(row) for row in zip(*a)]"
     assert r.kind == "rows of tuple", r

@@ -37,6 +37,9 @@ RESERVED, RESERVED_ROWS = 1 << 32, 1 << 28
 """The lengths of memory for lists of numbers (of arrays) without a bound: of memory that long, only what is touched is
 taken."""
 
+TAGS = ("own", "int", "float", "complex", "bool_", "uint8", "int32", "int64", "float32", "float64", "complex128")
+"""The types of numbers in a list of several: Python's, and NumPy's (``own``: the list's own type)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
@@ -336,11 +339,11 @@ class TupleResult:
     `kind` is ``tuple``, ``list``, ``dict`` (with its `keys`), ``record`` (an instance of the class `of`,
     ``module:name``, whose attributes are named by `keys`), ``raise`` (the exception `of` with the message ``keys[0]``,
     formatted with the items, which the caller of the code raises), ``one of`` (the key at the position that the one
-    item is), ``tagged`` (a list of numbers, each of the
-    type that a second list tells), ``texts`` (a list of keys at the positions in a
-    list), ``character`` (of the code that the one item is), ``lists`` or ``lists of numbers`` (an array as lists in
-    a list, of NumPy scalars or Python's numbers), or ``rows of tuple``/``rows of list``: a list of tuples (lists) whose
-    k-th items are the k-th list.
+    item is), ``tagged`` (a list of numbers, each of the type that a second list tells), ``tagged number`` (a number and
+    its type), ``texts`` (a list of keys at the positions in a list), ``character`` (of the code that the one item is),
+    ``lists`` or ``lists of numbers`` (an array as lists in a list, of NumPy scalars or Python's numbers), ``rows of
+    tuple``/``rows of list``: a list of tuples (lists) whose k-th items are the k-th list, or ``ragged lists`` (``ragged
+    arrays``): lists (arrays) in a list, by their numbers, and each one's start and length in the last item.
     """
 
     items: tuple[Result, ...]

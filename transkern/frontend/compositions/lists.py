@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def _first(values: Any, wanted: Any) -> Any:
     at = -1
@@ -34,3 +36,12 @@ def remove(values: Any, wanted: Any) -> Any:
     if at < 0:
         raise ValueError("list.remove(x): x not in list")
     values.pop(at)
+
+
+def concatenated(arrays: Any) -> Any:
+    found: list[Any] = []
+    for one in arrays:
+        found.extend(one)
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to concatenate")
+    return np.array(found)
