@@ -26,6 +26,7 @@ _SUMS = ("sum", "mean", "var", "std", "dot", "matmul", "prod", "norm", "trace", 
 _ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arctan", "cbrt", "log2", "exp2", "sinh",
                "cosh", "arcsinh", "log10", "power", "arctan2", "hypot", "float_power")  # fmt: skip
 _EITHER_ZERO = ("fmax", "fmin")  # of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them
+_EXTREMES = ("max", "min", "amax", "amin")  # the same, but only devices go through elements in another order
 ENDLESS = "NumPy does not come to an end"
 _ROUNDS = 3
 _ULPS = 4
@@ -79,13 +80,13 @@ class Oracle:
     """NumPy's outcomes of a module's function ``f``."""
 
     def __init__(self, source: str, scans: bool = False, subnormals: bool = True) -> None:
-        """`scans`: running sums may be taken in another order (on a device); `subnormals`: whether the target has them
-        (XLA, as a TPU, makes zeros of them)."""
+        """`scans`: running sums and extremes may be taken in another order (on a device); `subnormals`: whether the
+        target has them (XLA, as a TPU, makes zeros of them)."""
         self.underflow: Literal["ignore", "warn"] = "ignore" if subnormals else "warn"
         self.plain: dict[str, Any] = {"__name__": "plain"}
         self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
         exec(compile(source, "<numpy>", "exec"), self.plain)
-        sums = (*_SUMS, *(("cumsum", "cumprod", "accumulate") if scans else ()))
+        sums = (*_SUMS, *(("cumsum", "cumprod", "accumulate", *_EXTREMES) if scans else ()))
         tree = _Noisy(sums).visit(ast.parse(source))
         noisy = ast.unparse(ast.fix_missing_locations(tree))
         self.noisy: dict[str, Any] = {"__name__": "noisy"}
@@ -169,7 +170,9 @@ class _Noise:
         if kind.kind != "f":
             return value
         short = name.rpartition(".")[2]
-        if short in _EITHER_ZERO:
+        if short in _EXTREMES and not _has_both_zeros(np.asarray(args[0], kind)):
+            return value
+        if short in _EITHER_ZERO + _EXTREMES:
             turned = np.where((np.asarray(value) == 0) & (self.rng.random() < 0.5), -np.asarray(value), value)
             return turned.astype(kind) if isinstance(value, np.ndarray) else type(value)(turned[()])
         if short in _ELEMENTARY:
@@ -212,6 +215,11 @@ class _Noise:
 def _is_exact_power(args: Sequence[Any]) -> bool:
     """NumPy and C both square by a multiplication."""
     return np.ndim(args[1]) == 0 and args[1] in (1, 2, 0)
+
+
+def _has_both_zeros(x: Any) -> bool:
+    signs = np.signbit(x[x == 0])
+    return bool(np.any(signs) and not np.all(signs))
 
 
 def _is_exact(x: Any, bits: int) -> bool:
