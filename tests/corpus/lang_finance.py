@@ -284,8 +284,7 @@ CASES = [
     Case(covariance, lambda r: (r.normal(size=(7, 3)),), 64, 1.0, special=False),
     Case(covariance, lambda r: (r.normal(size=(7, 3)), 0.1), 64, 1.0, special=False),
     Case(round_lots, lambda r: (r.random(4), 1e4, r.random(4) * 50 + 1), 4, special=False),
-    Case(simulate_paths, lambda r: (int(r.integers(1, 99)), 3, 4),
-         refused={"pallas": "Python's integers with 32 bits"}),
+    Case(simulate_paths, lambda r: (int(r.integers(1, 99)), 3, 4)),
     Case(total_tax, lambda r: (r.random(5) * 60_000 + 1,), special=False),
     Case(rebalance, lambda r: (r.random(5) * 10, np.full(5, 0.2)), 16),
 ]

@@ -348,7 +348,7 @@ CASES = [
     Case(ensemble, lambda r: ([r.normal(size=(4, 2))] * 2, r.normal(size=(5, 4)), [0.25, 0.75]), 64, 1.0),
     Case(quantise, lambda r: (r.normal(size=9),), special=False),
     Case(quantise, lambda r: (r.normal(size=9), 16), special=False),
-    Case(dropout_mask, lambda r: ((3, 4), 0.5, 42), refused={"pallas": "Python's integers with 32 bits"}),
+    Case(dropout_mask, lambda r: ((3, 4), 0.5, 42)),
     Case(layer_sizes, lambda r: (_params(r),)),
 ]
 # fmt: on

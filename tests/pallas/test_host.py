@@ -158,15 +158,20 @@ def test_a_size_that_depends_on_data_is_refused():
         transkern.compile(sized_by_data, target="pallas")(X + 5)
 
 
-def test_integers_of_more_than_32_bits_are_refused() -> None:
-    def congruent(x, state):  # type: ignore[no-untyped-def]
-        for i in range(len(x)):
-            state = (69069 * state + 1) % 4294967296
-            x[i] += state / 4294967296
-        return x
+def congruent(x, state):
+    for i in range(len(x)):
+        state = (69069 * state + 1) % 4294967296
+        x[i] += state % 1000
+    return x
 
+
+def test_integers_of_more_than_32_bits_are_refused_beside_data_of_32():
     with pytest.raises(transkern.CompileError, match="32 bits, and 4294967296 has more"):
-        transkern.compile(congruent, target="pallas")(np.zeros(3), 7)
+        transkern.compile(congruent, target="pallas")(np.zeros(3, np.int32), 7)
+
+
+def test_integers_have_64_bits_beside_data_of_64():
+    np.testing.assert_array_equal(transkern.compile(congruent, target="pallas")(np.zeros(9), 7), congruent(np.zeros(9), 7))
 
 
 def added(m, v):

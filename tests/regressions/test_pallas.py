@@ -120,6 +120,72 @@ def perhaps_beyond(y: Any, u: Any) -> None:
         y[np.arange(len(u))] *= 1
 
 
+def beyond_32_bits(x: Any, p: Any) -> Any:
+    """`values.integer`: Python's integers had 32 bits in kernels, and were cut, even beside data of 64."""
+    total = 0
+    for i in range(3):
+        total = total * 1003 + int(x[i])
+    p[0] = x[1] * 1.5
+    return total, [k**5 for k in range(len(x) * 20)][-1], p[(p * 3 + total) % len(p)]
+
+
+def cut_to_type(x: Any, p: Any) -> None:
+    """`vector.cast`: a float that an integer does not hold became the largest one."""
+    np.add.at(p, np.arange(2), x[:2])
+
+
+def rewritten(x: Any) -> Any:
+    """`prelude._jit`: XLA's own rules of arithmetic are not NumPy's."""
+    a = x[0] / x[1] / x[1], x[0] / (x[1] / x[2]), np.log(np.exp(x[2])), np.exp(x[2]) * np.exp(-x[2])
+    return a, x * 1e300 * 1e-300, x + 1e300 - 1e300
+
+
+def sums_with_known_zeros(x: Any, k: int) -> Any:
+    """`vector.may_be_zero`: XLA takes a sum with a 0.0 that it knows for the other summand."""
+    none, total, zeros = 0.0, 0.0, np.zeros(len(x))
+    for i in range(k, k):
+        none += x[i]
+    for i in range(1):
+        total += x[i]
+    for i in range(len(x) - 2):
+        zeros[i] += 2.0
+    return none + x[0], total, zeros + x, x + np.max(np.zeros(3))
+
+
+def stored_once(x: Any, a: Any) -> None:
+    """`stores.scatter`: a loop of one iteration stored an array into one element."""
+    for i in range(a.shape[1] - 1):
+        for _ in range(a.shape[1]):
+            if i < 1.0 and x[i] != 0.5:
+                continue
+            a[-1, :0:-1] = np.cumsum(np.diff(x))
+
+
+def later_check_of_sizes(x: Any, p: Any) -> Any:
+    """`host.guard`: a check of sizes was raised before one of data that comes before it."""
+    v = x[2:]
+    w = v[p]
+    return w, v[-1] // -2
+
+
+def check_with_details(x: Any, a: Any, z: int) -> Any:
+    """`host.give_back`: what messages tell stood at places that another `return` did not have."""
+    for i in range(2):
+        if i // 4.0 == z:
+            break
+        a[i, -1] = x[len(x) - 1 - i]
+    return a.T[1] >= x[0], x[x > 2]
+
+
+def not_reached(y: Any, s: float, k: int) -> Any:
+    """`emit`: numbers made of arguments alone raised where they were never used."""
+    while y[0] > 5:
+        y[1] = int(s)
+    for i in range(2):
+        y[i] = y[i - 3]
+    return k % len(y)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -142,6 +208,15 @@ def perhaps_beyond(y: Any, u: Any) -> None:
         (leaves_at_argmin, (np.array([2.0, 1.0]),)),
         (perhaps_beyond, (np.ones(1), np.full(5, 9, np.int16))),
         (perhaps_beyond, (np.ones(1), np.ones(5, np.int16))),
+        (beyond_32_bits, (np.array([5e9, -3e12, 7.0]), np.array([2**40, -(2**33), 3]))),
+        (cut_to_type, (np.array([1e10, -np.inf]), np.ones(2, np.int32))),
+        (rewritten, (np.array([1e300, 1e200, 800.0]),)),
+        (sums_with_known_zeros, (np.full(3, -0.0), 1)),
+        (stored_once, (np.array([0.0, 1.0]), np.ones((3, 2)))),
+        (later_check_of_sizes, (np.zeros(2), np.arange(1))),
+        (check_with_details, (np.zeros(0), np.zeros((0, 2)), 1)),
+        (not_reached, (np.ones(3), np.nan, 4)),
+        (not_reached, (np.ones(0), 2.0, 4)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )

@@ -43,13 +43,15 @@ def emit(program: n.Program, narrow: bool = False) -> str:
 
 
 def _check_width(module: Module, program: n.Program) -> None:
-    """Python's integers have 32 bits in kernels: a function that works with larger ones would get other numbers."""
+    """A function that works with larger integers than kernels compute with would get other numbers."""
+    bits = 64 if module.wide else 32
     for s in walk(program.body):
         for own in own_exprs(s):
             for e in walk_expr(own):
                 value = b.constant(e)
-                if value is not None and not -0x80000000 <= value <= 0x7FFFFFFF:
-                    raise module.error(f"kernels compute Python's integers with 32 bits, and {value} has more", s.span)
+                if value is not None and not -(1 << bits - 1) <= value < 1 << bits - 1:
+                    problem = f"kernels compute Python's integers with {bits} bits, and {value} has more"
+                    raise module.error(problem, s.span)
 
 
 def _jitted(host: Host) -> list[ast.stmt]:
@@ -71,9 +73,9 @@ def _jitted(host: Host) -> list[ast.stmt]:
     if not host.out or not isinstance(host.out[-1], ast.Return):
         host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
     args = [module.identifier(p.name) for p in arrays] + list(module.hoisted.values()) + list(module.static)
-    jit = quote("jax.jit")
+    jit = module.helper("_jit")
     if module.static:
-        jit = quote("functools.partial(jax.jit, static_argnames=_0)", constant(tuple(module.static)))
+        jit = quote("functools.partial(_0, static_argnames=_1)", jit, constant(tuple(module.static)))
     made = function(inner, args, [*head, *host.out], [jit])
     return [made]
 
@@ -207,13 +209,14 @@ def _uses_module(e: Expr) -> bool:
 
 def host_value(module: Module, e: Expr) -> ast.expr:
     """A number for the jitted function: its dtype is settled here, by NumPy."""
+    kind = quote(f"np.{module.integer}")
     if isinstance(e, Var) and e.dtype == "index" and _only_compared(module.program, e.name):
-        return call(module.helper("_limit"), [name(e.name)])
+        return call(module.helper("_limit"), [name(e.name), kind])
     node = _host_expr(module, e)
     if isinstance(e, Apply) and e.op == "cast" and e.dtype not in ("index",):
         return node
     if e.dtype == "index":
-        return call(module.helper("_integer"), [node])
+        return call(module.helper("_integer"), [node, kind])
     return quote(f"xp.{module.dtype(e.dtype)}(_0)", node)
 
 
@@ -244,8 +247,11 @@ def _host_expr(module: Module, e: Expr) -> ast.expr:
             if x.dtype == "index" and dtype.startswith(("int", "uint")) and dtype != "int64":
                 return quote(f"xp.int64(_0).astype(xp.{dtype})", inner)
             if dtype == "index":
-                return inner if x.dtype == "index" else quote("int(_0)", inner)
+                return inner if x.dtype == "index" else call(module.helper("_int"), [inner])
             return quote(f"xp.{'bool_' if dtype == 'bool' else dtype}(_0)", inner)
+        case Apply("floor_divide" | "remainder" as op, (x, y), "index") if b.constant(y) is None:
+            both = [_host_expr(module, x), _host_expr(module, y)]
+            return call(module.helper("_divided"), [*both, constant(op == "floor_divide")])
         case Apply(op, args, _):
             table = (
                 spelling.STATIC if all(a.dtype == "index" for a in args) and op in spelling.STATIC else spelling.HOST
@@ -269,20 +275,18 @@ def _raise_first(host: Host, g: n.Guard) -> ast.stmt:
 def _raise_errors(host: Host) -> list[ast.stmt]:
     """After the call: the first guard that failed, unless JAX traces (then the results are what they are)."""
     cases: list[ast.stmt] = []
-    details = sorted(k for k in host.env if k.startswith("detail"))
     for number, g in enumerate(host.module.guards, 1):
         args = []
         for k, a in enumerate(g.args):
-            key = f"detail{number}_{k}."
-            args.append(
-                quote(f"int(_out['error'][{1 + details.index(key)}])") if key in details else _host_expr(host.module, a)
-            )
+            key = f"detail{number}_{k}"
+            of_data = f"{key}." in host.env
+            args.append(quote("int(_out[_0])", ast.Constant(key)) if of_data else _host_expr(host.module, a))
         message: ast.expr = ast.Constant(g.message)
         if args:
             message = call(quote("_0.format", message), args)
         cases.append(ast.If(quote(f"_code == {number}"), [ast.Raise(call(quote(g.error), [message]), None)], []))
-    known = quote("not isinstance(_out['error'][0], jax.core.Tracer)")
-    return [ast.If(known, [assign("_code", quote("int(_out['error'][0])")), *cases], [])]
+    known = quote("not isinstance(_out['error'], jax.core.Tracer)")
+    return [ast.If(known, [assign("_code", quote("int(_out['error'])")), *cases], [])]
 
 
 class _Taking:

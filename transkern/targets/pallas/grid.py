@@ -240,7 +240,8 @@ class Body(Statements):
         self.uses_block = True
         shape = [quote(f"block.shape[{s}]") if s == info.slot else ast.Constant(1) for s in range(self.rank)]
         node = quote(
-            f"lax.broadcasted_iota(jnp.int32, _0, {info.slot}) + block.start[{info.slot}]", ast.Tuple(shape, ast.Load())
+            f"lax.broadcasted_iota(jnp.{self.module.integer}, _0, {info.slot}) + block.start[{info.slot}]",
+            ast.Tuple(shape, ast.Load()),
         )
         return Value(node, "index", frozenset({info.slot}))
 

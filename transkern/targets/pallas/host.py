@@ -101,8 +101,17 @@ class Host(Statements):
         return found
 
     def guard(self, s: n.Guard) -> None:
-        if not any(s is known for known in self.early):
+        if any(s is known for known in self.early):
+            return
+        first = "error." not in self.env
+        if first or self.is_behind_check() or self.mask is not None or not self.is_static(s.condition):
             super().guard(s)
+            return
+        saved, self.out, env = self.out, [], dict(self.env)  # one before it may have failed, which comes first
+        self.note_failure(s, Value(quote("jnp.bool_(False)"), "bool"))
+        self.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
+        failed, self.out, self.env = self.out, saved, env
+        self.out.append(ast.If(quote("not _0", self.expr(s.condition).node), failed, []))
 
     def one(self, s: n.Stmt) -> None:
         match s:
@@ -126,6 +135,7 @@ class Host(Statements):
         if buffer in self.defined:
             return
         self.defined.add(buffer)
+        self.known_buffers.add(buffer)
         b = self.program.buffers[buffer]
         shape = sequence([self.size(d) for d in b.dims])
         self.out.append(
@@ -170,7 +180,7 @@ class Host(Statements):
     def inline(self, s: n.Kernel) -> None:
         """The kernel's statements as XLA ops over whole arrays; what is no array expression runs one by one."""
         saved, nested = (list(self.out), dict(self.env), set(self.defined), list(self.module.guards)), self.nested
-        perhaps, nonempty = self.perhaps, self.nonempty
+        perhaps, nonempty, returns = self.perhaps, self.nonempty, len(self.returns)
         out = self.out
         try:
             self.whole_arrays(s)
@@ -179,6 +189,7 @@ class Host(Statements):
             self.out = out
             self.out[:], self.env, self.defined, self.module.guards = saved
             self.axes, self.mask, self.nested, self.perhaps, self.nonempty = {}, None, nested, perhaps, nonempty
+            del self.returns[returns:]
             first = error
         if not any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(s.body)):
             raise first
@@ -247,9 +258,9 @@ class Host(Statements):
             keys.append(ast.Constant("written"))
             values.append(sequence([self.seen(w) for w in written]))
         if "error." in self.env:
-            keys.append(ast.Constant("error"))
-            details = sorted(k for k in self.env if k.startswith("detail") and k.endswith("."))
-            values.append(sequence([self.env["error."].node, *(self.env[d].node for d in details)]))
+            found = [k for k in sorted(self.env) if k == "error." or (k.startswith("detail") and k.endswith("."))]
+            keys += [ast.Constant(k.rstrip(".")) for k in found]
+            values += [self.env[k].node for k in found]
         self.out.append(ast.Return(ast.Dict(keys, values)))
 
     def leaves(self, result: n.Result, out: list[ast.expr]) -> None:
@@ -270,7 +281,7 @@ class Host(Statements):
                     return
                 self.ensure(buffer)
                 out.append(self.seen(buffer))
-                out.append(quote("jnp.int32(_0)", self.expr(count).node))
+                out.append(quote(f"jnp.{self.module.integer}(_0)", self.expr(count).node))
             case n.ScalarResult(Apply("complex", parts, _), _):
                 made_parts = [self.expr(p) for p in parts]
                 out.append(quote("lax.complex(_0, _1)", *(self.typed(m, m.dtype) for m in made_parts)))
@@ -303,7 +314,7 @@ class Host(Statements):
                 if constant(step) == 0:
                     continue
                 shape = [self.size(dim) if k == q else ast.Constant(1) for q in range(len(r.dims))]
-                walk_ = quote(f"lax.broadcasted_iota(jnp.int32, _0, {k})", ast.Tuple(shape, ast.Load()))
+                walk_ = quote(f"lax.broadcasted_iota(jnp.{self.module.integer}, _0, {k})", ast.Tuple(shape, ast.Load()))
                 node = quote("_0 + _1 * _2", node, self.expr(step).node, walk_)
             items.append(node)
         whole = sequence([self.size(d) for d in r.dims])

@@ -108,6 +108,10 @@ class Interface(Statements):
         names = variables_read(expr)
         return bool(names) and not (names & (set(self.axes) | set(self.env))) and self.host.is_static(expr)
 
+    def is_behind_check(self) -> bool:
+        """JAX traces a kernel after a check that may have failed."""
+        return super().is_behind_check() or "error." in self.env
+
     # --- references are not carried
 
     def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:

@@ -19,7 +19,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import scalars_used, variables_read, walk
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.interface import Interface
-from transkern.targets.pallas.quote import assign, call, constant, function, name, names, quote
+from transkern.targets.pallas.quote import assign, call, function, name, names, quote
 from transkern.targets.pallas.searches import Search, search_of
 from transkern.targets.pallas.values import Inexpressible, Value, product_like
 from transkern.targets.pallas.vector import AxisInfo
@@ -157,8 +157,14 @@ class Lanes(Interface):
         self.out += [ast.Assign([quote_store(ref)], node, lineno=0)]
 
     def position(self, info: AxisInfo) -> Value:
-        made = call(self.module.helper("_positions"), [name("at")])
-        return Value(made, "index", frozenset({0}))
+        return Value(self.as_integer(call(self.module.helper("_positions"), [name("at")])), "index", frozenset({0}))
+
+    def as_integer(self, node: ast.expr) -> ast.expr:
+        """What the helpers count with 32 bits, as Python's integers are here."""
+        return quote("_0.astype(jnp.int64)", node) if self.module.wide else node
+
+    def decoded(self, of: str) -> ast.expr:
+        return self.as_integer(call(self.module.helper("_decode"), [name(of)]))
 
     # --- passes
 
@@ -229,7 +235,7 @@ class Lanes(Interface):
         """How a reduction folds, and over what."""
         dtype = self.declared[s.name][0].dtype
         if s.op == "count":
-            dtype = "int32"
+            dtype = "index"
         elif s.op not in ("sum", "max", "min"):
             dtype = "float32"
         return quote(f"(_0, jnp.{self.module.dtype(dtype)})", ast.Constant(_RUNNING[s.op]))
@@ -255,7 +261,7 @@ class Lanes(Interface):
             node = quote("jnp.where(_0 & ~_1, 0.0, 1.0)", mask, value.node)
         else:
             node = quote(
-                "jnp.where(_0, _1, _2)", mask, self.typed(value, dtype), constant(spelling.identity(s.op, dtype))
+                "jnp.where(_0, _1, _2)", mask, self.typed(value, dtype), self.neutral(s.op, dtype)
             )
         self.reduced.append((s.name, node))
 
@@ -275,7 +281,7 @@ class Lanes(Interface):
             node = quote(
                 f"jnp.where(_0 {'< jnp.inf' if s.op == 'first' else '> 0'}, _1, -1)",
                 name(found),
-                call(self.module.helper("_decode"), [name(found)]),
+                self.decoded(found),
             )
         elif s.op in ("any", "all"):
             node = quote("_0 > 0", node)
@@ -332,15 +338,13 @@ class Lanes(Interface):
         self.out, self.env = [unpack], dict(before[1])
         self.settle(carried)
         self.found(search, best)
-        self.out.append(assign(self.module.identifier(result), call(self.module.helper("_decode"), [name(best)])))
+        self.out.append(assign(self.module.identifier(result), self.decoded(best)))
         self.env[result] = Value(name(self.module.identifier(result)), "index")
         position = s.body.index(search.update)
         self.block(s.body[:position])
         self.update_pass(search, best, state)
         self.block(s.body[position + 1 :])
-        items = [
-            self.env[c].node if not self.env[c].static else quote("jnp.int32(_0)", self.env[c].node) for c in carried
-        ]
+        items = [self.typed(self.env[c], self.env[c].dtype) for c in carried]
         self.out.append(ast.Return(ast.Tuple([*items, name(best)], ast.Load()) if items else name(best)))
         loop = self.out
         self.out, self.env = before
@@ -368,7 +372,7 @@ class Lanes(Interface):
         """What the result of the search is outside the loop's body, where there may be none."""
         there = quote(f"_0 {'> 0' if search.op == 'last' else '< jnp.inf'}", name(best))
         self.there = Value(there, "bool")
-        node = quote("jnp.where(_0, _1, -1)", there, call(self.module.helper("_decode"), [name(best)]))
+        node = quote("jnp.where(_0, _1, -1)", there, self.decoded(best))
         self.env[search.result] = Value(node, "index")
 
     there: Value

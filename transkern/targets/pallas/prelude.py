@@ -38,6 +38,19 @@ def _interpret():
     """Whether kernels are interpreted: wherever the device is no TPU, unless INTERPRET says otherwise."""
     return jax.default_backend() != 'tpu' if INTERPRET is None else INTERPRET
 ''',
+    "_jit": '''
+def _jit(function, **given):
+    """jax.jit; on a CPU XLA leaves arithmetic as it is: it would take x / y / z for x / (y * z), and x + 0.0 for x.
+
+    What is part of a function that JAX traces is compiled with that, as it stands there."""
+    plain = jax.jit(function, **given)
+    exact = jax.jit(function, compiler_options={'xla_disable_hlo_passes': 'algsimp'}, **given)
+
+    def run(*args):
+        traced = any(isinstance(x, jax.core.Tracer) for x in (lax.full((), 0), *args))
+        return (plain if traced or jax.default_backend() != 'cpu' else exact)(*args)
+    return run
+''',
     "_rounded": '''
 def _rounded(product):
     """A product that is rounded before it is added to something, as NumPy does; XLA's CPU code would fuse the two."""
@@ -95,10 +108,23 @@ def _reciprocal(x):
     least = jnp.iinfo(x.dtype).min if x.dtype.itemsize > 2 else 0
     return jnp.where(x == 0, least, jnp.where((x == 1) | (x < 0) & (x == ~jnp.zeros_like(x)), x, 0)).astype(x.dtype)
 ''',
+    "_added": '''
+def _added(a, b):
+    """a + b, with NumPy's sign where that is zero: XLA takes the sum of -0.0 and a 0.0 that it knows for -0.0."""
+    total = a + b
+    zero = jnp.where(jnp.signbit(a) & jnp.signbit(b), -0.0, 0.0).astype(total.dtype)
+    return jnp.where(total == 0, zero, total)
+''',
     "_unsigned": '''
 def _unsigned(x):
     """x with 0.0 for -0.0, as a sum with 0.0 has it."""
     return jnp.where(x == 0, jnp.zeros_like(x), x)
+''',
+    "_truncated": '''
+def _truncated(x, dtype):
+    """A float as an integer; what that does not hold is the least one, as C has it; XLA would take the nearest one."""
+    least = float(jnp.iinfo(dtype).min)
+    return jnp.where((x >= least) & (x < -least), x, least).astype(dtype)
 ''',
     "_wrapped": '''
 def _wrapped(x, dtype):
@@ -135,14 +161,32 @@ def _may_hold(condition):
     return isinstance(condition, jax.core.Tracer) or bool(condition)
 ''',
     "_limit": '''
-def _limit(value):
-    """A number that is only compared with positions, cut to 32 bits."""
-    return value if isinstance(value, jax.Array) else np.int32(min(max(value, -0x80000000), 0x7fffffff))
+def _limit(value, kind):
+    """A number that is only compared with positions, cut to the bits of `kind`."""
+    return value if isinstance(value, jax.Array) else kind(min(max(value, np.iinfo(kind).min), np.iinfo(kind).max))
+''',
+    "_int": '''
+def _int(x):
+    """int(x); of what has no such integer 0, which is not used: a check raises, where the place is reached."""
+    if isinstance(x, jax.Array):
+        return x.astype(jax.dtypes.canonicalize_dtype(jnp.int64))
+    return int(x) if abs(x) < 2.0 ** 63 else 0
+''',
+    "_divided": '''
+def _divided(a, b, whole):
+    """a // b or a % b; by 0 it is 0, which is not used: a check raises, where the place is reached."""
+    if not isinstance(b, jax.Array) and b == 0:
+        return 0
+    return a // b if whole else a % b
 ''',
     "_integer": '''
-def _integer(value):
-    """A Python integer as an index; OverflowError where it does not fit 32 bits."""
-    return value if isinstance(value, jax.Array) else np.int32(value)
+def _integer(value, kind):
+    """A Python integer as an index; OverflowError where it has more bits than `kind`."""
+    if isinstance(value, jax.Array):
+        return value
+    if not np.iinfo(kind).min <= value <= np.iinfo(kind).max:
+        raise OverflowError(f'an index beyond {np.iinfo(kind).bits} bits')
+    return kind(value)
 ''',
     "_cut": '''
 def _cut(array, count):
@@ -242,7 +286,7 @@ def _grid(body, extents, tiled, scalars, operands, results, aliases):
     "_encode": '''
 def _encode(position):
     """A position as the float 2**23 + position: those order as positions do, and a TPU compares floats fastest."""
-    return lax.bitcast_convert_type(position + jnp.int32(0x4b000000), jnp.float32)
+    return lax.bitcast_convert_type(position.astype(jnp.int32) + jnp.int32(0x4b000000), jnp.float32)
 ''',
     "_decode": '''
 def _decode(number):

@@ -30,7 +30,8 @@ def loop(of: Statements, s: n.Loop, carried: list[str], start: Value, stop: Valu
     first, last = (start, stop) if step > 0 else (stop, start)
     length = quote("jnp.maximum(_0 - _1, 0)", last.node, first.node)
     if abs(step) != 1:
-        length = quote("lax.div(_0 + _1, jnp.int32(_2))", length, constant(abs(step) - 1), constant(abs(step)))
+        template = f"lax.div(_0 + _1, jnp.{of.module.integer}(_2))"
+        length = quote(template, length, constant(abs(step) - 1), constant(abs(step)))
     axes = start.axes | stop.axes
     if of.mask is not None:
         axes |= of.mask.axes
@@ -47,7 +48,7 @@ def loop(of: Statements, s: n.Loop, carried: list[str], start: Value, stop: Valu
     step_function = of.module.fresh(f"{counter}_step")
     of.out.append(function(step_function, [trip, "state"], body))
     longest = quote("jnp.max(_0)" if of.mosaic else "jnp.max(_0, initial=0)", name(trips))
-    loop = [quote("jnp.int32(0)"), longest, name(step_function), of.state(carried)]
+    loop = [quote(f"jnp.{of.module.integer}(0)"), longest, name(step_function), of.state(carried)]
     of.out.append(of.unpack(carried, call("lax.fori_loop", loop)))
     of.settle(carried)
 

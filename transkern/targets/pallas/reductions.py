@@ -22,6 +22,11 @@ class Reductions(Stores):
         self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
         self.fresh_accumulators: set[str] = set()
 
+    def neutral(self, op: str, dtype: str) -> ast.expr:
+        """What `op` leaves unchanged, as a literal."""
+        of = self.module.integer if dtype in ("index", "int64") else dtype
+        return constant(spelling.identity(op, of))
+
     def open_slots(self) -> frozenset[int]:
         return frozenset(info.slot for info in self.axes.values())
 
@@ -49,7 +54,8 @@ class Reductions(Stores):
             template = "_0 | _1" if s.op == "sum" and declaration.dtype == "bool" else spelling.COMBINE[s.op]
             node, axes = quote(template, old.node, new.node), new.axes | old.axes
         self.out.append(assign(target, node))
-        self.env[s.name] = Value(name(target), declaration.dtype, axes)
+        known = mask is None and self.is_known(s.value) and (old.known or old.static)
+        self.env[s.name] = Value(name(target), declaration.dtype, axes, known=known)
 
     def axis_arguments(self, closed: list[int]) -> str:
         if set(closed) == self.open_slots():
@@ -64,20 +70,20 @@ class Reductions(Stores):
         if not closed:
             node = value.node
             if mask is not None:
-                node = quote("jnp.where(_0, _1, _2)", mask.node, node, constant(spelling.identity(s.op, dtype)))
+                node = quote("jnp.where(_0, _1, _2)", mask.node, node, self.neutral(s.op, dtype))
             if s.op == "sum" and dtype.startswith("float") and s.name in self.fresh_accumulators:
                 node = call(self.module.helper("_unsigned"), [node])
             return Value(node, dtype, value.axes | (mask.axes if mask else frozenset()))
         if self.mosaic and s.op == "prod":
             raise Inexpressible("a product over an axis")
-        node = self.masked(value, closed, mask, constant(spelling.identity(s.op, dtype)))
+        node = self.masked(value, closed, mask, self.neutral(s.op, dtype))
         extra = self.axis_arguments(closed)
         if s.op in ("sum", "prod") and dtype != "bool" and not dtype.startswith("float"):
             extra += f", dtype=jnp.{self.module.dtype(dtype)}"
         op = "any" if s.op == "sum" and dtype == "bool" else s.op
         initial = ""
         if op in ("max", "min") and self.may_be_nothing(closed):  # JAX does not trace that, even where it never runs
-            neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", constant(spelling.identity(op, dtype)))
+            neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", self.neutral(op, dtype))
             initial = f", initial={ast.unparse(neutral)}"
         axes = value.axes | (mask.axes if mask else frozenset())
         template = spelling.REDUCE[op]
@@ -119,14 +125,16 @@ class Reductions(Stores):
             value = Value(quote("_0 & _1", value.node, mask.node), "bool", value.axes | mask.axes)
         if not closed:
             if s.op == "count":
-                return Value(quote("_0.astype(jnp.int32)", self.typed(value, "bool")), "index", value.axes)
+                node = quote(f"_0.astype(jnp.{self.module.integer})", self.typed(value, "bool"))
+                return Value(node, "index", value.axes)
             assert s.position is not None
             at = self.expr(s.position)
             return Value(quote("jnp.where(_0, _1, -1)", value.node, at.node), "index", value.axes | at.axes)
         holds = self.spread(value, closed)
         extra = self.axis_arguments(closed)
         if s.op == "count":
-            return self.of_reduction(quote(f"jnp.sum(_0{extra}, dtype=jnp.int32)", holds), "index", value.axes, closed)
+            total = quote(f"jnp.sum(_0{extra}, dtype=jnp.{self.module.integer})", holds)
+            return self.of_reduction(total, "index", value.axes, closed)
         assert s.position is not None
         position = self.expr(s.position)
         target = name(self.module.fresh("found"))
@@ -150,7 +158,7 @@ class Reductions(Stores):
         node = self.spread(value, closed)
         if value.dtype == "bool":
             node = quote("_0.astype(jnp.int32)", node)
-        found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.int32)", node)
+        found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.{self.module.integer})", node)
         left = frozenset(value.axes - set(closed))
         if not left:
             found = quote(f"_0[{', '.join('0' * self.rank)}]", found)

@@ -149,5 +149,5 @@ def identity(op: str, dtype: str) -> bool | int | float:
                 return float("-inf") if low else float("inf")
             if dtype == "bool":
                 return not low
-            info = np.iinfo("int32" if dtype == "index" else dtype)
+            info = np.iinfo(dtype)
             return int(info.min if low else info.max)

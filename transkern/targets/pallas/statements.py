@@ -12,7 +12,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
-from transkern.targets.pallas import ragged, spelling
+from transkern.targets.pallas import ragged
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
@@ -30,14 +30,11 @@ class Statements(Reductions):
         self.perhaps = 0  # how many branches and loops deep whose text is traced, but which may not run
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
-        for s in statements:
-            self.statement(s)
-
-    def perhaps_block(self, statements: tuple[n.Stmt, ...]) -> None:
-        """Statements that may not run: what a check of sizes keeps from running is not even traced."""
+        """Statements in order; where they may not run, what a check of sizes keeps from running is not even traced."""
+        statements = tuple(statements)
         for position, s in enumerate(statements):
             rest = statements[position + 1 :]
-            if rest and isinstance(s, n.Guard) and self.is_static(s.condition):
+            if rest and isinstance(s, n.Guard) and self.is_behind_check() and self.is_static(s.condition):
                 self.statement(n.If(s.condition, rest, (s,), span=s.span))
                 return
             self.statement(s)
@@ -64,7 +61,7 @@ class Statements(Reductions):
             case n.Accumulator(of, op, dtype):
                 self.declared[of] = (s, self.open_slots())
                 self.fresh_accumulators.add(of)
-                self.env[of] = Value(constant(spelling.identity(op, dtype)), dtype)
+                self.env[of] = Value(self.neutral(op, dtype), dtype)
             case n.Accumulate():
                 self.accumulate(s)
             case n.Loop(kind="parallel"):
@@ -109,8 +106,9 @@ class Statements(Reductions):
         if isinstance(value.node, ast.Name) and value.node.id == target:
             self.env[of] = value
             return
+        known = not (variable and self.mask is not None) and self.is_known(expr)
         self.out.append(assign(target, value.node))
-        self.env[of] = Value(name(target), value.dtype, value.axes, value.static)
+        self.env[of] = Value(name(target), value.dtype, value.axes, value.static, known)
 
     # --- loops
 
@@ -160,7 +158,7 @@ class Statements(Reductions):
             return
         counter = self.module.identifier(s.axis)
         inner_name = self.module.fresh(f"{counter}_step")
-        bounds = [quote("jnp.int32(_0)", v.node) if v.static else v.node for v in (start, stop)]
+        bounds = [quote(f"jnp.{self.module.integer}(_0)", v.node) if v.static else v.node for v in (start, stop)]
         first: list[ast.stmt] = []
         index = counter
         if b.constant(s.step) != 1:
@@ -172,9 +170,10 @@ class Statements(Reductions):
             trips = (
                 "lax.div(jnp.maximum(_1 - _0 + _2, 0), _3)" if size > 0 else "lax.div(jnp.maximum(_0 - _1 + _2, 0), _3)"
             )
-            count = quote(trips, *bounds, constant(abs(size) - 1), quote("jnp.int32(_0)", constant(abs(size))))
+            divisor = quote(f"jnp.{self.module.integer}(_0)", constant(abs(size)))
+            count = quote(trips, *bounds, constant(abs(size) - 1), divisor)
             first = [assign(counter, quote("_0 + _1 * _2", bounds[0], name(index), constant(size)))]
-            bounds = [quote("jnp.int32(0)"), count]
+            bounds = [quote(f"jnp.{self.module.integer}(0)"), count]
         known = self.nonempty
         if start.static and b.is_nonnegative(s.start):  # the text runs where there is an iteration
             self.nonempty = known | {s.stop}
@@ -185,26 +184,28 @@ class Statements(Reductions):
             body_function,
             self.unpack(carried, call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)])),
         ]
+        before = self.known(carried)
         if start.static and stop.static:  # a body that never runs may not even be traced: its arrays may be empty
             sign = ">" if (b.constant(s.step) or 1) > 0 else "<"
             self.out.append(ast.If(quote(f"_0 {sign} _1", stop.node, start.node), loop, []))
         else:
             self.out += loop
-        self.settle(carried)
+            before = frozenset()
+        self.settle(carried, before)
 
     def inner(
         self, block: tuple[n.Stmt, ...], carried: list[str], first: list[ast.stmt], bound: dict[str, Value]
     ) -> list[ast.stmt]:  # fmt: skip
         """The body of a function from state to state."""
         self.nested += 1
-        saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined)
+        saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined), set(self.known_buffers)
         self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
         self.settle(carried)
         self.env.update(bound)
-        (self.perhaps_block if self.is_behind_check() else self.block)(block)
+        self.block(block)
         self.out.append(ast.Return(self.state(carried)))
         made = self.out
-        self.out, self.env, self.fresh_accumulators, self.defined = saved
+        self.out, self.env, self.fresh_accumulators, self.defined, self.known_buffers = saved
         self.nested -= 1
         return made
 
@@ -235,7 +236,7 @@ class Statements(Reductions):
         self.out = [ast.Assign([names(everything, store=True)], name("state"), lineno=0)]
         self.settle(state)
         self.nested += 1
-        self.perhaps_block(s.body)
+        self.block(s.body)
         self.block(s.head)
         self.nested -= 1
         self.materialise(handed)
@@ -274,7 +275,7 @@ class Statements(Reductions):
                         else value.node,
                     )
                 )
-            self.env[of] = Value(name(target), value.dtype, value.axes)
+            self.env[of] = Value(name(target), value.dtype, value.axes, known=value.known or value.static)
 
     # --- carried state
 
@@ -337,7 +338,7 @@ class Statements(Reductions):
                 self.ensure(of)
                 continue
             dtype = self.dtype_of(of)
-            value = self.env.get(of, Value(constant(spelling.identity("sum", dtype)), dtype))
+            value = self.env.get(of, Value(self.neutral("sum", dtype), dtype))
             slots = self.own_slots(of)
             node = value.node
             if slots:
@@ -346,7 +347,7 @@ class Statements(Reductions):
                 node = quote(f"jnp.{self.module.dtype(dtype)}(_0)", node)
             target = self.module.identifier(of)
             self.out.append(assign(target, node))
-            self.env[of] = Value(name(target), dtype, slots)
+            self.env[of] = Value(name(target), dtype, slots, known=value.known or value.static)
             self.fresh_accumulators.discard(of)
 
     def own_slots(self, of: str) -> frozenset[int]:
@@ -360,13 +361,20 @@ class Statements(Reductions):
             return self.program.variables.get(of, self.env[of].dtype)
         return "index" if of == "error." else self.program.variables.get(of, "index")
 
-    def settle(self, carried: list[str]) -> None:
+    def known(self, carried: list[str]) -> frozenset[str]:
+        """What XLA knows of what is carried."""
+        numbers = {of for of in carried if of in self.env and (self.env[of].known or self.env[of].static)}
+        return frozenset(numbers | (self.known_buffers & set(carried)))
+
+    def settle(self, carried: list[str], known: frozenset[str] = frozenset()) -> None:
+        """After a function from state to state, all is what that left; what is in `known` may be what it was."""
         for of in carried:
             if of not in self.program.buffers:
                 old = self.env.get(of)
-                self.env[of] = Value(
-                    name(self.module.identifier(of)), self.dtype_of(of), old.axes if old else frozenset()
-                )
+                axes = old.axes if old else frozenset()
+                self.env[of] = Value(name(self.module.identifier(of)), self.dtype_of(of), axes, known=of in known)
+            elif of not in known:
+                self.known_buffers.discard(of)
             self.fresh_accumulators.discard(of)
 
     def state(self, carried: list[str]) -> ast.expr:
@@ -408,16 +416,18 @@ class Statements(Reductions):
         known = {*self.env, *self.program.buffers}
         self.prepare([c for c in carried if c in known or c == "error." or c.startswith("detail")])
         saved, env, defined = self.out, dict(self.env), set(self.defined)
-        parts = []
+        parts, known_buffers, after = [], set(self.known_buffers), self.known(carried)
         for block in (s.then, s.orelse):
-            self.out, self.env, self.defined = [], dict(env), set(defined)
-            (self.perhaps_block if self.is_behind_check() else self.block)(block)
+            self.out, self.env, self.defined, self.known_buffers = [], dict(env), set(defined), set(known_buffers)
+            self.block(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
                     self.materialise([c])
             parts.append(self.out)
+            after |= self.known(carried)
         self.out, self.env, self.defined = saved, env, defined
-        self.settle(carried)
+        self.known_buffers = known_buffers | (after & set(self.program.buffers))
+        self.settle(carried, after)
         self.out.append(ast.If(condition.node, parts[0] or [ast.Pass()], parts[1]))
 
     def masked_branch(self, s: n.If, condition: Value) -> None:
@@ -494,7 +504,7 @@ class Statements(Reductions):
         flat = quote("_0.reshape(-1)", name(keep)) if self.rank > 1 else name(keep)
         to = self.module.fresh("place")
         base = self.env[s.count].node if s.append and s.count in self.env else ast.Constant(0)
-        running = quote("_0 + jnp.cumsum(_1, dtype=jnp.int32) - 1", base, flat)
+        running = quote(f"_0 + jnp.cumsum(_1, dtype=jnp.{self.module.integer}) - 1", base, flat)
         limit = self.size(self.program.buffers[s.outputs[0]].dims[0])
         self.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
         for out, value in zip(s.outputs, s.values, strict=True):
@@ -513,7 +523,7 @@ class Statements(Reductions):
                 )
             )
         target = self.module.identifier(s.count)
-        self.out.append(assign(target, quote("_0 + jnp.sum(_1, dtype=jnp.int32)", base, name(keep))))
+        self.out.append(assign(target, quote(f"_0 + jnp.sum(_1, dtype=jnp.{self.module.integer})", base, name(keep))))
         self.env[s.count] = Value(name(target), "index")
         del self.axes[s.axis]
 
@@ -527,22 +537,29 @@ class Statements(Reductions):
             condition = Value(quote("jnp.bool_(_0)", condition.node), "bool")
         if condition.axes or (self.mask is not None and self.mask.axes):
             raise Inexpressible("a guard on each element")
+        self.note_failure(s, condition)
+
+    def note_failure(self, s: n.Guard, condition: Value) -> None:
+        """Leave the number of a check in `error` unless its condition holds, or one before it has failed."""
         if s not in self.module.guards:
             self.module.guards.append(s)
         number = self.module.guards.index(s) + 1
         for of, a in self.details(s).items():
             value = self.cast(self.expr(a), "index")
-            before = self.env.get("error.", Value(quote("jnp.int32(0)"), "index")).node
-            kept = self.env.get(of, Value(quote("jnp.int32(0)"), "index")).node
+            before = self.env.get("error.", self.no_error()).node
+            kept = self.env.get(of, self.no_error()).node
             target = self.module.identifier(of)
             self.out.append(assign(target, quote("jnp.where(_0 == 0, _1, _2)", before, value.node, kept)))
             self.env[of] = Value(name(target), "index")
         error = self.module.identifier("error.")
-        old = self.env.get("error.", Value(quote("jnp.int32(0)"), "index"))
+        old = self.env.get("error.", self.no_error())
         self.out.append(
             assign(error, quote("jnp.where((_0 == 0) & ~_1, _2, _0)", old.node, condition.node, ast.Constant(number)))
         )
         self.env["error."] = Value(name(error), "index")
+
+    def no_error(self) -> Value:
+        return Value(quote(f"jnp.{self.module.integer}(0)"), "index")
 
     def details(self, s: n.Guard) -> dict[str, Expr]:
         """What a guard's message tells of data: its name among the carried scalars, and its value."""

@@ -19,6 +19,7 @@ class Stores(Vector):
         buffer = self.program.buffers[s.buffer]
         array = self.array(s.buffer)
         value = self.expr(s.value)
+        self.note_known(s, mask)
         if product_like(s.value) and s.buffer in self.module.summands:
             value = self.rounded(value, s.value)
         value = self.cast(value, buffer.dtype)
@@ -58,6 +59,13 @@ class Stores(Vector):
         if self.mosaic:
             raise Inexpressible("a scatter")
         self.scatter(s, array, value, mask, subscripts)
+
+    def note_known(self, s: n.Store, mask: Value | None) -> None:
+        """XLA knows an array while only what it knows is stored there."""
+        if not self.is_known(s.value):
+            self.known_buffers.discard(s.buffer)
+        elif mask is None and all(map(self.varies, s.index)):
+            self.known_buffers.add(s.buffer)
 
     def store_flat(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
         """A store by linear index."""
@@ -102,6 +110,8 @@ class Stores(Vector):
             index[0] = Value(
                 quote("jnp.where(_0, _1, _2)", mask.node, index[0].node, limit), "index", index[0].axes | mask.axes
             )
+        if value.axes - frozenset[int]().union(*(i.axes for i in index)):  # a loop of one iteration leaves no trace
+            raise Inexpressible("a store that repeats")
         items = [i.node for i in index]
         if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
             made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])

@@ -24,13 +24,15 @@ class Value:
     """An expression of generated code.
 
     `axes` are the slots (dimensions of a block) along which it varies: without any it is a scalar, else an array with
-    one dimension a slot, of size 1 where it does not vary. `static`: a Python number when the function is traced.
+    one dimension a slot, of size 1 where it does not vary. `static`: a Python number when the function is traced;
+    `known`: made of such numbers alone, so that XLA knows it.
     """
 
     node: ast.expr
     dtype: str
     axes: frozenset[int] = frozenset()
     static: bool = False
+    known: bool = False
 
 
 class Inexpressible(Exception):
@@ -110,10 +112,15 @@ class Module:
         self.helpers.add(which)
         return name(which)
 
+    @property
+    def integer(self) -> str:
+        """The dtype of Python's integers and of positions: 32 bits, which a TPU has, unless the data need 64."""
+        return "int64" if self.wide else "int32"
+
     def dtype(self, of: str) -> str:
-        """The jax.numpy dtype that stands for an IR dtype: positions fit 32 bits."""
-        if of == "index" or (of == "int64" and not self.wide):
-            return "int32"
+        """The jax.numpy dtype that stands for an IR dtype."""
+        if of in ("index", "int64"):
+            return self.integer
         return "bool_" if of == "bool" else of
 
     def error(self, problem: str, span: Span, help: str = 'use target="cpu" for this function') -> CompileError:

@@ -53,6 +53,7 @@ class Vector:
         self.scalars = scalar_params(self.program) - set(module.static)
         self.hoisting = True
         self.unsure = 0  # inside a `where`, whose other side may be what is valid
+        self.known_buffers: set[str] = set()  # of which every element is known to XLA
         self.nonempty: set[Expr] = set()  # sizes that are not 0 where the text that is being written runs
 
     # --- what is known when JAX traces
@@ -69,6 +70,25 @@ class Vector:
                 and e.name not in self.module.static
             ):
                 return False
+        return True
+
+    def is_known(self, expr: Expr) -> bool:
+        """Whether XLA knows what `expr` is: it is made of constants and sizes."""
+        for e in walk_expr(expr):
+            match e:
+                case Load(buffer):
+                    if buffer not in self.known_buffers:
+                        return False
+                case Var(of) if of in self.env:
+                    if not (self.env[of].known or self.env[of].static):
+                        return False
+                case Var(of):
+                    if not self._is_size(of):
+                        return False
+                case Reduce():
+                    return False
+                case _:
+                    pass
         return True
 
     def _is_size(self, of: str) -> bool:
@@ -137,7 +157,11 @@ class Vector:
 
     def position(self, info: AxisInfo) -> Value:
         shape = [self.size(info.extent) if s == info.slot else ast.Constant(1) for s in range(self.rank)]
-        node = quote("lax.broadcasted_iota(jnp.int32, _0, _1)", ast.Tuple(shape, ast.Load()), ast.Constant(info.slot))
+        node = quote(
+            f"lax.broadcasted_iota(jnp.{self.module.integer}, _0, _1)",
+            ast.Tuple(shape, ast.Load()),
+            ast.Constant(info.slot),
+        )
         if info.step != 1:
             node = quote("_0 * _1", node, constant(info.step))
         if b.constant(info.start) != 0:
@@ -167,6 +191,8 @@ class Vector:
         zeros = [isinstance(x, Const) and x.value == 0 for x in e.args]
         if e.op == "add" and e.dtype.startswith("float") and any(zeros):  # XLA leaves out the addition: -0.0 stays
             return Value(call(self.module.helper("_unsigned"), [args[zeros[0]].node]), e.dtype, axes)
+        if e.op == "add" and e.dtype.startswith("float") and self.may_be_zero(e.args):
+            return Value(call(self.module.helper("_added"), [a.node for a in args]), e.dtype, axes)
         if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
             return Value(call(self.module.helper("_quotient"), [a.node for a in args]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
@@ -179,6 +205,11 @@ class Vector:
         if template.startswith("_reciprocal"):
             self.module.helper("_reciprocal")
         return Value(self.spell(template, args), e.dtype, axes)
+
+    def may_be_zero(self, summands: tuple[Expr, ...]) -> bool:
+        """Whether XLA may know one of two summands as 0, and take the sum for the other one."""
+        known = [x for x in summands if self.is_known(x)]
+        return len(known) == 1 and not isinstance(known[0], Const)
 
     def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
         """Whether XLA would multiply by a reciprocal: the divisor is the same along an axis, or a square root."""
@@ -198,7 +229,7 @@ class Vector:
             template = f"_0 >> {value.bit_length() - 1}" if e.op == "floor_divide" else f"_0 & {value - 1}"
             return quote(template, args[0].node)
         if b.is_nonnegative(x) and b.is_nonnegative(y):
-            both = [quote("jnp.int32(_0)", a.node) if a.static else a.node for a in args]
+            both = [self.typed(a, "index") if a.static else a.node for a in args]
             return quote("lax.div(_0, _1)" if e.op == "floor_divide" else "lax.rem(_0, _1)", *both)
         return quote(
             "jnp.floor_divide(_0, _1)" if e.op == "floor_divide" else "jnp.remainder(_0, _1)",
@@ -245,6 +276,9 @@ class Vector:
         if old.startswith("float") and new in ("uint8", "uint16", "uint32", "uint64", "int8", "int16"):
             wrapped = call(self.module.helper("_wrapped"), [value.node, quote(f"jnp.{new}")])
             return Value(wrapped, dtype, value.axes)
+        if old.startswith("float") and dtype in ("int32", "int64"):
+            truncated = call(self.module.helper("_truncated"), [value.node, quote(f"jnp.{new}")])
+            return Value(truncated, dtype, value.axes)
         return Value(quote(made, value.node), dtype, value.axes)
 
     # --- arrays
