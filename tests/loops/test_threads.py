@@ -88,6 +88,12 @@ def test_a_pass_without_work_for_threads_does_not_ask_openmp(tmp_path: Path) -> 
 
 
 RELAXED = """
+import os
+import sys
+
+if "one" in sys.argv:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
 import numpy as np
 import transkern
 
@@ -111,18 +117,23 @@ if __name__ == "__main__":
         x[1:-1] = (y[:-2] + y[2:]) * 0.5
         y[1:-1] = x[:-2] - x[2:]
     np.testing.assert_array_equal(got, y)
+    if sys.platform == "linux":  # each thread may still run on every core
+        assert len({frozenset(os.sched_getaffinity(int(t))) for t in os.listdir("/proc/self/task")}) == 1
     print("equal")
 """
 
 
+@pytest.mark.parametrize("cores", ["all", "one"])
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_a_team_waits_for_all_its_threads(threads: int, tmp_path: Path) -> None:
+def test_a_team_waits_for_all_its_threads(threads: int, cores: str, tmp_path: Path) -> None:
     """Also where there are more of them than cores, and some fall asleep; one thread does the first line alone."""
     (tmp_path / "relaxed.py").write_text(RELAXED)
     files = emit_files(tmp_path / "relaxed.py", "relaxed", "cpu", "relaxed(float64[n], int)")
     text = next(v for k, v in files.items() if k.endswith(".c"))
     assert text.count("meet(&passes") == text.count(" nowait") == 3
     env = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, str(tmp_path / "relaxed.py")]
+    if cores == "one" and sys.platform != "linux":
+        pytest.skip("threads are bound to cores on Linux only")
+    command = [sys.executable, str(tmp_path / "relaxed.py"), cores]
     run = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=120)
     assert run.stdout.strip() == "equal", run.stderr

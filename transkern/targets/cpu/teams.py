@@ -23,25 +23,44 @@ _WORK = 300_000  # operations of one pass below which a barrier costs a team mor
 _MEET = """// Where the threads of a team wait for each other: for some microseconds awake, then asleep.
 #include <unistd.h>
 #ifdef __linux__
+#include <sched.h>
 #include <sys/syscall.h>
+int sched_getcpu(void);
 #endif
 #ifdef _OPENMP
 int omp_get_num_threads(void);
 #else
 static inline int omp_get_num_threads(void) { return 1; }
 #endif
-typedef struct { int arrived, turn, asleep; } meeting;
+typedef struct { int arrived, turn, asleep, moved, core; } meeting;
+#ifdef __linux__
+// A thread that was woken on the core of one that goes on waits for it: it leaves that core, and may come back later.
+static void leave_core(int core) {
+    unsigned long all[128], others[128];
+    const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof all, all);
+    if (bytes <= 0 || core < 0 || core >= 8 * bytes) return;
+    int allowed = 0;
+    for (long k = 0; k < bytes / (long)sizeof *all; ++k) allowed += __builtin_popcountl(others[k] = all[k]);
+    if (allowed < omp_get_num_threads() || allowed < 2) return;
+    const int bits = 8 * sizeof *all;
+    others[core / bits] &= ~(1ul << core % bits);
+    if (!syscall(SYS_sched_setaffinity, 0, bytes, others)) syscall(SYS_sched_setaffinity, 0, bytes, all);
+}
+#endif
 static void meet(meeting *m) {
     const int turn = __atomic_load_n(&m->turn, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&m->arrived, 1, __ATOMIC_ACQ_REL) == omp_get_num_threads()) {  // the last one
         __atomic_store_n(&m->arrived, 0, __ATOMIC_RELAXED);
+#ifdef __linux__
+        __atomic_store_n(&m->core, sched_getcpu(), __ATOMIC_RELAXED);
+#endif
         __atomic_store_n(&m->turn, (int)(turn + 1u), __ATOMIC_SEQ_CST);
 #ifdef __linux__
         if (__atomic_load_n(&m->asleep, __ATOMIC_SEQ_CST)) syscall(SYS_futex, &m->turn, 129, 0x7fffffff);  // wake all
 #endif
         return;
     }
-    for (int k = 0; k < 2000; ++k) {
+    for (int k = 0; k < 100; ++k) {
         if (__atomic_load_n(&m->turn, __ATOMIC_ACQUIRE) != turn) return;
 #if defined(__x86_64__)
         __builtin_ia32_pause();
@@ -49,6 +68,9 @@ static void meet(meeting *m) {
         __asm__ volatile("yield");
 #endif
     }
+#ifdef __linux__
+    for (int k = 0; k < 2000 && __atomic_load_n(&m->turn, __ATOMIC_ACQUIRE) == turn; ++k) sched_yield();
+#endif
     __atomic_add_fetch(&m->asleep, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(&m->turn, __ATOMIC_SEQ_CST) == turn) {
 #ifdef __linux__
@@ -58,6 +80,11 @@ static void meet(meeting *m) {
 #endif
     }
     __atomic_sub_fetch(&m->asleep, 1, __ATOMIC_SEQ_CST);
+#ifdef __linux__
+    const int core = sched_getcpu();
+    if (core == __atomic_load_n(&m->core, __ATOMIC_RELAXED) && __atomic_fetch_add(&m->moved, 1, __ATOMIC_RELAXED) < 16)
+        leave_core(core);
+#endif
 }"""
 
 
