@@ -9,7 +9,17 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import attributes, characters, growing, iterating, library_calls, sequences, shaping, storing
+from transkern.frontend import (
+    attributes,
+    characters,
+    doubts,
+    growing,
+    iterating,
+    library_calls,
+    sequences,
+    shaping,
+    storing,
+)
 from transkern.frontend.context import Context, Site
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
@@ -82,10 +92,11 @@ class Assignments(Results):
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx
         match value:
-            case Scalar(expr, True, None) if _symbolic(ctx, expr):
-                return value
-            case Scalar(expr, python, tag):
-                return Scalar(ctx.let(expr, name), python, None if tag is None else ctx.let(tag, f"{name} type"))
+            case Scalar(expr, True, None, doubt) if _symbolic(ctx, expr):
+                return value if doubt is None else replace(value, doubt=doubts.named(ctx, doubt, name))
+            case Scalar(expr, python, tag, doubt):
+                held = None if tag is None else ctx.let(tag, f"{name} type")
+                return Scalar(ctx.let(expr, name), python, held, doubts.named(ctx, doubt, name))
             case Array(axes=()) if not value.view:
                 return replace(value, body=ctx.let(value.body, name))
             case Array(mask=None, view=False):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transkern.frontend import characters, growing, rows
+from transkern.frontend import characters, doubts, growing, rows
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.elementwise import describe, scalar_expr, select
 from transkern.frontend.expressions import RETURN
@@ -218,7 +218,8 @@ class Branches(Assignments):
                 tag = ctx.variable(f"{name} type", "uint8")
                 for value, out in ((one, out1), (two, out2)):
                     out.append(n.Assign(tag.name, growing.tag_of(value), span=ctx.span))
-            return Scalar(variable, kind[1], tag)
+            split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (one, two), (out1, out2))
+            return Scalar(variable, kind[1], tag, doubts.of_both(one, two, self.decides, split))
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
         return differ
@@ -279,7 +280,7 @@ class Branches(Assignments):
             variable = ctx.variable(name, value.dtype)
             here.append(n.Assign(variable.name, value.expr, span=ctx.span))
             there.append(n.Assign(variable.name, Const(0, value.dtype), span=ctx.span))
-            return Maybe(Scalar(variable, value.python), flag)
+            return Maybe(replace(value, expr=variable), flag)
         if isinstance(value, Array) and not value.identity:
             if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
                 return Unbound(f"`{name}` has a value on one of two paths only")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import growing, sequences
+from transkern.frontend import doubts, growing, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.context import Context
@@ -39,6 +39,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Kind,
     Known,
     Method,
     Range,
@@ -385,6 +386,32 @@ def _round(ctx: Context, a: Arguments) -> Value:
     return to_integer(ctx, expr, "rint")
 
 
+def _better(ctx: Context, name: str, one: Value, two: Value, kind: Kind) -> Scalar:
+    """Python's max or min of two numbers, of which the first is taken where they are equal."""
+    doubt = doubts.of_both(two, one, None, None)
+    if doubt is not None and doubts.is_rounded(doubt, kind[0]):  # compared as they are
+        compared = truth(ctx, apply(ctx, "greater" if name == "max" else "less", [two, one], operator_call=True))
+        better = ctx.let(scalar_expr(ctx, compared), "better")
+    x, y = b.cast(scalar_expr(ctx, one), kind[0]), b.cast(scalar_expr(ctx, two), kind[0])
+    if doubt is not None or not kind[0].startswith(("index", "int", "uint")):
+        x, y = (ctx.let(e, name) if isinstance(e, Apply) else e for e in (x, y))  # each stands there twice
+    if doubt is None or not doubts.is_rounded(doubt, kind[0]):
+        better = Apply("greater" if name == "max" else "less", (y, x), "bool")
+    if doubt is not None:
+        one, two = (_held_in(v, e) for v, e in ((one, x), (two, y)))
+        doubt = doubts.of_both(two, one, better, doubts.chosen(better, two, one))
+    if kind[0] == "index":
+        return Scalar((b.maximum if name == "max" else b.minimum)(x, y), True, doubt=doubt)
+    if kind[0].startswith(("int", "uint")):
+        return Scalar(Apply("maximum" if name == "max" else "minimum", (x, y), kind[0]), kind[1], doubt=doubt)
+    return Scalar(b.where(better, y, x), kind[1], doubt=doubt)
+
+
+def _held_in(value: Value, expr: Expr) -> Value:
+    """A number under the name that it has got, if its type is that of what holds it."""
+    return replace(value, expr=expr) if isinstance(value, Scalar) and value.dtype == expr.dtype else value
+
+
 def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Value]], Value]:
     def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """Python's max and min: the first of equals, comparisons with NaN false."""
@@ -409,15 +436,7 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
             kind = scalar_kind(best, other)
             if kind is None:
                 ctx.fail(f"`{name}` of {describe(best)} and {describe(other)}", f"use np.{name}imum for arrays")
-            x, y = b.cast(scalar_expr(ctx, best), kind[0]), b.cast(scalar_expr(ctx, other), kind[0])
-            if kind[0] == "index":
-                best = Scalar((b.maximum if name == "max" else b.minimum)(x, y), True)
-            elif kind[0].startswith(("int", "uint")):
-                best = Scalar(Apply("maximum" if name == "max" else "minimum", (x, y), kind[0]), kind[1])
-            else:
-                x, y = (ctx.let(e, name) if isinstance(e, Apply) else e for e in (x, y))  # each stands there twice
-                better = Apply("greater" if name == "max" else "less", (y, x), "bool")
-                best = Scalar(b.where(better, y, x), kind[1])
+            best = _better(ctx, name, best, other, kind)
         return best
 
     return run

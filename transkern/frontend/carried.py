@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transkern.frontend import growing
+from transkern.frontend import doubts, growing
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
@@ -16,8 +17,10 @@ from transkern.frontend.values import (
     Array,
     Char,
     Dict,
+    Doubt,
     Function,
     GrowingList,
+    Kind,
     Known,
     Maybe,
     Object,
@@ -70,6 +73,10 @@ class LoopState:
         self.counting = ""  # the variable whose increase bounds them
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
         self.tagged: set[str] = set()  # names of numbers of several types
+        self.left: dict[str, set[Kind]] = {}  # the types of numbers that iterations leave, by their variables
+        self.python_left: set[str] = set()  # names under which they leave numbers of Python's
+        self.mixed: set[str] = set()  # names under which they leave numbers of several types
+        self.untold: set[str] = set()  # names of which it cannot be told at run time which type they have
         self.uncounted: set[str] = set()  # names that some iteration does not increase
         self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
@@ -99,6 +106,7 @@ class LoopState:
                     problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
                     owner.ctx.fail(problem, f"begin with a copy: {name} = {min(others)}[:]")
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
+        self.left = {}
         for token, kind in self.touched.items():
             contents = self._slot(owner, "item", kind, self.heap[token])
             owner.ctx.heap[token] = self.objects[token] = contents
@@ -131,7 +139,7 @@ class LoopState:
     def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
         match kind:
-            case ("scalar", dtype, python, low_high):
+            case ("scalar", dtype, python, low_high, types):
                 variable = ctx.variable(name, dtype)
                 if low_high is not None:
                     ctx.ranges[variable.name] = low_high
@@ -141,7 +149,8 @@ class LoopState:
                 if name in self.tagged:
                     tag = ctx.variable(f"{name} type", "uint8")
                     ctx.emit(n.Assign(tag.name, growing.tag_of(Static(0) if initial is None else initial)))
-                return Scalar(variable, python, tag)
+                doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
+                return Scalar(variable, python, tag, doubt)
             case ("array", dtype, dims, facts):
                 buffer = ctx.buffer(name, dtype, dims, **facts)
                 if initial is not None:
@@ -208,6 +217,21 @@ class LoopState:
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
 
+    def _doubt(
+        self, owner: Loops, name: str, types: tuple[Kind, ...], slot: Scalar, initial: Value | None
+    ) -> Doubt | None:  # fmt: skip
+        """What is known of a number's type where iterations leave another one than there was before."""
+        numbers = None if name in self.python_left or initial is None else doubts.python_numbers(initial)
+        doubted = doubts.doubt(types, numbers)
+        if doubted is None or initial is None or name in self.untold or len(types) > 2:
+            return doubted
+        if self.runs is not None and name not in self.mixed:
+            return doubted  # in the first iteration one type, then the other
+        with owner.ctx.block() as out:
+            split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
+        owner.ctx.out.extend(out)
+        return replace(doubted, split=split)
+
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if ctx.is_seen(name, initial):
             self.from_outside[slot] = name
@@ -270,11 +294,13 @@ class LoopState:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
             if isinstance(slot, OrNone):
                 if value == slot:
+                    self._note_left(name, slot, value)
                     continue
                 pending += _none_pairs(slot, value)
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
+            self._note_left(name, slot, value)
             if isinstance(slot, GrowingList) and isinstance(value, GrowingList) and slot is not value:
                 self._check_lists(owner, name, value)
             if value != slot:
@@ -339,7 +365,44 @@ class LoopState:
                 self.touched[token] = wanted
                 self.widened = True
             if token in self.objects:
+                self._note_left("item", start, now)
                 pending += _pairs(start, now)
+
+    def _note_left(self, name: str, slot: Value, value: Value) -> None:
+        """The types of the numbers that an iteration leaves in a slot."""
+        if isinstance(slot, Scalar) and isinstance(slot.expr, Var):
+            kinds = doubts.kinds_of(value)
+            left = self.left.setdefault(slot.expr.name, set())
+            left.update(kinds)
+            if value != slot and any(python for _, python in kinds) and name not in self.python_left:
+                self.python_left.add(name)
+                self.widened = self.widened or slot.doubt is not None
+            if len(left) > 1 and name not in self.mixed:
+                self.mixed.add(name)
+                self.widened = True
+            if slot.doubt is not None and slot.doubt.split is not None and doubts.choice((slot, value)) is None:
+                self.untold.add(name)
+                self.widened = True
+        for s, v in zip(children(slot) or (), children(value) or (), strict=True):
+            self._note_left(name, s, v)
+
+    def _settled(self, slot: Value, before: Value | None) -> Value:
+        """A slot after the loop, where it is known better than in it which types its numbers may have."""
+        if isinstance(before, Maybe):
+            before = before.value
+        if isinstance(slot, Scalar) and isinstance(slot.expr, Var) and slot.doubt is not None:
+            left = tuple(sorted(self.left.get(slot.expr.name, ())))
+            if not left or slot.doubt.split is not None or self.runs is None:
+                return slot
+            if self.runs == b.TRUE:
+                return replace(slot, doubt=doubts.doubt(left, slot.doubt.python))
+            split = doubts.after(slot, before, left, self.runs)
+            return replace(slot, doubt=replace(slot.doubt, sure=left, runs=self.runs, split=split))
+        if (items := children(slot)) is not None:
+            others = children(before) if before is not None and same_structure(slot, before) else None
+            pairs = zip(items, others or (None,) * len(items), strict=True)
+            return with_children(slot, tuple(self._settled(i, o) for i, o in pairs))
+        return slot
 
     def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
         """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
@@ -444,6 +507,8 @@ class LoopState:
 
     def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
+        if self.runs == b.FALSE:
+            return env
         if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
             for slot, name in self.from_outside.items():
                 owner.ctx.chosen.setdefault(slot, (name, self.runs))
@@ -451,13 +516,13 @@ class LoopState:
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
                 continue
-            env[name] = self.slots[name]
             before = self.before.get(name)
+            env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
-                env[name] = Maybe(self.slots[name], self.flags[name])
+                env[name] = Maybe(env[name], self.flags[name])
             elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
                 if " " not in name:
-                    env[name] = Maybe(self.slots[name], self.runs)
+                    env[name] = Maybe(env[name], self.runs)
         # what the body did to lists and in place is in their own memory
         return env
 
@@ -479,6 +544,8 @@ def _pairs(slot: Value, value: Value) -> list[tuple[Value, Value]]:
     mine, others = children(slot), children(value)
     if mine is not None and others is not None:
         return [p for s, v in zip(mine, others, strict=True) if s != v for p in _pairs(s, v)]
+    if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
+        return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
     return [(slot, value)]
 
 
@@ -495,11 +562,11 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("or none", kind_of(ctx, inner))
         case Static() if is_number(value):
             expr = static_expr(value.value)
-            return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr))
+            return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr), doubts.kinds_of(value))
         case Scalar(expr, python):
-            return ("scalar", expr.dtype, python, ctx.range_of(expr))
+            return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(value))
         case Array(axes=()) if value.mask is None:
-            return ("scalar", value.dtype, False, None)
+            return ("scalar", value.dtype, False, None, doubts.kinds_of(value))
         case Array():
             low_high = ctx.range_of(value.body)
             facts = {} if low_high is None else {"low": low_high[0], "high": low_high[1]}
@@ -555,7 +622,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
     if old == new:
         return old
     match old, new:
-        case ("scalar", d1, p1, r1), ("scalar", d2, p2, r2):
+        case ("scalar", d1, p1, r1, k1), ("scalar", d2, p2, r2, k2):
             joined = join_dtypes(d1, p1, d2, p2)
             if joined is not None and not joined[1] and not (
                 _held(d1, p1, r1, joined[0]) and _held(d2, p2, r2, joined[0])
@@ -566,7 +633,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                     Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",
                     "give it one type before the loop",
                 )  # fmt: skip
-            return ("scalar", *joined, r1 if r1 == r2 else None)
+            return ("scalar", *joined, r1 if r1 == r2 else None, tuple(sorted({*k1, *k2})))
         case ("array", d1, s1, f1), ("array", d2, s2, f2) if d1 == d2 and len(s1) == len(s2):
             facts = f1 if f1 == f2 else {}
             if s1 == s2:

@@ -112,6 +112,7 @@ class Context:
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
         self.list_counts: set[str] = set()
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
+        self.unsure: set[str] = set()  # scalars that are left out where nothing reads them
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
         self.copies: list[Copy] = []
@@ -360,6 +361,19 @@ class Context:
         name = self.fresh(base)
         self.variables[name] = dtype
         return Var(name, dtype)
+
+    def tentative(self, base: str, dtype: str) -> Var:
+        """A scalar that will be assigned, and is left out if nothing reads it."""
+        variable = self.variable(base, dtype)
+        self.unsure.add(variable.name)
+        return variable
+
+    def let_tentative(self, value: Expr, base: str) -> Expr:
+        """`value` evaluated here and now, if anything reads it."""
+        made = self.let(value, base)
+        if made != value and isinstance(made, Var):
+            self.unsure.add(made.name)
+        return made
 
     def extent(self, value: Expr) -> Expr:
         """A run-time integer as a size, one name a value: what is made of the arguments alone is named at the start."""

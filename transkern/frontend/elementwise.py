@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import python_complex
+from transkern.frontend import doubts, python_complex
 from transkern.frontend.context import Context
 from transkern.frontend.values import (
     Array,
@@ -171,6 +171,7 @@ def as_array(ctx: Context, value: Value) -> Array:
             return _constant_array(ctx, constant)
         case Scalar() | Static() if isinstance(value, Scalar) or is_number(value):
             expr = scalar_expr(ctx, value)
+            doubts.certain(ctx, [value], lambda given: str(np.dtype(_dtype_or_weak(given[0])).name), "an array of")
             return Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
         case Seq(items, _):
             return _sequence_array(ctx, items)
@@ -326,9 +327,12 @@ def _dtype_or_weak(value: Value) -> Any:
 def result_type(ctx: Context, values: Sequence[Value]) -> str:
     """NumPy's common dtype of several values."""
     weak = {int: 0, float: 0.0, complex: 0j}
-    kinds = [_dtype_or_weak(v) for v in values]
-    name = np.result_type(*[weak.get(k, k) if isinstance(k, type) else k for k in kinds]).name
-    return str(name)
+
+    def of(given: Sequence[Value]) -> str:
+        kinds = [_dtype_or_weak(v) for v in given]
+        return str(np.result_type(*[weak.get(k, k) if isinstance(k, type) else k for k in kinds]).name)
+
+    return doubts.certain(ctx, values, of, "an array with")
 
 
 def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None, operator_call: bool = False) -> Value:
@@ -338,6 +342,8 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     for a in args:
         if isinstance(a, Static) and not is_number(a):
             ctx.fail(f"`{op}` of {describe(a)}")
+    if doubts.doubts_of(args):
+        return _doubtful(ctx, op, args, dtype, operator_call)
     if operator_call and all(is_python_number(a) for a in args):
         return _python(ctx, op, args)
     if op in ("power", "float_power") and len(args) == 2:
@@ -356,6 +362,33 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     if scalar:
         return Scalar(body)
     return Array(axes, body, mask)
+
+
+def _doubtful(ctx: Context, op: str, args: Sequence[Value], dtype: str | None, operator_call: bool) -> Value:
+    """`apply`, where run-time conditions decide about operands' types."""
+    from transkern.frontend.types_of_scalars import joined
+
+    def types(given: Sequence[Value]) -> doubts.Types:
+        if operator_call and all(is_python_number(a) for a in given):
+            kinds = [static_expr(a.value).dtype if isinstance(a, Static) else a.dtype for a in given]  # type: ignore
+            return (), (_python_result(op, kinds), True)
+        loop, result = loop_types(ctx, OPS[op].numpy, given, dtype)
+        return loop, (result, False)
+
+    def compute(given: Sequence[Value]) -> Value:
+        return apply(ctx, op, given, dtype, operator_call)
+
+    python = PYTHON_OPERATORS.get(op) if operator_call else None
+    return doubts.computed(ctx, args, types, joined, python, compute, f"`{op}` of")
+
+
+def _python_result(op: str, kinds: Sequence[str]) -> str:
+    """The type of what Python's operator makes of Python's numbers."""
+    if op in COMPARISONS or (op.startswith("bitwise") and set(kinds) == {"bool"}):
+        return "bool"
+    if "complex128" in kinds:
+        return "float64" if op == "absolute" else "complex128"
+    return "float64" if "float64" in kinds or op == "divide" else "index"
 
 
 def _mixed_comparison(op: str, x: Expr, y: Expr) -> Expr:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import attributes, characters, functions, grids, growing, iterating, rows
+from transkern.frontend import attributes, characters, doubts, functions, grids, growing, iterating, rows
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context, Site, Terminated
 from transkern.frontend.desugar import desugared
@@ -614,7 +614,7 @@ class Expressions:
         if kind is not None and not out1 and not out2:
             return Scalar(b.where(
                 condition, b.cast(scalar_expr(ctx, one), kind[0]), b.cast(scalar_expr(ctx, two), kind[0])
-            ), kind[1])  # fmt: skip
+            ), kind[1], doubt=doubts.of_both(one, two, condition, doubts.chosen(condition, one, two)))  # fmt: skip
         one, two = self.settled_in(one, out1), self.settled_in(two, out2)
         self.decides = condition
         self.joining = (self.env, self.env, self.ctx.live_here)

@@ -24,6 +24,7 @@ from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.traverse import variables_read
 
 _UNROLL, _FEW = 64, 16
 _PATIENCE = 5.0  # seconds for a loop's iterations one by one
@@ -301,6 +302,8 @@ class Loops(Branches):
             raise ctx.deferred
         ctx.out.extend(setup)
         ctx.span = span
+        if state.runs is not None and not variables_read(state.runs) <= ctx.entry:  # the loop may bind what it reads
+            state.runs = ctx.let_tentative(state.runs, "runs")
         ctx.emit(statement)
         self.env.clear()
         self.env.update(state.after(self))

@@ -16,6 +16,7 @@ from transkern.frontend.values import (
     Char,
     Concatenation,
     Dict,
+    Doubt,
     GrowingList,
     Object,
     OneOf,
@@ -24,6 +25,7 @@ from transkern.frontend.values import (
     Row,
     Scalar,
     Seq,
+    Split,
     Static,
     Text,
     Unbound,
@@ -117,6 +119,8 @@ class Results(Expressions):
                 return n.ConstantResult(v)
             case Seq(kind="set"):
                 self.ctx.fail("returning a set", "return a list or a tuple")
+            case Scalar(doubt=Doubt(split=Split(tag, one, two), kinds=kinds)) if not any(p for _, p in kinds):
+                return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
             case Scalar(expr, python, None):
                 return n.ScalarResult(expr, python)
             case Scalar(expr, python, tag):

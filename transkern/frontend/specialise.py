@@ -39,7 +39,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import printed
-from transkern.ir.traverse import with_bodies
+from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
 
 
 def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -122,7 +122,8 @@ def _translate(
     params += [n.ArrayParam(k, v.dtype.name, ctx.buffers[k].dims) for k, v in ctx.captured]
     program = n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
-        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *_allocations(ctx, ctx.out)), scope.lines,
+        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *_allocations(ctx, _read(ctx))),
+        scope.lines,
         scope.file, tuple(ctx.assumptions), tuple(ctx.changes), tuple(np.ascontiguousarray(v) for _, v in ctx.captured),
     )  # fmt: skip
     return program, ctx.changes
@@ -208,6 +209,36 @@ def _argument_list(ctx: Context, name: str, array: Array, dtype: str) -> Value:
     ctx.paths[made.token] = name
     ctx.given[made.token] = given
     return made
+
+
+def _read(ctx: Context) -> tuple[n.Stmt, ...]:
+    """The statements without what has been evaluated in case somebody asks for it, and nobody has."""
+    needed = {v for e in (*ctx.bounds.values(), *ctx.assumptions) for v in variables_read(e)}
+    needed |= {v for buffer in ctx.buffers.values() for e in buffer.dims for v in variables_read(e)}
+    sources: dict[str, set[str]] = {}
+    for s in walk(ctx.out):
+        read = {v for e in own_exprs(s) for v in variables_read(e)}
+        if isinstance(s, (n.Let, n.Assign)) and s.name in ctx.unsure:
+            sources.setdefault(s.name, set()).update(read)
+        else:
+            needed |= read
+    while more := {v for name in needed & sources.keys() for v in sources.pop(name)}:
+        needed |= more
+    left_out = sources.keys()
+
+    def kept(block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in block:
+            if isinstance(s, (n.Let, n.Assign)) and s.name in left_out:
+                continue
+            made = with_bodies(s, kept)
+            if not (isinstance(made, n.If) and made != s and not made.then and not made.orelse):
+                out.append(made)
+        return tuple(out)
+
+    for name in left_out:
+        ctx.variables.pop(name, None)
+    return kept(ctx.out) if left_out else tuple(ctx.out)
 
 
 def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from transkern.frontend.elementwise import is_number, is_python_number, static_expr
-from transkern.frontend.values import Array, Scalar, Static, Value
+from transkern.frontend.values import Array, Kind, Scalar, Static, Value
 
 
 def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
@@ -26,6 +28,14 @@ def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None
         joined = np.result_type(weak[python], np.dtype(other)).name
         return str(joined), False
     return None  # what holds both would not wrap and round as they do
+
+
+def joined(kinds: Sequence[Kind]) -> Kind | None:
+    """The one type of a scalar that is of one of several."""
+    found: Kind | None = kinds[0]
+    for kind in kinds[1:]:
+        found = None if found is None else join_dtypes(*found, *kind)
+    return found
 
 
 def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:

@@ -18,14 +18,45 @@ class Static:
     value: Any
 
 
+Kind: TypeAlias = tuple[str, bool]  # the type of a number: a dtype, and whether it is one of Python's
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The two numbers, each of a certain type, that a number of a doubtful type may be: `one` where `tag` holds."""
+
+    tag: Expr
+    one: Static | Scalar
+    two: Static | Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What type a number has where a branch or a loop decides it at run time: one of `kinds`, and one of `sure` if
+    `runs` (that a loop before it has an iteration) holds. `decides` is the condition between them, where it is known.
+    `python` are the numbers of Python's that it may be, where they are constants.
+    """
+
+    kinds: tuple[Kind, ...]
+    python: tuple[Any, ...] | None = ()
+    sure: tuple[Kind, ...] = ()
+    runs: Expr | None = None
+    decides: Expr | None = field(default=None, compare=False)
+    split: Split | None = field(default=None, compare=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A run-time number. `python`: a Python int (dtype ``index``), float, bool or complex; else a NumPy scalar. `tag`:
-    of which of several types it is (a position in `nodes.TAGS`), where it comes from a list of such."""
+    """A run-time number. `python`: a Python int (dtype ``index``), float, bool or complex; else a NumPy scalar.
+
+    `tag`: of which of several types it is (a position in `nodes.TAGS`), where it comes from a list of such. With a
+    `doubt` it is held in a type for all of those that it may have (`frontend/doubts.py`).
+    """
 
     expr: Expr
     python: bool = False
     tag: Expr | None = None
+    doubt: Doubt | None = None
 
     @property
     def dtype(self) -> str:

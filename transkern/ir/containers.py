@@ -19,6 +19,8 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: (lambda c: c(*a) if issubclass(c, tuple) else {made})({class_text(r.of)})"
     if r.kind == "one of":
         return f"{r.keys!r}.__getitem__"
+    if r.kind == "either":
+        return "lambda tag, one, two: one if tag else two"
     if r.kind in ("tagged", "tagged number"):
         python = "1: int, 2: float, 3: complex"
         numpy = ", ".join(f"{k}: __import__('numpy').{name}" for k, name in enumerate(TAGS) if k > 3)

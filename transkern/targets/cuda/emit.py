@@ -44,7 +44,7 @@ def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
 
 def _refuse(program: n.Program) -> None:
     """What no CUDA text is made of."""
-    containers = {"dict", "record", "raise", "one of", "rows", "rows of tuple", "rows of list"}
+    containers = {"dict", "record", "raise", "one of", "either", "rows", "rows of tuple", "rows of list"}
     check_told(program, "CUDA", containers, prints=True)
     for name, buffer in program.buffers.items():
         if buffer.dtype not in TYPES:

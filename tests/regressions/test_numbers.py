@@ -1,0 +1,147 @@
+"""Numbers of Python's on one path and of NumPy's on another: what is computed with them has the type that NumPy gives.
+
+The front end was at fault: it computed in the type that holds both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import require
+
+require("cc")
+
+X = (np.arange(9) % 5 - 1.5).astype(np.float32)
+A = (np.arange(20).reshape(4, 5) % 7).astype(np.float32)
+
+
+def by_expression(x: Any, y: Any, k: int) -> Any:
+    return x[1] * (y[0] if k < 1 else 2.0)
+
+
+def by_extreme(a: Any, z: Any) -> Any:
+    v = a[1, 1]
+    return v + max(0, z)
+
+
+def by_data(x: Any, y: Any) -> Any:
+    return x[1] * (y[0] if y[1] > 0 else 0.1), y[1] * (y[0] if y[1] > 0 else 0.1)
+
+
+def by_branch(x: Any) -> Any:
+    """0.1 is another number in float32, and its root another one in float64."""
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        v = x[i]
+        if v < 0.1:
+            v = 0.1
+        if v > 1:
+            v = 1.0
+        out[i] = np.sqrt(v) * v
+    return out
+
+
+def elements_or_zero(x: Any) -> Any:
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        out[i] = np.sqrt(max(x[i], 0.0)) + np.float64(1e-9)
+    return out
+
+
+def after_a_loop(x: Any) -> Any:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] * x[i]
+    return np.sqrt(total)
+
+
+def after_inner_loops(a: Any) -> Any:
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        total = 0.1
+        for j in range(i):
+            total = a[i, j]
+        out[i] = np.sqrt(total)
+    return out
+
+
+def after_a_filter(x: Any) -> Any:
+    total = 0.1
+    for i in np.where(x > 0)[0]:
+        total = x[i]
+    return np.sqrt(total), total * np.float64(2)
+
+
+def where_the_loop_goes_on(x: Any) -> Any:
+    last = 0.1
+    for v in x:
+        if v < 1:
+            continue
+        last = v
+    return np.sqrt(last)
+
+
+def after_a_while(x: Any) -> Any:
+    i, e = 0, 1.1
+    while e > 0.5 and i < len(x):
+        e = abs(x[i]) / 3
+        i += 1
+    return np.sqrt(e) * 3, i
+
+
+def in_the_first_iteration(x: Any) -> Any:
+    found, last = 0.0, 0.1
+    for v in x:
+        found += np.sqrt(last)
+        last = abs(v)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (by_expression, (np.array([1, 3], np.int16), X, 0)),
+        (by_expression, (np.array([1, 3], np.int16), X, 1)),
+        (by_extreme, (np.ones((2, 2), np.uint32), np.int8(-3))),
+        (by_extreme, (np.ones((2, 2), np.uint32), np.int8(3))),
+        (by_data, (np.array([1, 3], np.int16), X)),
+        (by_data, (np.array([1, 3], np.int16), -X)),
+        (by_branch, (X,)),
+        (elements_or_zero, (X,)),
+        (after_a_loop, (X,)),
+        (after_a_loop, (X[:0],)),
+        (after_inner_loops, (A,)),
+        (after_a_filter, (X,)),
+        (after_a_filter, (-abs(X),)),
+        (where_the_loop_goes_on, (X,)),
+        (where_the_loop_goes_on, (-abs(X),)),
+        (after_a_while, (X,)),
+        (after_a_while, (X[:0],)),
+        (in_the_first_iteration, (X,)),
+    ],
+)
+def test_computed_as_what_it_is(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    alike(function, *arguments)
+
+
+def test_the_very_type() -> None:
+    """Also where the wider of two types would hold the result."""
+    for x in (X, -abs(X)):
+        found = transkern.compile(after_a_filter, target="cpu")(x)
+        assert [type(v) for v in found] == [type(v) for v in after_a_filter(x)]
+
+
+def array_of_either(y: Any, a: Any) -> Any:
+    return np.any(a, axis=0) & (y[0] if a[0, 1] else 1)
+
+
+def test_an_array_whose_type_depends_on_the_choice_is_refused() -> None:
+    compiled = transkern.compile(array_of_either, target="cpu")
+    with pytest.raises(transkern.CompileError, match="a Python int or a NumPy int16, as run-time conditions decide"):
+        compiled(np.ones(3, np.int16), np.ones((2, 3), np.int64))

@@ -1,0 +1,384 @@
+"""Numbers whose type a branch or a loop decides at run time: one of Python's on one path, one of NumPy's on another.
+
+They are held in one type for all (`types_of_scalars.py`) and computed with in it, as long as NumPy's types of what is
+made of them do not depend on which it is. Where they do, the choice must be known: by code for calls in which the loop
+before has an iteration, by a constant argument, or not at all.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn, TypeAlias, TypeVar
+
+import numpy as np
+
+from transkern.frontend.context import Context, Terminated
+from transkern.frontend.values import Array, Doubt, Kind, Scalar, Split, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.traverse import buffers_read, variables_read
+
+T = TypeVar("T")
+Types: TypeAlias = tuple[tuple[str, ...], Kind]  # of an operation: its operands' types in it, and its result's
+_MANY = 4
+
+
+def doubts_of(values: Sequence[Value]) -> list[Doubt]:
+    return [v.doubt for v in values if isinstance(v, Scalar) and v.doubt is not None]
+
+
+def doubt(kinds: Sequence[Kind], python: tuple[Any, ...] | None, decides: Expr | None = None) -> Doubt | None:
+    """The doubt between types, where there are several."""
+    different = tuple(sorted(set(kinds)))
+    return Doubt(different, python, decides=decides) if len(different) > 1 else None
+
+
+def of_both(one: Value, two: Value, decides: Expr | None, split: Split | None) -> Doubt | None:
+    """The doubt about the type of a number that is one of two."""
+    python = union(python_numbers(one), python_numbers(two))
+    made = doubt((*kinds_of(one), *kinds_of(two)), python, decides)
+    return made and replace(made, split=split)
+
+
+def kinds_of(value: Value) -> tuple[Kind, ...]:
+    """The types that a number may have."""
+    match value:
+        case Scalar(doubt=Doubt(kinds)):
+            return kinds
+        case Scalar(expr, python):
+            return ((expr.dtype, python),)
+        case Static(np.generic() as number):
+            return ((number.dtype.name, False),)
+        case Static(number):
+            name = next(n for t, n in _PYTHON if isinstance(number, t))
+            return ((name, True),)
+        case Array():
+            return ((value.dtype, False),)
+        case _:
+            return ()
+
+
+_PYTHON = ((bool, "bool"), (int, "index"), (float, "float64"), (complex, "complex128"))
+
+
+def python_numbers(value: Value) -> tuple[Any, ...] | None:
+    """The numbers of Python's that a number may be; None where they are not all constants."""
+    match value:
+        case Scalar(python=python, doubt=None):
+            return None if python else ()
+        case Scalar(doubt=Doubt(python=numbers)):
+            return numbers
+        case Static(number) if not isinstance(number, np.generic):
+            return (number,)
+        case _:
+            return ()
+
+
+def union(one: tuple[Any, ...] | None, two: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """The numbers of both, where they are constants."""
+    if one is None or two is None:
+        return None
+    both = tuple({(type(v), repr(v)): v for v in (*one, *two)}.values())
+    return both if len(both) <= _MANY else None
+
+
+def outcomes(values: Sequence[Value], of: Callable[[Sequence[Value]], T], sure: bool = False) -> list[T]:
+    """What `of` answers for each of the types that `values` may have (`sure`: if the loops before them ran)."""
+    names: dict[Expr, tuple[Kind, ...]] = {}
+    for v in values:
+        if isinstance(v, Scalar) and v.doubt is not None:
+            names[v.expr] = v.doubt.sure if sure and v.doubt.runs is not None else v.doubt.kinds
+    found = []
+    for chosen in itertools.product(*names.values()):
+        kinds = dict(zip(names, chosen, strict=True))
+        found.append(of([
+            Scalar(Var("?", kinds[v.expr][0]), kinds[v.expr][1]) if isinstance(v, Scalar) and v.expr in kinds else v
+            for v in values
+        ]))  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
+def certain(ctx: Context, values: Sequence[Value], of: Callable[[Sequence[Value]], T], what: str) -> T:
+    """What `of` answers for `values`, of whichever types they are; an error where that depends on them."""
+    held = of(values)
+    if doubts_of(values) and outcomes(values, of) != [held]:
+        if not assume_runs(ctx, values) or outcomes(values, of, sure=True) != [held]:
+            depends(ctx, values, what)
+    return held
+
+
+def _runs(values: Sequence[Value]) -> Expr | None:
+    """That each loop before `values` has an iteration, where that says something about their types."""
+    conditions = [d.runs for d in doubts_of(values) if d.runs is not None]
+    condition: Expr = b.TRUE
+    for c in dict.fromkeys(conditions):
+        condition = b.both(condition, c)
+    return condition if conditions else None
+
+
+def assume_runs(ctx: Context, values: Sequence[Value]) -> bool:
+    """Code for calls in which the loops before `values` have an iteration, where a call can tell."""
+    condition = _runs(values)
+    if condition is None or buffers_read(condition) or not variables_read(condition) <= ctx.entry:
+        return False
+    ctx.assume(condition)
+    return True
+
+
+def depends(ctx: Context, values: Sequence[Value], what: str) -> NoReturn:
+    """The error where a type depends on the types of `values`."""
+    doubted = doubts_of(values)[0]
+    kinds = " or ".join(f"a {_word(k)}" if k[1] else f"a NumPy {k[0]}" for k in doubted.kinds)
+    ctx.must_be_known(
+        Static(None) if doubted.decides is None else Scalar(doubted.decides),
+        f"{what} a number that is {kinds}, as run-time conditions decide: the type of the result depends on it",
+        "give the number one type on all paths: x.dtype.type(0) for 0",
+    )
+
+
+def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:
+    """Whether it may be a float of Python's which is another number in the type that holds it."""
+    kinds = doubted.sure if sure and doubted.runs is not None else doubted.kinds
+    if ("float64", True) not in kinds or held not in ("float32", "float16", "complex64"):
+        return False
+    if doubted.python is None:
+        return True
+    with np.errstate(all="ignore"):
+        return any(v == v and np.dtype(held).type(v).item() != v for v in doubted.python)
+
+
+def computed(
+    ctx: Context, args: Sequence[Value], types: Callable[[Sequence[Value]], Types],
+    join: Callable[[Sequence[Kind]], Kind | None], python: Callable[..., Any] | None,
+    compute: Callable[[Sequence[Value]], Value], what: str,
+) -> Value:  # fmt: skip
+    """What an operation makes of `args`, of which some have types that are decided at run time.
+
+    `types` answers for arguments of certain types, and `compute` makes the result of them; `join` is the one type for
+    several; `python` makes Python's number of Python's numbers.
+    """
+    held = types(args)
+    single = not any(isinstance(a, Array) for a in args)
+
+    def kinds(sure: bool) -> list[Kind] | None:
+        """The types of the result, where what is computed in the types that hold the arguments is right for all."""
+        found = outcomes(args, types, sure)
+        for a, used in zip(args, held[0], strict=False):
+            if isinstance(a, Scalar) and a.doubt is not None and used != a.dtype and is_rounded(a.doubt, a.dtype, sure):
+                return None
+        if found == [held]:
+            return [held[1]]
+        results = list(dict.fromkeys(t[1] for t in found))
+        return results if single and join(results) == held[1] else None
+
+    def result(types: list[Kind], doubted: Doubt | None) -> Value:
+        made = compute([replace(a, doubt=None) if isinstance(a, Scalar) else a for a in args])
+        return replace(made, doubt=doubted) if isinstance(made, Scalar) and len(types) > 1 else made
+
+    every = kinds(False)
+    sure = kinds(True) if every is None or len(every) > 1 else None
+    decides = doubts_of(args)[0].decides
+    if every is None and sure is not None and assume_runs(ctx, args):
+        return result(sure, doubt(sure, _python_of(args, python), decides))
+    split = _split(ctx, args, compute, every is None) if single else None
+    if every is None:
+        if split is None:
+            depends(ctx, args, what)
+        return together(ctx, split, args, what)
+    if len(every) == 1:
+        return result(every, None)
+    doubted = doubt(every, _python_of(args, python), decides)
+    assert doubted is not None
+    runs = _runs(args)
+    if runs is not None and sure is not None:
+        doubted = replace(doubted, sure=tuple(sure), runs=runs)
+    return result(every, replace(doubted, split=split))
+
+
+def _split(
+    ctx: Context, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value], checked: bool
+) -> Split | None:
+    """What an operation makes of each of two choices of numbers; its checks are made only if `checked`."""
+    splits = [d.split for d in doubts_of(args)]
+    if not splits or any(s is None or s.tag != splits[0].tag for s in splits):  # type: ignore[union-attr]
+        return None
+    assert splits[0] is not None
+    made: list[Static | Scalar] = []
+    blocks = []
+    for side in ("one", "two"):
+        chosen = [getattr(a.doubt.split, side) if isinstance(a, Scalar) and a.doubt is not None else a for a in args]
+        try:
+            with ctx.block() as out:
+                value = compute(chosen)
+        except Terminated:
+            return None
+        if not isinstance(value, (Static, Scalar)) or any(not isinstance(s, n.Guard) for s in out):
+            return None
+        made.append(value)
+        blocks.append(tuple(out))
+    if any(blocks):
+        if not checked:
+            return None
+        ctx.emit(n.If(splits[0].tag, *blocks))
+    return Split(splits[0].tag, made[0], made[1])
+
+
+def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:
+    """One number for two that have types of NumPy's: in the wider of both."""
+    from transkern.frontend.elementwise import scalar_expr
+
+    (one,), (two,) = kinds_of(split.one), kinds_of(split.two)
+    parts = scalar_expr(ctx, split.one), scalar_expr(ctx, split.two)
+    if one == two:
+        return Scalar(b.where(split.tag, *parts), one[1])
+    if one[1] or two[1]:
+        depends(ctx, args, what)
+    wide = np.promote_types(one[0], two[0])
+    if any(np.dtype(k[0]).kind != wide.kind for k in (one, two)):
+        depends(ctx, args, what)
+    name = str(wide.name)
+    body = b.where(split.tag, b.cast(parts[0], name), b.cast(parts[1], name))
+    return Scalar(body, False, doubt=Doubt(tuple(sorted((one, two))), (), split=split))
+
+
+def choice(values: Sequence[Value]) -> tuple[Kind, Kind] | None:
+    """The two types of some numbers, Python's first, where there are two and each of the numbers is told by its tag."""
+    kinds: list[Kind] = []
+    for v in values:
+        if isinstance(v, Scalar) and v.doubt is not None and v.doubt.split is None:
+            return None
+        kinds += kinds_of(v)
+    two = sorted(set(kinds), key=lambda k: (not k[1], k[0]))
+    return (two[0], two[1]) if len(two) == 2 else None
+
+
+def tag_of(value: Value, kind: Kind) -> Expr:
+    """Whether a number is of a type."""
+    if isinstance(value, Scalar) and value.doubt is not None:
+        assert value.doubt.split is not None
+        split = value.doubt.split
+        return split.tag if kinds_of(split.one) == (kind,) else b.logical_not(split.tag)
+    return b.TRUE if kinds_of(value) == (kind,) else b.FALSE
+
+
+def part(value: Value, kind: Kind) -> Static | Scalar | None:
+    """The number as it is where it is of a type."""
+    if isinstance(value, Scalar) and value.doubt is not None:
+        assert value.doubt.split is not None
+        split = value.doubt.split
+        return next((v for v in (split.one, split.two) if kinds_of(v) == (kind,)), None)
+    if isinstance(value, Array):
+        value = Scalar(value.body)
+    return value if isinstance(value, (Static, Scalar)) and kinds_of(value) == (kind,) else None
+
+
+def joined_at(
+    ctx: Context, name: str, held: Scalar, values: Sequence[Value], outs: Sequence[list[n.Stmt]],
+    kinds: tuple[Kind, ...] = (),
+) -> Split | None:  # fmt: skip
+    """The numbers that `held` may be where paths meet, which leave it `values` at the ends of `outs`.
+
+    With `kinds`, other paths will: to a variable, whichever it is.
+    """
+    two = choice((*values, *(Scalar(Var("?", dtype), python) for dtype, python in kinds)))
+    if two is None:
+        return None
+    tag = ctx.tentative(f"{name} is {_word(two[0])}", "bool")
+    for value, out in zip(values, outs, strict=True):
+        out.append(n.Assign(tag.name, tag_of(value, two[0]), span=ctx.span))
+    sides = []
+    for kind in two:
+        parts = [part(v, kind) for v in values]
+        constants = {repr(p): p for p in parts if p is not None}
+        if kind[0] == held.dtype:
+            sides.append(Scalar(held.expr, kind[1]))
+        elif not kinds and len(constants) == 1 and isinstance(one := next(iter(constants.values())), Static):
+            sides.append(one)  # type: ignore[arg-type]
+        else:
+            variable = ctx.tentative(name, kind[0])
+            for p, out in zip(parts, outs, strict=True):
+                out.append(n.Assign(variable.name, _expr(p, kind[0]), span=ctx.span))
+            sides.append(Scalar(variable, kind[1]))
+    return Split(tag, sides[0], sides[1])
+
+
+def handed_on(slot: Scalar, split: Split, value: Value) -> list[tuple[Value, Value]]:
+    """What becomes of the numbers that a slot may be, when it becomes `value`: pairs of variables and their values."""
+    (kind,) = kinds_of(split.one)
+    if choice((slot, value)) is None:
+        return []  # the loop is translated again
+    pairs: list[tuple[Value, Value]] = [(Scalar(split.tag, True), Scalar(tag_of(value, kind), True))]
+    for side in (split.one, split.two):
+        other = part(value, kinds_of(side)[0])
+        if isinstance(side, Scalar) and side.expr != slot.expr and other is not None and other != side:
+            pairs.append((side, other))
+    return pairs
+
+
+def after(slot: Scalar, before: Value | None, left: tuple[Kind, ...], runs: Expr) -> Split | None:
+    """The numbers that a slot may be after a loop whose iterations leave one type, and which may have none."""
+    if before is None or len(left) > 1 or len(kinds_of(before)) > 1 or kinds_of(before) == left:
+        return None
+    if left[0][0] != slot.dtype:
+        return None
+    first = part(before, kinds_of(before)[0])
+    return None if first is None else Split(b.logical_not(runs), first, Scalar(slot.expr, left[0][1]))
+
+
+def chosen(condition: Expr, one: Value, two: Value) -> Split | None:
+    """The numbers that ``one if condition else two`` may be."""
+    kinds = choice((one, two))
+    if kinds is None:
+        return None
+    tag = b.where(condition, tag_of(one, kinds[0]), tag_of(two, kinds[0]))
+    sides: list[Static | Scalar] = []
+    for kind in kinds:
+        first, second = part(one, kind), part(two, kind)
+        if first is None or second is None or first == second:
+            side = first or second
+            assert side is not None
+            sides.append(side)
+        else:
+            sides.append(Scalar(b.where(condition, _expr(first, kind[0]), _expr(second, kind[0])), kind[1]))
+    return Split(tag, sides[0], sides[1])
+
+
+def _expr(value: Static | Scalar | None, dtype: str) -> Expr:
+    if isinstance(value, Scalar):
+        return value.expr
+    return Const(0 if value is None else getattr(value.value, "item", lambda: value.value)(), dtype)
+
+
+def _word(kind: Kind) -> str:
+    names = {"index": "int", "float64": "float", "complex128": "complex"}
+    return f"Python {names.get(kind[0], kind[0])}" if kind[1] else kind[0]
+
+
+def named(ctx: Context, doubted: Doubt | None, name: str) -> Doubt | None:
+    """The doubt about a number that gets a name: what it may be is evaluated now, too, if anybody asks for it."""
+    if doubted is None or doubted.split is None:
+        return doubted
+    split = doubted.split
+    sides = [
+        replace(v, expr=ctx.let_tentative(v.expr, name)) if isinstance(v, Scalar) else v for v in (split.one, split.two)
+    ]
+    return replace(doubted, split=Split(ctx.let_tentative(split.tag, f"{name} is"), sides[0], sides[1]))
+
+
+def _python_of(args: Sequence[Value], python: Callable[..., Any] | None) -> tuple[Any, ...] | None:
+    """The numbers of Python's that an operation may give."""
+    if python is None:
+        return ()
+    given = [python_numbers(a) for a in args]
+    if () in given:
+        return ()
+    made: tuple[Any, ...] | None = ()
+    try:
+        for values in itertools.product(*(g for g in given if g is not None)):
+            made = None if None in given else union(made, (python(*values),))
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return made
