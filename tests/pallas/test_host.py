@@ -165,13 +165,15 @@ def congruent(x, state):
     return x
 
 
-def test_integers_of_more_than_32_bits_are_refused_beside_data_of_32():
+def test_integers_that_need_64_bits_have_them():
+    for dtype in (np.int32, np.float64):
+        x = np.zeros(9, dtype)
+        np.testing.assert_array_equal(transkern.compile(congruent, target="pallas")(x.copy(), 7), congruent(x, 7))
+
+
+def test_integers_of_more_than_32_bits_are_refused_where_there_are_only_32():
     with pytest.raises(transkern.CompileError, match="32 bits, and 4294967296 has more"):
-        transkern.compile(congruent, target="pallas")(np.zeros(3, np.int32), 7)
-
-
-def test_integers_have_64_bits_beside_data_of_64():
-    np.testing.assert_array_equal(transkern.compile(congruent, target="pallas")(np.zeros(9), 7), congruent(np.zeros(9), 7))
+        transkern.compile(congruent, target="pallas", allow_float32=True)(np.zeros(3, np.int32), 7)
 
 
 def added(m, v):

@@ -341,3 +341,19 @@ def test_a_loop_without_iterations_leaves_its_target(k: int) -> None:
 def test_a_loop_without_iterations_leaves_the_number_before_it(k: int) -> None:
     """It was cut to an integer, as the target is one; now both are floats."""
     assert transkern.compile(target_bound_before, target="cpu")(k) == target_bound_before(k)
+
+
+def copied(x: Any, v: Any) -> None:
+    np.copyto(x, v)
+
+
+def copied_in_any_case(x: Any, v: Any, m: Any) -> None:
+    np.copyto(x, v, "unsafe", where=m)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32", "bool"])
+def test_copyto_casts_as_it_is_told(dtype: str) -> None:
+    """It stored numbers as subscripts do, and floats into integers, NumPy wraps and refuses those."""
+    for value in (np.int16(-300), np.uint8(200), 300, -1, True, 2.5, np.array(-300), np.float64(2.5), np.full(2, 2.5)):
+        alike(copied, np.zeros(2, dtype), value)
+        alike(copied_in_any_case, np.zeros(2, dtype), value, np.array([True, False]))

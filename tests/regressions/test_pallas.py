@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 from tests.tools import require
 
@@ -186,6 +187,24 @@ def not_reached(y: Any, s: float, k: int) -> Any:
     return k % len(y)
 
 
+def grows(x: Any, k: int) -> Any:
+    """`widths`: Python's integers of their own making were cut to 32 bits where the data had no more."""
+    a, b = 0, 1
+    for _ in range(k):
+        a, b = b, a + b
+    return a, b * 2
+
+
+def doubled(p: Any, u: Any) -> Any:
+    """`widths`: as were those made of 32 bits of data."""
+    return p[0] * 2, int(p[0]) * 2, [int(v) + 1 for v in u]
+
+
+def largest_kept(x: Any) -> Any:
+    """`vector.literal`: JAX takes no Python number that needs all bits of a uint64."""
+    return x[x != 1].min()
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -217,8 +236,38 @@ def not_reached(y: Any, s: float, k: int) -> Any:
         (check_with_details, (np.zeros(0), np.zeros((0, 2)), 1)),
         (not_reached, (np.ones(3), np.nan, 4)),
         (not_reached, (np.ones(0), 2.0, 4)),
+        (grows, (np.ones(2, np.float32), 80)),
+        (doubled, (np.array([2**31 - 1], np.int32), np.array([2**32 - 1, 1], np.uint32))),
+        (largest_kept, (np.array([2**64 - 1, 1], np.uint64),)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )
 def test_gives_numpys_answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     alike(function, *arguments, target="pallas")
+
+
+def whole(x: Any) -> int:
+    return int(x[0]) + 1
+
+
+def squares(x: Any) -> int:
+    total = 0
+    for i in range(len(x)):
+        total += i * i
+    return total
+
+
+@pytest.mark.parametrize(
+    "function, small, large",
+    [
+        (whole, np.array([7.5], np.float32), np.array([5e9], np.float32)),
+        (squares, np.zeros(100, np.float32), np.zeros(3000, np.float32)),
+    ],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_refuses_integers_beyond_32_bits_when_they_come(function: Callable[..., Any], small: Any, large: Any) -> None:
+    """`widths`: beside data of 32 bits, as a TPU has them, Python's integers were cut."""
+    compiled = transkern.compile(function, target="pallas")
+    assert compiled(small) == function(small)
+    with pytest.raises(OverflowError, match="an index beyond 32 bits"):
+        compiled(large)

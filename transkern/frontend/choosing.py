@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, apply, as_array, nonzero, result_type, select
+from transkern.frontend.elementwise import (
+    align,
+    apply,
+    as_array,
+    is_python_number,
+    nonzero,
+    result_type,
+    scalar_expr,
+    select,
+)
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
-from transkern.frontend.storing import write
+from transkern.frontend.storing import storable, write
 from transkern.frontend.values import Array, Concatenation, Function, Known, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
@@ -92,7 +103,19 @@ def _store_where(ctx: Context, target: Array, mask: Value, new: Value) -> None:
 
 @handles("numpy.copyto", names="dst src casting where")
 def _copyto(ctx: Context, a: Arguments) -> Value:
-    target, source, where = _own(ctx, a, "dst"), a.need("src"), a.get("where")
+    target, source, where = _own(ctx, a, "dst"), ctx.deref(a.need("src")), a.get("where")
+    given = as_array(ctx, source)
+    number = is_python_number(source)
+    if not (number and given.dtype == "int64" and np.dtype(target.dtype).kind in "iu"):  # whose value is looked at
+        casting = a.text("casting", "same_kind")
+        if not np.can_cast(given.dtype, target.dtype, casting):  # type: ignore[arg-type]
+            what = "scalar" if given.ndim == 0 else "array data"
+            rule = f"from dtype('{given.dtype}') to dtype('{target.dtype}') according to the rule '{casting}'"
+            ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {rule}")
+    if given.ndim == 0 and not number:
+        source = given  # cast as arrays are
+    elif number:
+        storable(ctx, source, scalar_expr(ctx, source), target.dtype, True)
     if where is None or (isinstance(where, Static) and where.value is True):
         write(ctx, target, [Static(Ellipsis)], source)
     else:

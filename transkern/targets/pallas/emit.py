@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -16,6 +17,7 @@ from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.skips import search_next
 from transkern.targets.pallas.values import Module
+from transkern.targets.pallas.widths import checked_integers, integers_stay_below
 from transkern.targets.pallas.windows import mask_windows
 from transkern.targets.told import check_told
 
@@ -30,8 +32,12 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     if narrow:
         program = narrow_program(program)
     program, static = mask_windows(search_next(structure_jumps(program)))
-    module = Module.of(program, needs_64_bits(program))
-    module.static = static
+    wide, below = needs_64_bits(program), integers_stay_below(program)
+    wide = wide or (below is None and not narrow)
+    if not wide:
+        program = replace(program, body=checked_integers(program.body))
+    module = Module.of(program, wide)
+    module.static, module.below = static, [] if wide else below or []
     _check_width(module, program)
     host = Host(module)
     body = _jitted(host)
@@ -106,7 +112,7 @@ def _wrapper(host: Host) -> ast.stmt:
     results = [v for r in host.returns for v in _numbers(r) if host.is_outside(v)]
     needed |= {v for e in results for v in variables_read(e)}
     early = [e for g in host.early for e in (g.condition, *g.args)]
-    needed |= {v for e in early for v in variables_read(e)}
+    needed |= {v for e in (*early, *module.below) for v in variables_read(e)}
     for p in program.params:
         if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
             for part, read in zip(parts_of_scalar(p.name), ("real", "imag"), strict=True):
@@ -119,6 +125,9 @@ def _wrapper(host: Host) -> ast.stmt:
     if any(_uses_module(e) for e in (*module.hoisted, *results, *early)):
         out.append(assign("xp", call(module.helper("_module"), [name(s) for s in scalars])))
     out += [_raise_first(host, g) for g in host.early]
+    if module.below:
+        small = call(module.helper("_countable"), [_host_expr(module, e) for e in module.below])
+        out.append(ast.Expr(small))
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
     static = [quote("int(_0)", name(s)) for s in module.static]

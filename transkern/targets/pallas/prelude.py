@@ -172,6 +172,12 @@ def _int(x):
         return x.astype(jax.dtypes.canonicalize_dtype(jnp.int64))
     return int(x) if abs(x) < 2.0 ** 63 else 0
 ''',
+    "_countable": '''
+def _countable(*bounds):
+    """OverflowError where Python's integers may come to need more than 32 bits."""
+    if any(not isinstance(x, jax.Array) and x >= 2 ** 31 for x in bounds):
+        raise OverflowError('an index beyond 32 bits')
+''',
     "_divided": '''
 def _divided(a, b, whole):
     """a // b or a % b; by 0 it is 0, which is not used: a check raises, where the place is reached."""

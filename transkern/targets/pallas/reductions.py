@@ -8,9 +8,10 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
 from transkern.targets.pallas import spelling
-from transkern.targets.pallas.quote import assign, call, constant, name, quote
+from transkern.targets.pallas.quote import assign, call, name, quote
 from transkern.targets.pallas.stores import Stores
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
+from transkern.targets.pallas.vector import literal
 
 
 class Reductions(Stores):
@@ -25,7 +26,7 @@ class Reductions(Stores):
     def neutral(self, op: str, dtype: str) -> ast.expr:
         """What `op` leaves unchanged, as a literal."""
         of = self.module.integer if dtype in ("index", "int64") else dtype
-        return constant(spelling.identity(op, of))
+        return literal(spelling.identity(op, of))
 
     def open_slots(self) -> frozenset[int]:
         return frozenset(info.slot for info in self.axes.values())

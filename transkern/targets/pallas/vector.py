@@ -120,7 +120,7 @@ class Vector:
     def expr(self, e: Expr) -> Value:
         match e:
             case Const(value, dtype):
-                return Value(constant(value), dtype, static=True)
+                return Value(literal(value), dtype, static=True)
             case _ if self.hoisting and self._is_hoistable(e):
                 return self.module.hoist(e)
             case Var(of, dtype):
@@ -412,6 +412,12 @@ class Vector:
 
     def slot_size(self, slot: int, extents: dict[int, Expr]) -> ast.expr:
         return self.size(extents[slot])
+
+
+def literal(value: bool | int | float | complex) -> ast.expr:
+    """A number as text; JAX takes none of Python's that needs all bits of a uint64."""
+    written = constant(value)
+    return quote("np.uint64(_0)", written) if isinstance(value, int) and value >= 1 << 63 else written
 
 
 def is_literal(node: ast.expr) -> bool:
