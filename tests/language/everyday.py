@@ -3,8 +3,10 @@
 # ruff: noqa: E501, E701, E702, E741, SIM108, N803, N806, C408, C417, B007
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
+import operator
 from heapq import heappop, heappush
 
 import numpy as np
@@ -313,3 +315,26 @@ def arrangements(a, w, k):
         if best is None or cost < best[0]:
             best = (cost, p)
     return total, pairs, best, [x + y for x, y in itertools.product([1, 2], repeat=2)]
+
+
+@case([np.arange(9.0).reshape(3, 3) + k for k in range(4)], np.array([0.5, 2.0, -1.0]), 5)
+def folds(ms, x, n):
+    product = functools.reduce(np.dot, ms)
+    total = functools.reduce(lambda a, b: a * b + 1, x, 1.0)
+    largest = functools.reduce(lambda a, b: a if a > b else b, x)
+    factorial = functools.reduce(operator.mul, range(1, n + 1))
+    return product, total, largest, factorial
+
+
+@case(7, 2)
+def parts_of_ranges(n, k):
+    r = range(2, 3 * n, 3)
+    return r[0], r[-1], r[k], [i * i for i in r[1:]], [-i for i in r[::-1]], len(r[1:3])
+
+
+@case(np.array([3.0, 1.0, 2.0, 1.0]), np.array([1, 2, 0, 5]))
+def sorted_by_keys(x, k):
+    pairs = [(a, b) for a, b in zip(x, k)]
+    by_second = sorted(pairs, key=lambda p: -p[1])
+    pairs.sort(reverse=True)
+    return sorted(zip(x, k)), by_second, pairs, max(pairs, key=lambda p: p[0] * p[1]), sorted(x, key=lambda v: -v)

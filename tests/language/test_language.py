@@ -17,6 +17,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     complex_numbers,
     corners,
     everyday,
+    keys_at_run_time,
     lists_of_lists,
     lists_of_numbers,
     nones,
@@ -30,6 +31,8 @@ def difference(got: Any, wanted: Any, tolerance: float) -> str:
     """What differs between two results, or nothing."""
     if type(got) is not type(wanted):
         return f"{type(got)} instead of {type(wanted)}"
+    if isinstance(wanted, dict):
+        return difference(list(got.items()), list(wanted.items()), tolerance)
     if isinstance(wanted, (list, tuple)):
         if len(got) != len(wanted):
             return f"length {len(got)} instead of {len(wanted)}"

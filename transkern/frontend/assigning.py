@@ -14,6 +14,7 @@ from transkern.frontend import (
     characters,
     doubts,
     growing,
+    hashed,
     iterating,
     library_calls,
     sequences,
@@ -44,6 +45,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     GrowingList,
+    Hashed,
     Method,
     Object,
     OrNone,
@@ -146,6 +148,10 @@ class Assignments(Results):
         ):
             return contents
         site = self.site(name)
+        hashes = isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
+        if site in self.ctx.growing and hashes:
+            assert isinstance(contents, (Dict, Seq))
+            return self.ctx.allocate(hashed.of_items(self.ctx, name, contents, site), site)
         if isinstance(contents, Seq) and site in self.ctx.growing:
             return self.ctx.allocate(growing.new(self.ctx, name, contents.items, site), site)
         return self.ctx.allocate(contents, site)
@@ -244,7 +250,11 @@ class Assignments(Results):
         owner = self.expr(target.value)
         base = self.ctx.deref(owner)
         items = self.items(target.slice)
+        if isinstance(base, Hashed):
+            hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
+            return
         if isinstance(base, Dict):
+            self._keys_at_run_time(owner, items, value)
             self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, "item")))
             return
         if isinstance(base, Seq) and base.kind == "list" and not isinstance(owner, Object):
@@ -263,6 +273,18 @@ class Assignments(Results):
             else:
                 return  # a store into a copy: nobody sees it
         storing.write(self.ctx, base, items, value)
+
+    def _key(self, items: Sequence[Item]) -> Value:
+        return items[0] if len(items) == 1 else Seq(tuple(items))
+
+    def _keys_at_run_time(self, owner: Value, items: Sequence[Item], value: Value) -> None:
+        """A dict gets a key that is known at run time: the translation begins anew, with one that may have such."""
+        ctx, key = self.ctx, self._key(items)
+        if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
+            return
+        if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and not value.axes):
+            key_of(ctx, items)  # arrays have shapes of their own: first by what is known of each key
+        ctx.must_grow(owner.token, "a dict's key that is known at run time only")
 
     def _store_inside(self, target: ast.Subscript) -> None:
         """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
@@ -396,6 +418,9 @@ class Assignments(Results):
             left, right = self.operands(op, left, right)
         if op == "matmul":
             return library_calls.matmul(ctx, left, right)
+        sets = hashed.combined(ctx, op, left, right)
+        if sets is not None:
+            return sets
         texts = text_operation(ctx, op, left, right)
         if texts is not None:
             return texts

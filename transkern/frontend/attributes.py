@@ -30,6 +30,7 @@ from transkern.frontend.values import (
     Function,
     Generator,
     GrowingList,
+    Hashed,
     Known,
     Method,
     Range,
@@ -99,7 +100,7 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
         if isinstance(value.value, (bool, int, float, complex)):
             return _number_attribute(ctx, value, name)
         return _host_attribute(ctx, value.value, name)
-    if isinstance(contents, (Seq, Dict, GrowingList)):
+    if isinstance(contents, (Seq, Dict, GrowingList, Hashed)):
         return Method(value, name)
     match value:
         case Function() | Bound() if name in ("__name__", "__qualname__"):

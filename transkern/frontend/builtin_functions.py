@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import doubts, growing, sequences
+from transkern.frontend import doubts, growing, hashed, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.context import Context
@@ -39,6 +39,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Hashed,
     Kind,
     Known,
     Method,
@@ -69,6 +70,8 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return Static(len(items))
         case GrowingList():
             return static_or(value.length)
+        case Hashed():
+            return hashed.length(ctx, value)
         case Static(str() | tuple() | list() as items):
             return Static(len(items))
         case Range(start, stop, step):
@@ -264,10 +267,14 @@ def _slice(ctx: Context, a: Arguments) -> Value:
 def _set(ctx: Context, a: Arguments) -> Value:
     if "iterable" not in a.given:
         return Seq((), "set")
-    items = iteration(ctx, a.need("iterable"))
-    if not isinstance(items, list) or not all(isinstance(i, Static) for i in items):
-        ctx.fail("a set of run-time values", "use np.unique")
-    return Seq(tuple(Static(v) for v in dict.fromkeys(i.value for i in items)), "set")
+    source = ctx.deref(a.need("iterable"))
+    items = None if isinstance(source, Hashed) else iteration(ctx, source)
+    if isinstance(items, list) and all(isinstance(i, Static) for i in items):
+        return Seq(tuple(Static(v) for v in {i.value for i in items if isinstance(i, Static)}), "set")
+    span = ctx.span
+    made = hashed.new(ctx, "set", "set", (span.file, span.line, span.column, span.end_line, span.end_column, "set"))
+    hashed.update(ctx, made, source)
+    return made
 
 
 @handles("builtins.any", "builtins.all", names="iterable")
@@ -293,6 +300,8 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
         if a.get("key") is not None:
             ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
         contents = ctx.deref(a.need("iterable"))
+        if isinstance(contents, GrowingList) and (contents.columns or contents.tags):
+            return sequences.sorted_list(ctx, contents, contents, a.flag("reverse"))
         array = as_array(ctx, contents)
         made = sequences.sorted_array(ctx, array, a.flag("reverse"))
         python = isinstance(contents, GrowingList) and contents.python

@@ -15,7 +15,19 @@ import numpy as np
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Array, Function, GrowingList, Object, Row, Scalar, Seq, Unbound, Value, children
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    Function,
+    GrowingList,
+    Object,
+    Row,
+    Scalar,
+    Seq,
+    Unbound,
+    Value,
+    children,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
@@ -308,7 +320,8 @@ class Context:
         """The list changes its length where it is not known whether, or how often."""
         site = self.sites[token]
         error = self.error(problem, "make it an array, or a list of one kind of element")
-        if site in self.growing or site[0] == "fixed":
+        of_argument = site[0] == "argument" and isinstance(self.heap[token], Dict)
+        if site in self.growing or site[0] == "fixed" or of_argument:
             raise error
         raise MustGrow(site, error)
 

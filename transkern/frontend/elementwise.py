@@ -20,6 +20,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Hashed,
     Known,
     Object,
     OneOf,
@@ -153,6 +154,8 @@ def describe(value: Value) -> str:
             return f"a {kind} of {len(items)}"
         case GrowingList():
             return "a list"
+        case Hashed(kind):
+            return f"a {kind} whose keys are known at run time"
         case Unbound(why):
             return f"something without a value: {why}"
         case _:
@@ -810,6 +813,8 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(bool(items))
         case GrowingList():
             return Scalar(b.compare("greater", value.length, b.ZERO), True)
+        case Hashed():
+            return Scalar(b.compare("greater", Load(value.info.buffer, (b.ZERO,), "index"), b.ZERO), True)
         case Scalar(expr) if expr.dtype == "bool":
             return Scalar(expr, True)
         case Scalar(expr):

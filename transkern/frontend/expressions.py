@@ -19,9 +19,21 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import attributes, characters, doubts, functions, grids, growing, iterating, rows
+from transkern.frontend import (
+    attributes,
+    characters,
+    doubts,
+    functions,
+    grids,
+    growing,
+    hashed,
+    iterating,
+    rows,
+    sequences,
+)
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Context, Site, Terminated
+from transkern.frontend.compositions import compose
+from transkern.frontend.context import Context, NotKnown, Site, Terminated
 from transkern.frontend.desugar import desugared
 from transkern.frontend.elementwise import (
     apply,
@@ -49,6 +61,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Hashed,
     Known,
     Maybe,
     Method,
@@ -96,6 +109,15 @@ def _may_store(node: ast.expr) -> bool:
     return any(isinstance(c.func, ast.Name) or bool(results_given(c)) for c in calls)
 
 
+_OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "power", "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+_COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
+    "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq,
+}  # fmt: skip
+_CONTAINERS = (Seq, Dict, GrowingList, Hashed)
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
 
 
@@ -190,7 +212,7 @@ class Expressions:
                         self._of_own_lengths(base)
                     if isinstance(base, Known) and base.path in grids.MAKERS:
                         return grids.made_by_subscript(ctx, base.path, items)
-                    return subscript(ctx, base, items)
+                    return self._at_key(base, items) if isinstance(base, Object) else subscript(ctx, base, items)
             case ast.Attribute(value=value, attr=attr):
                 owner = self.expr(value)
                 with At(ctx, node, self.scope.file):
@@ -205,11 +227,11 @@ class Expressions:
             case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
                 return self.comprehension(node, elt, generators)
             case ast.DictComp(key=key, value=value, generators=generators):
-                pair = ast.copy_location(ast.Tuple([key, value], ast.Load()), node)
-                pairs = self.comprehension(node, pair, generators)
-                if not isinstance(pairs, Seq):
-                    ctx.must_be_known(pairs, "a dict with a run-time number of keys")
-                return dict_of(ctx, pairs.items)
+                put = ast.Assign([ast.Subscript(ast.Name("items made", ast.Load()), key, ast.Store())], value)
+                return self.comprehended(node, Dict((), ()), put, generators)
+            case ast.SetComp(elt=elt, generators=generators):
+                add = ast.Attribute(ast.Name("items made", ast.Load()), "add", ast.Load())
+                return self.comprehended(node, Seq((), "set"), ast.Expr(ast.Call(add, [elt], [])), generators)
             case ast.Lambda():
                 return Function("<lambda>", node, self.scope, self.env)
             case ast.JoinedStr(values=parts):
@@ -353,6 +375,8 @@ class Expressions:
                 ctx.fail("`is` between run-time values", "use ==")
             return Static(same is isinstance(op, ast.Is))
         if isinstance(op, (ast.In, ast.NotIn)):
+            if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
+                ctx.must_grow(y.token, "`in` a dict with a key that is known at run time only")
             found = iterating.contains(ctx, ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
@@ -639,10 +663,20 @@ class Expressions:
     def comprehension(self, node: ast.expr, elt: ast.expr, generators: Sequence[ast.comprehension]) -> Value:
         """The list of a comprehension (a generator's elements are all made at once where it matters to nobody)."""
         ctx = self.ctx
-        # a loop that appends, over names of its own
+        add = ast.Attribute(ast.Name("items made", ast.Load()), "append", ast.Load())
+        value = ctx.deref(self.comprehended(node, Seq((), "list"), ast.Expr(ast.Call(add, [elt], [])), generators))
+        trips = self.last_trips
+        if isinstance(value, GrowingList) and trips is not None and len(generators) == 1 and not generators[0].ifs:
+            if variables_read(trips) <= ctx.entry and not buffers_read(trips):
+                value.extent = trips
+        return value
+
+    def comprehended(
+        self, node: ast.expr, contents: Value, store: ast.stmt, generators: Sequence[ast.comprehension]
+    ) -> Value:
+        """What a loop over names of its own has put into `contents` with `store`."""
+        ctx = self.ctx
         name = "items made"
-        add = ast.Attribute(ast.Name(name, ast.Load()), "append", ast.Load())
-        store: ast.stmt = ast.Expr(ast.Call(add, [elt], []))
         for generator in reversed(generators):
             for test in reversed(generator.ifs):
                 store = ast.If(test, [store], [])
@@ -650,14 +684,9 @@ class Expressions:
             setattr(store, UNROLLED, True)
         with self.inner_names(generators, node, store):
             with At(ctx, node, self.scope.file):
-                self.env[name] = self.allocate(Seq((), "list"), "items")
+                self.env[name] = self.allocate(contents, "items")
             self.statement(store)
-            value = ctx.deref(self.env[name])
-        trips = self.last_trips
-        if isinstance(value, GrowingList) and trips is not None and len(generators) == 1 and not generators[0].ifs:
-            if variables_read(trips) <= ctx.entry and not buffers_read(trips):
-                value.extent = trips
-        return value
+            return self.env[name]
 
     def mapped(self, is_map: bool, function: Value, iterables: Sequence[Value], node: ast.Call) -> Value:
         """``map(function, *iterables)`` and ``filter(function, iterable)``: comprehensions."""
@@ -737,14 +766,19 @@ class Expressions:
                 case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
                     kind = getattr(itertools, path.removeprefix("itertools."))
                     return self.arranged(kind, positional, keywords, node)
-                case Known("collections.deque"):
-                    return self.construct(collections.deque, positional, keywords, node)
+                case Known("functools.reduce") if 2 <= len(positional) <= 3:
+                    return compose(ctx, "lists", "reduced" if positional[2:] else "reduced_from_first", positional, {})
+                case Known(path) if (made := self._operator(path, positional)) is not None:
+                    return made
+                case Known("collections.deque" | "collections.defaultdict" as path):
+                    kind = getattr(collections, path.removeprefix("collections."))
+                    return self.construct(kind, positional, keywords, node)
                 case Known(path):
                     return functions.call(ctx, path, positional, keywords)
                 case Method(receiver, name):
                     if name in _CHANGING and isinstance(node.func, ast.Attribute):
                         self._lists_apart(node.func.value, receiver)
-                    if isinstance(ctx.deref(receiver), (Seq, Dict, GrowingList)):  # what goes into it is as it is now
+                    if isinstance(ctx.deref(receiver), _CONTAINERS):  # what goes into it is as it is now
                         positional = [self.kept(p, "item") for p in positional]
                         keywords = {k: self.kept(v, "item") for k, v in keywords.items()}
                     return functions.call_method(ctx, receiver, name, positional, keywords)
@@ -761,6 +795,16 @@ class Expressions:
                     return self.inline(called.function, [function, *positional], keywords, node)
                 case _:
                     ctx.fail(f"a call of {describe(function)}")
+
+    def _at_key(self, owner: Object, items: Sequence[Item]) -> Value:
+        """``d[key]``; where that needs a key that is known, `d` becomes a dict whose keys need not be."""
+        try:
+            return subscript(self.ctx, owner, items)
+        except NotKnown:
+            key = items[0] if len(items) == 1 else Seq(tuple(items))
+            if isinstance(self.ctx.deref(owner), Dict) and hashed.is_run_time_key(self.ctx, key):
+                self.ctx.must_grow(owner.token, "a dict's key that is known at run time only")
+            raise
 
     def _of_own_lengths(self, owner: Object) -> None:
         """``lists[k]`` of lists that differ in length, where `k` is known at run time: they are to be rows."""
@@ -827,10 +871,20 @@ class Expressions:
     ) -> Value:
         """``min(items, key=f)`` and the like, of items that are known one by one."""
         ctx = self.ctx
-        items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
-        if not isinstance(items, list) or not items:
-            ctx.fail(f"`{name}` with `key=` of something of run-time length", f"use np.arg{name} of the keys", node)
         function = keywords["key"]
+        items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
+        if not isinstance(items, list):
+            source = ctx.deref(positional[0])
+            source = hashed.keys(ctx, source) if isinstance(source, Hashed) else functions.listed(ctx, source)
+            if name != "sorted":
+                if keywords.get("default") is not None:
+                    ctx.fail(f"`{name}` with `key=` and `default=`", "test the length first", node)
+                return compose(ctx, "lists", f"{name}_by", [source, function], {})
+            found = ctx.deref(compose(ctx, "lists", "keys_of", [source, function], {}))
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+            return sequences.sorted_list(ctx, source, found, bool(reverse))
+        if not items:
+            ctx.fail(f"`{name}` with `key=` of nothing", "", node)
         keys = [self.apply_function(function, [item], node) for item in items]
         if name == "sorted":
             if not all(isinstance(k, Static) for k in keys):
@@ -859,10 +913,21 @@ class Expressions:
                 return self.inline(function, args, {}, node)
             case Bound(inner, receiver):
                 return self.inline(inner, [receiver, *args], {}, node)
+            case Known(path) if (made := self._operator(path, args)) is not None:
+                return made
             case Known(path):
                 return functions.call(self.ctx, path, args, {})
             case _:
                 self.ctx.fail(f"a call of {describe(function)}", "", node)
+
+    def _operator(self, path: str, args: Sequence[Value]) -> Value | None:
+        """A function of the module `operator` that stands for an operator of two operands."""
+        module, _, name = path.rpartition(".")
+        if module != "operator" or len(args) != 2:
+            return None
+        if name in _COMPARISONS_NAMED:
+            return self._compare(_COMPARISONS_NAMED[name](), *args)
+        return self.operate(_OPERATORS[name], *args) if name in _OPERATORS else None
 
     # --- instances of classes
 
@@ -876,6 +941,11 @@ class Expressions:
         if kind is collections.deque:
             given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
             return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
+        if kind is collections.defaultdict and positional and not keywords:
+            table = hashed.new(ctx, "dict", "dict", self.site("dict"), positional[0])
+            if positional[1:]:
+                hashed.update(ctx, table, positional[1])
+            return table
         if issubclass(kind, tuple) and hasattr(kind, "_fields"):
             defaults = {k: from_object(v) for k, v in getattr(kind, "_field_defaults", {}).items()}
             names: tuple[str, ...] = tuple(kind._fields)

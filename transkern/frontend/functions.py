@@ -14,6 +14,7 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     dtypes,
     grids,
     growing,
+    hashed,
     linear,
     math_module,
     numpy_functions,
@@ -24,7 +25,10 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
 )
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.attributes import python_number
-from transkern.frontend.compositions import handlers  # noqa: F401
+from transkern.frontend.compositions import (
+    compose,
+    handlers,  # noqa: F401
+)
 from transkern.frontend.context import Context
 from transkern.frontend.drawing import draw
 from transkern.frontend.elementwise import (
@@ -37,6 +41,7 @@ from transkern.frontend.elementwise import (
     simplify,
 )  # fmt: skip
 from transkern.frontend.indexing import array_item
+from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.storing import storable
 from transkern.frontend.texts import text_method
@@ -47,6 +52,8 @@ from transkern.frontend.values import (
     Dict,
     Generator,
     GrowingList,
+    Hashed,
+    Method,
     Record,
     Scalar,
     Seq,
@@ -65,6 +72,21 @@ _DEPENDING = {
     "numpy.real_if_close": ("whether the result is complex depends on the values", "take np.real"),
 }
 """Functions whose result has no dtype before they have run: why, and what to write."""
+
+
+_OVER_KEYS = frozenset([
+    "all", "any", "enumerate", "list", "max", "min", "reversed", "sorted", "sum", "tuple", "zip",
+])  # fmt: skip
+"""Python's functions that go over a dict's or a set's keys."""
+
+
+def listed(ctx: Context, value: Value) -> Value:
+    """What ``zip`` and ``enumerate`` give, as a list where its length is known at run time; others as they are."""
+    if not isinstance(value, Method) or value.name not in ("zip", "enumerate", "reversed"):
+        return value
+    if isinstance(iteration(ctx, value), list):
+        return value
+    return ctx.deref(compose(ctx, "lists", "listed", [value], {}))
 
 
 def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> Value:
@@ -92,6 +114,10 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
     if not path.startswith("heapq."):  # these change the list that they are given
         args = [look(a) for a in args]
         keywords = {k: look(v) for k, v in keywords.items()}
+    if path.removeprefix("builtins.") in _OVER_KEYS:
+        args = [hashed.keys(ctx, a) if isinstance(a, Hashed) else a for a in args]
+    if path in ("builtins.list", "builtins.sorted", "builtins.max", "builtins.min"):
+        args = [listed(ctx, a) for a in args]
     handler = TABLE.get(path)
     if handler is not None:
         return handler(ctx, args, keywords)
@@ -116,7 +142,7 @@ def call_method(
     ctx: Context, receiver: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     contents = ctx.deref(receiver)
-    if isinstance(contents, (Seq, GrowingList, Dict, Record)):
+    if isinstance(contents, (Seq, GrowingList, Hashed, Dict, Record)):
         found = sequences.method(ctx, receiver, name, args, keywords)
         if found is not None:
             return found

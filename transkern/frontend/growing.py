@@ -330,6 +330,12 @@ def _list_type(
     _make_tags(ctx, owner)
 
 
+def of_integers(ctx: Context, owner: GrowingList) -> None:
+    """Makes an empty list one of Python's integers."""
+    _list_type(ctx, owner, "index", (), True)
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+
+
 def without_range(buffer: n.Buffer) -> n.Buffer:
     """A buffer of whose elements nothing is known."""
     return replace(buffer, low=None, high=None)
@@ -569,6 +575,33 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
     return made
 
 
+def gathered(ctx: Context, owner: GrowingList, positions: Array) -> GrowingList:
+    """A new list of the elements at some positions, which it has; lists among them are the same lists."""
+    if not owner.columns:
+        axis = positions.axes[0]
+
+        def part(array: Array) -> Array:
+            rest = array.axes[1:]
+            return Array((axis, *rest), array.at((b.as_index(positions.body), *(a.var for a in rest))))
+
+        return changed(ctx, owner, part)
+    return of_columns(ctx, [gathered(ctx, c, positions) for c in owner.columns], owner.row, positions.dims[0])
+
+
+def of_columns(ctx: Context, columns: Sequence[GrowingList], row: str, length: Expr) -> GrowingList:
+    """A list of tuples of the elements of lists of one length."""
+
+    def counted(one: GrowingList, count: str) -> GrowingList:
+        return replace(one, count=count, columns=[counted(c, count) for c in one.columns])
+
+    made = new(ctx, "items")
+    made.row, made.columns = row, [counted(c, made.count) for c in columns]
+    ctx.columns[made.buffer] = []
+    ctx.bounds[made.count] = ctx.bounds[columns[0].count]
+    ctx.emit(n.Assign(made.count, length))
+    return made
+
+
 def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
     _own(ctx, owner, grows=False)
@@ -594,6 +627,22 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
     ctx.note_store(owner.buffer)
     index = owner.index(array.axes[0].var)
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+
+
+def put_back(ctx: Context, owner: GrowingList, made: GrowingList) -> None:
+    """The elements of another list of the same length, in the place of those of a list."""
+    _own(ctx, owner, grows=False)
+    ctx.note_store(owner.buffer)
+    if owner.columns:
+        for mine, its in zip(owner.columns, made.columns, strict=True):
+            put_back(ctx, mine, its)
+        return
+    for mine_in, its_in in ((owner.buffer, made.buffer), (owner.tags, made.tags)):
+        if its_in in ctx.buffers:
+            axes = ctx.axes((made.length, *(owner.dims if mine_in == owner.buffer else ())))
+            rest = tuple(a.var for a in axes[1:])
+            held = ctx.load(its_in, (axes[0].var, *rest))
+            ctx.emit(n.Write(mine_in, axes, (*owner.index(axes[0].var), *rest), held))
 
 
 def copied(ctx: Context, owner: GrowingList) -> GrowingList:

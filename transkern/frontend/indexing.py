@@ -26,6 +26,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     GrowingList,
+    Hashed,
     Known,
     OneOf,
     Range,
@@ -135,6 +136,10 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     """``base[items]``."""
     base = ctx.deref(base)
     match base:
+        case Hashed():
+            from transkern.frontend.hashed import item
+
+            return item(ctx, base, items[0] if len(items) == 1 else Seq(tuple(items)))
         case Dict():
             if len(items) == 1 and isinstance(items[0], (Char, Scalar)):
                 found = characters.looked_up(
@@ -154,6 +159,18 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], Slice):
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
             return Static(text[slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))])
+        case Range(start, stop, step) if len(items) == 1 and b.constant(step):
+            from transkern.frontend.trips import trip_count
+
+            trips = trip_count(start, stop, step)
+            if isinstance(items[0], Slice):
+                part = settle_slice(ctx, items[0], trips)
+                first, each = b.add(start, b.mul(step, part.start)), b.mul(step, part.step)
+                return Range(first, b.add(first, b.mul(each, part.length)), each)
+            at = ctx.let(b.as_index(scalar_expr(ctx, items[0])), "at")
+            inside = b.both(b.compare("less", at, trips), b.compare("greater_equal", at, b.neg(trips)))
+            ctx.guard(inside, "IndexError", "range object index out of range")
+            return Scalar(b.add(start, b.mul(step, b.wrap_index(at, trips))), True)
         case Scalar(python=False) if not items:
             return base
         case Static(np.ndarray()) | Array() | Concatenation():

@@ -30,6 +30,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     GrowingList,
+    Hashed,
     Known,
     Method,
     Range,
@@ -51,6 +52,10 @@ def iteration(ctx: Context, source: Value) -> Any:
     match source:
         case Dict(keys):
             return [Static(k) for k in keys]
+        case Hashed():
+            from transkern.frontend import hashed
+
+            return iteration(ctx, hashed.keys(ctx, source))
         case Record(items=items) if source.is_tuple:
             return list(items)
         case Method(Seq(items), "ndindex"):
@@ -171,6 +176,20 @@ def _known(ctx: Context, value: Value) -> Any:
     return value.path if isinstance(value, Known) else _UNKNOWN
 
 
+def _equal(ctx: Context, one: Value, two: Value) -> Expr:
+    """Whether two numbers, or two tuples of them, are equal."""
+    if isinstance(one, Seq) and isinstance(two, Seq):
+        if len(one.items) != len(two.items):
+            return b.FALSE
+        holds: Expr = b.TRUE
+        for x, y in zip(one.items, two.items, strict=True):
+            holds = b.both(holds, _equal(ctx, ctx.deref(x), ctx.deref(y)))
+        return holds
+    if isinstance(one, Seq) != isinstance(two, Seq) and (is_number(one) or is_number(two)):
+        return b.FALSE
+    return scalar_expr(ctx, apply(ctx, "equal", [one, two], operator_call=True))
+
+
 def contains(ctx: Context, value: Value, container: Value) -> Value:
     """``value in container``."""
     if isinstance(value, Char):
@@ -186,6 +205,10 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
             case _:
                 pass
     match container:
+        case Hashed():
+            from transkern.frontend import hashed
+
+            return hashed.contains(ctx, container, value)
         case Dict(keys):
             return Static(constant_object(ctx, value, "`in` a dict with a run-time key") in keys)
         case Seq(items):
@@ -194,7 +217,7 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return Static(_known(ctx, value) in known)
             result: Expr = b.FALSE
             for i in items:
-                result = b.either(result, scalar_expr(ctx, apply(ctx, "equal", [value, i], operator_call=True)))
+                result = b.either(result, _equal(ctx, value, ctx.deref(i)))
             return Scalar(result, True)
         case Static(v) if not isinstance(v, np.ndarray):
             if isinstance(value, Static):

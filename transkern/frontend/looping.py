@@ -27,6 +27,7 @@ from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import variables_read
 
 _UNROLL, _FEW = 64, 16
+_SETTLING = 20  # translations of a loop until the types of what it carries hold
 _PATIENCE = 5.0  # seconds for a loop's iterations one by one
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
@@ -264,7 +265,7 @@ class Loops(Branches):
         state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
         ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
         begun, untyped = len(ctx.writes), len(ctx.untyped)
-        for _ in range(8):
+        for _ in range(_SETTLING):
             # an iteration must not read again what one before it has changed
             for frame in (*ctx.frames[:-1], before):
                 for name, filtered in ctx.outdated(frame, set(ctx.writes[begun:])):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import growing
+from transkern.frontend import growing, hashed
 from transkern.frontend.context import Change, Context, Terminated
 from transkern.frontend.elementwise import as_array, describe, static_expr
 from transkern.frontend.expressions import RETURN, Expressions
@@ -18,6 +18,7 @@ from transkern.frontend.values import (
     Dict,
     Doubt,
     GrowingList,
+    Hashed,
     Object,
     OneOf,
     OrNone,
@@ -135,6 +136,9 @@ class Results(Expressions):
                 return n.TupleResult(
                     tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
                 )  # fmt: skip
+            case Hashed(kind):
+                parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value)]
+                return n.TupleResult(tuple(self.result(p) for p in parts), f"{kind} of lists")
             case GrowingList() as owner:
                 if owner.shared or (owner.rows is not None and owner.rows.shared):
                     problem = "returning a list whose arrays share memory with an argument"

@@ -7,17 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import growing, iterating, library_calls
+from transkern.frontend import growing, hashed, iterating, library_calls
+from transkern.frontend.arguments import TABLE
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
-from transkern.frontend.indexing import array_item, constant_object, dict_item
+from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
 from transkern.frontend.reductions import reduce
 from transkern.frontend.values import (
     Array,
     Concatenation,
     Dict,
     GrowingList,
+    Hashed,
     Object,
     Range,
     Record,
@@ -39,6 +41,10 @@ def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keyword
     match contents:
         case GrowingList():
             return _growing_method(ctx, contents, name, args, keywords)
+        case Hashed():
+            return hashed.method(ctx, contents, name, args, keywords)
+        case Seq(items, "set"):
+            return _set_method(ctx, owner, items, name, args)
         case Seq(items, kind):
             found = _read(ctx, items, kind, name, args)
             if found is not None or kind == "tuple":
@@ -111,6 +117,19 @@ def _list_method(
     return result
 
 
+def _set_method(ctx: Context, owner: Value, items: tuple[Value, ...], name: str, args: Sequence[Value]) -> Value | None:
+    """A method of a set whose elements are known."""
+    if not isinstance(owner, Object):
+        return None
+    known = all(isinstance(ctx.deref(a), Static) for a in args)
+    if not known or name not in ("add", "discard", "clear"):
+        ctx.must_grow(owner.token, f"`set.{name}` of a value that is known at run time only")
+    values = {i.value for i in items if isinstance(i, Static)}
+    getattr(values, name)(*(a.value for a in map(ctx.deref, args) if isinstance(a, Static)))
+    ctx.change(owner, Seq(tuple(Static(v) for v in values), "set"))
+    return Static(None)
+
+
 def _growing_method(
     ctx: Context, owner: GrowingList, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value | None:
@@ -156,6 +175,8 @@ def _dict_method(
         case "copy":
             return contents
         case "get" | "pop" | "setdefault":
+            if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
+                ctx.must_grow(owner.token, "a dict's key that is known at run time only")
             key = constant_object(ctx, args[0], "a dict's key that is known at run time only")
             found = contents.get(key)
             default: Value = args[1] if len(args) > 1 else Static(None)
@@ -267,9 +288,7 @@ def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
         ctx.fail("`sorted` of this array", "use np.sort, whose result is an array")
     whole = [Slice(None, None, Static(-1))]
     if array.dtype.startswith("float"):
-        found = apply(ctx, "isnan", [array])
-        none = b.logical_not(scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, found), None, False)))
-        ctx.guard(none, "RuntimeError", "NaN in a list that is sorted: its order there is chance, and is not compiled")
+        _no_nan(ctx, array)
     if reverse:  # equal ones stay in order: turned before and after
         turned = array_item(ctx, array, whole)
         assert isinstance(turned, Array)
@@ -282,13 +301,64 @@ def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
     return made
 
 
+def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value:
+    """``sorted(items, key=f)``, where `keys` are what `f` makes of them."""
+    if isinstance(items, (Array, Concatenation, Range)):
+        items = growing.list_of(ctx, as_array(ctx, items), isinstance(items, Range))
+    if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
+        ctx.fail(f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
+    if not is_typed(ctx, items) or not is_typed(ctx, keys):
+        return growing.new(ctx, "sorted")
+    return growing.gathered(ctx, items, _order(ctx, keys, reverse))
+
+
+def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
+    """The positions of a list's elements as `sorted` orders them; of tuples the first items that differ decide."""
+    whole = [Slice(None, None, Static(-1))]
+    columns: list[Value] = []
+
+    def take(one: GrowingList) -> None:
+        if one.columns:
+            for column in one.columns:
+                take(column)
+            return
+        if one.dims or one.rows or one.options or one.dtype.startswith("complex"):
+            ctx.fail("`sorted` by keys that are no numbers, nor tuples of them", "sort the keys with np.argsort")
+        array = as_array(ctx, replace(one, tags=""))
+        if array.dtype.startswith("float"):
+            _no_nan(ctx, array)
+        array = ctx.define(replace(array, view=False), "keys")
+        columns.append(array_item(ctx, array, whole) if reverse else array)
+
+    take(keys)
+    order = as_array(ctx, TABLE["numpy.lexsort"](ctx, [Seq(tuple(reversed(columns)))], {}))
+    if not reverse:
+        return order
+    turned = array_item(ctx, order, whole)
+    assert isinstance(turned, Array)
+    last = b.sub(keys.length, b.ONE)
+    return replace(turned, body=b.sub(last, b.as_index(turned.body)), view=False)
+
+
+def _no_nan(ctx: Context, array: Array) -> None:
+    found = apply(ctx, "isnan", [array])
+    none = b.logical_not(scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, found), None, False)))
+    ctx.guard(none, "RuntimeError", "NaN in a list that is sorted: its order there is chance, and is not compiled")
+
+
 def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]) -> None:
     """``list.sort`` of a list of run-time length."""
-    if keywords.get("key") is not None or owner.columns or owner.dims or owner.options or owner.rows:
-        ctx.fail("`sort` of a list of this", "sort the keys with np.argsort")
-    if not owner.dtype:
-        return
     reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+    key = keywords.get("key")
+    if not is_typed(ctx, owner):
+        return
+    if key is not None or owner.columns or owner.tags:
+        keys = owner if key is None else ctx.deref(compose(ctx, "lists", "keys_of", [owner, key], {}))
+        assert isinstance(keys, GrowingList)
+        growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, keys, bool(reverse))))
+        return
+    if owner.dims or owner.options or owner.rows:
+        ctx.fail("`sort` of a list of this", "sort the keys with np.argsort")
     array = as_array(ctx, owner)
     made = sorted_array(ctx, ctx.define(replace(array, view=False), "values"), bool(reverse))
     growing.put_all(ctx, owner, made)

@@ -256,6 +256,8 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         name = getattr(value, "__name__", "")
         if module in ("_heapq", "heapq"):
             return Known(f"heapq.{name}")
+        if module == "_functools":
+            return Known(f"functools.{name}")
         if module.split(".")[0] == "numpy":
             return Known(f"numpy.{name}")
         if module in ("builtins", "math", "cmath", "operator"):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from transkern.errors import CompileError
-from transkern.frontend import sequences
+from transkern.frontend import hashed, sequences
 from transkern.frontend.context import Terminated
 from transkern.frontend.elementwise import describe, scalar_expr
 from transkern.frontend.expressions import BINARY, RETURN
@@ -16,7 +16,7 @@ from transkern.frontend.looping import Loops
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
-from transkern.frontend.values import Dict, Function, GrowingList, Known, Seq, Static, Unbound, Value
+from transkern.frontend.values import Dict, Function, GrowingList, Hashed, Known, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
@@ -219,7 +219,10 @@ class Translator(Loops):
             case ast.Subscript(value=value, slice=index):
                 owner = self.expr(value)
                 contents = ctx.deref(owner)
-                if isinstance(contents, Dict):
+                if isinstance(contents, Hashed):
+                    items = self.items(index)
+                    hashed.delete(ctx, contents, items[0] if len(items) == 1 else Seq(tuple(items)))
+                elif isinstance(contents, Dict):
                     key = key_of(ctx, self.items(index))
                     dict_item(ctx, contents, key)
                     ctx.change(owner, contents.without(key))

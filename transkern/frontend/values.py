@@ -268,6 +268,27 @@ class GrowingList:
         return (*self.prefix, b.add(Var(self.head), at) if self.head else at)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Hashed:
+    """A dict or a set (`kind`) whose keys are known at run time: lists, as `compositions.hashes` says. `default` makes
+    the value of a key that a `defaultdict` has not got yet."""
+
+    kind: str
+    keys: GrowingList
+    alive: GrowingList
+    codes: GrowingList
+    table: GrowingList
+    info: GrowingList
+    spare: GrowingList
+    values: GrowingList | None = None
+    default: Value | None = None
+
+    @property
+    def lists(self) -> list[Value]:
+        """What the functions of `compositions.hashes` work on."""
+        return [self.keys, self.alive, self.codes, self.table, self.info, self.spare]
+
+
 @dataclass(slots=True, eq=False)
 class Rows:
     """Lists that change their lengths one by one. That of number k has ``sizes[k]`` elements in `pool`, from
@@ -371,8 +392,8 @@ class Generator:
 
 
 Value: TypeAlias = (
-    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Row | Range | Concatenation | Function
-    | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Unbound
+    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Range | Concatenation
+    | Function | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Unbound
 )  # fmt: skip
 
 

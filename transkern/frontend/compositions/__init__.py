@@ -25,6 +25,7 @@ PARTS = {
     "searching": "numpy",
     "statistics": "numpy",
     "folding": "",
+    "hashes": "",
     "queues": "heapq",
     "linalg": "numpy.linalg",
     "fft": "numpy.fft",

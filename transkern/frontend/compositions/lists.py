@@ -45,3 +45,60 @@ def concatenated(arrays: Any) -> Any:
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
     return np.array(found)
+
+
+def reduced(function: Any, values: Any, result: Any) -> Any:
+    for value in values:
+        result = function(result, value)
+    return result
+
+
+def reduced_from_first(function: Any, values: Any) -> Any:
+    if len(values) == 0:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    result = values[0]
+    for value in values[1:]:
+        result = function(result, value)
+    return result
+
+
+def keys_of(items: Any, key: Any) -> Any:
+    found = []
+    for item in items:
+        found.append(key(item))
+    return found
+
+
+def max_by(items: Any, key: Any) -> Any:
+    if len(items) == 0:
+        raise ValueError("max() iterable argument is empty")
+    best = items[0]
+    most = key(best)
+    for at in range(1, len(items)):
+        item = items[at]
+        value = key(item)
+        if value > most:
+            best = item
+            most = value
+    return best
+
+
+def min_by(items: Any, key: Any) -> Any:
+    if len(items) == 0:
+        raise ValueError("min() iterable argument is empty")
+    best = items[0]
+    least = key(best)
+    for at in range(1, len(items)):
+        item = items[at]
+        value = key(item)
+        if value < least:
+            best = item
+            least = value
+    return best
+
+
+def listed(items: Any) -> Any:
+    found = []
+    for item in items:
+        found.append(item)
+    return found

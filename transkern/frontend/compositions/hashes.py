@@ -1,0 +1,285 @@
+"""Dicts and sets whose keys are known at run time, in lists:
+
+    keys[k], alive[k], codes[k]   the k-th key that was put in, whether it is still in, and its hash
+    table                         for each place the number of the key that stands there, or -1
+    info                          how many keys are in, how many places are taken, where `pop` of a set goes on
+
+The table is that of CPython's sets, place by place: they are looped over in its order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_PRIME = (1 << 61) - 1
+_POSITIVE = (1 << 59) - 1
+
+
+def code_of_number(key: Any) -> Any:
+    """``hash`` of an integer."""
+    number = int(key)
+    code = number
+    if number >= _PRIME:
+        code = number % _PRIME
+    if number <= -_PRIME:
+        code = -((-(number + _PRIME)) % _PRIME)
+    if code == -1:
+        code = -2
+    return code
+
+
+def code_of_tuple(codes: Any) -> Any:
+    """``hash`` of a tuple whose items have these."""
+    total = np.uint64(2870177450012600261)
+    for code in codes:
+        total = total + np.int64(code).astype(np.uint64) * np.uint64(14029467366897019727)
+        total = (total << np.uint64(31)) | (total >> np.uint64(33))
+        total = total * np.uint64(11400714785074694791)
+    total = total + np.uint64(len(codes) ^ (2870177450012600261 ^ 3527539))
+    made = int(total.astype(np.int64))
+    return 1546275796 if made == -1 else made
+
+
+def start(table: Any, info: Any) -> None:
+    for _ in range(8):
+        table.append(-1)
+    for _ in range(3):
+        info.append(0)
+
+
+def find(keys: Any, alive: Any, codes: Any, table: Any, key: Any, code: Any) -> Any:
+    """The number of a key; where it is not in, -1 less the place where it belongs: the last one on the way of a key
+    that has been removed, or else the first that is free."""
+    mask = len(table) - 1
+    first = code & mask
+    perturb = code
+    found = 0
+    searching = True
+    while searching:
+        last = first + 9 if first + 9 <= mask else first
+        place = first
+        while place <= last:
+            number = table[place]
+            if number < 0:
+                found = found if found < 0 else -1 - place
+                searching = False
+                break
+            if alive[number] == 0:
+                found = -1 - place
+            elif codes[number] == code and keys[number] == key:
+                found = number
+                searching = False
+                break
+            place += 1
+        perturb = (perturb >> 5) & _POSITIVE
+        first = (first * 5 + 1 + perturb) & mask
+    return found
+
+
+def _rebuild(alive: Any, codes: Any, table: Any, info: Any, spare: Any, least: Any) -> None:
+    """A table of more than `least` places, the keys in the order of the old one."""
+    size = 8
+    while size <= least:
+        size *= 2
+    spare.clear()
+    for place in range(len(table)):
+        number = table[place]
+        if number >= 0 and alive[number] == 1:
+            spare.append(number)
+    table.clear()
+    for _ in range(size):
+        table.append(-1)
+    mask = size - 1
+    for at in range(len(spare)):
+        number = spare[at]
+        perturb = codes[number]
+        first = perturb & mask
+        searching = True
+        while searching:
+            last = first + 9 if first + 9 <= mask else first
+            place = first
+            while place <= last:
+                if table[place] < 0:
+                    table[place] = number
+                    searching = False
+                    break
+                place += 1
+            perturb = (perturb >> 5) & _POSITIVE
+            first = (first * 5 + 1 + perturb) & mask
+    info[1] = info[0]
+
+
+def add(keys: Any, alive: Any, codes: Any, table: Any, info: Any, spare: Any, key: Any, code: Any) -> Any:
+    """The number of a key, which is in from now on."""
+    found = find(keys, alive, codes, table, key, code)
+    if found < 0:
+        number = len(codes)
+        keys.append(key)
+        alive.append(1)
+        codes.append(code)
+        was_free = table[-1 - found] < 0
+        table[-1 - found] = number
+        info[0] += 1
+        found = number
+        if was_free:
+            info[1] += 1
+        if was_free and info[1] * 5 >= (len(table) - 1) * 3:
+            used = info[0]
+            _rebuild(alive, codes, table, info, spare, used * 2 if used > 50000 else used * 4)
+    return found
+
+
+def remove(alive: Any, info: Any, number: Any) -> None:
+    alive[number] = 0
+    info[0] -= 1
+
+
+def put(values: Any, number: Any, value: Any) -> None:
+    """The value of a key that has just been added."""
+    if number == len(values):
+        values.append(value)
+    else:
+        values[number] = value
+
+
+def clear(keys: Any, alive: Any, codes: Any, table: Any, info: Any) -> None:
+    keys.clear()
+    alive.clear()
+    codes.clear()
+    table.clear()
+    info.clear()
+    start(table, info)
+
+
+def numbers_as_put(alive: Any) -> Any:
+    """The numbers of the keys of a dict, in order."""
+    found = []
+    for number in range(len(alive)):
+        if alive[number] == 1:
+            found.append(number)
+    return found
+
+
+def numbers_in_table(alive: Any, table: Any) -> Any:
+    """The numbers of the keys of a set, in order."""
+    found = []
+    for place in range(len(table)):
+        number = table[place]
+        if number >= 0 and alive[number] == 1:
+            found.append(number)
+    return found
+
+
+def next_in_table(alive: Any, table: Any, info: Any) -> Any:
+    """The number of the key that ``set.pop`` takes."""
+    mask = len(table) - 1
+    place = info[2] & mask
+    while table[place] < 0 or alive[table[place]] == 0:
+        place = (place + 1) & mask
+    info[2] = place + 1
+    return table[place]
+
+
+def put_new(values: Any, number: Any, value: Any) -> None:
+    """The value of a key, if it has none."""
+    if number == len(values):
+        values.append(value)
+
+
+def get(values: Any, number: Any, default: Any) -> Any:
+    return values[number] if number >= 0 else default
+
+
+def discard(alive: Any, info: Any, number: Any) -> None:
+    if number >= 0:
+        alive[number] = 0
+        info[0] -= 1
+
+
+def merge(
+    keys: Any, alive: Any, codes: Any, table: Any, info: Any, spare: Any,
+    its_keys: Any, its_alive: Any, its_codes: Any, its_table: Any, its_info: Any,
+) -> None:  # fmt: skip
+    """The keys of another set, too."""
+    if its_info[0] > 0:
+        if (info[1] + its_info[0]) * 5 >= (len(table) - 1) * 3:
+            _rebuild(alive, codes, table, info, spare, (info[0] + its_info[0]) * 2)
+        as_it_stands = info[1] == 0 and len(table) == len(its_table) and its_info[1] == its_info[0]
+        for place in range(len(its_table)):
+            number = its_table[place]
+            if number >= 0 and its_alive[number] == 1:
+                if as_it_stands:
+                    table[place] = len(codes)
+                    keys.append(its_keys[number])
+                    alive.append(1)
+                    codes.append(its_codes[number])
+                    info[0] += 1
+                    info[1] += 1
+                else:
+                    add(keys, alive, codes, table, info, spare, its_keys[number], its_codes[number])
+
+
+def update_set(owner: Any, others: Any) -> None:
+    for key in others:
+        owner.add(key)
+
+
+def update_dict(owner: Any, pairs: Any) -> None:
+    for key, value in pairs:
+        owner[key] = value
+
+
+def union(made: Any, one: Any, two: Any) -> None:
+    made.update(one)
+    made.update(two)
+
+
+def intersection(made: Any, one: Any, two: Any) -> None:
+    if len(two) > len(one):
+        for key in one:
+            if key in two:
+                made.add(key)
+    else:
+        for key in two:
+            if key in one:
+                made.add(key)
+
+
+def difference(made: Any, one: Any, two: Any) -> None:
+    if len(one) >> 2 > len(two):
+        made.update(one)
+        for key in two:
+            made.discard(key)
+    else:
+        for key in one:
+            if key not in two:
+                made.add(key)
+
+
+def either(made: Any, one: Any, two: Any) -> None:
+    made.update(two)
+    for key in one:
+        if key in made:
+            made.discard(key)
+        else:
+            made.add(key)
+
+
+def all_in(one: Any, two: Any) -> Any:
+    result = True
+    for key in one:
+        if key not in two:
+            result = False
+            break
+    return result
+
+
+def none_in(one: Any, two: Any) -> Any:
+    result = True
+    for key in one:
+        if key in two:
+            result = False
+            break
+    return result

@@ -1,0 +1,376 @@
+"""Dicts and sets whose keys are known at run time: integers, or tuples of them (`compositions.hashes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transkern.frontend import growing
+from transkern.frontend.compositions import compose
+from transkern.frontend.context import Context, Site
+from transkern.frontend.elementwise import as_array, describe, is_python_number, scalar_expr
+from transkern.frontend.indexing import element, is_typed
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    GrowingList,
+    Hashed,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+
+_SET_OPERATORS = {
+    "bitwise_or": "union", "bitwise_and": "intersection", "subtract": "difference", "bitwise_xor": "either",
+}  # fmt: skip
+_PLAIN = "keys that are integers, or tuples of them"
+
+
+def new(ctx: Context, name: str, kind: str, site: Site, default: Value | None = None) -> Hashed:
+    """An empty dict or set."""
+    parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
+    lists = {}
+    for part in parts:
+        lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part))
+        lists[part].unbounded = part != "info"
+        if part in ("alive", "codes", "spare"):
+            growing.of_integers(ctx, lists[part])
+    made = Hashed(kind, **lists, default=default)
+    compose(ctx, "hashes", "start", [made.table, made.info], {})
+    return made
+
+
+def of_items(ctx: Context, name: str, contents: Dict | Seq, site: Site) -> Hashed:
+    """What a dict or a set holds, whose keys have been known so far."""
+    made = new(ctx, name, "dict" if isinstance(contents, Dict) else "set", site)
+    if isinstance(contents, Dict):
+        for key, value in zip(contents.keys, contents.items, strict=True):
+            store(ctx, made, key_value(key), value)
+    else:
+        for item in contents.items:
+            add(ctx, made, item)
+    return made
+
+
+def key_value(key: Any) -> Value:
+    return Seq(tuple(key_value(k) for k in key)) if isinstance(key, tuple) else Static(key)
+
+
+def is_key(ctx: Context, key: Value) -> bool:
+    """Whether a value may be a key that is known at run time."""
+    key = ctx.deref(key)
+    match key:
+        case Seq(items, "tuple"):
+            return bool(items) and all(is_key(ctx, i) for i in items)
+        case Static(v):
+            return isinstance(v, int) and not isinstance(v, bool)
+        case Scalar(expr):
+            return expr.dtype == "index" or expr.dtype.startswith(("int", "uint"))
+        case Array(axes=(), body=body):
+            return body.dtype.startswith(("int", "uint"))
+        case _:
+            return False
+
+
+def is_run_time_key(ctx: Context, key: Value) -> bool:
+    """Whether a value is a key that is known at run time only."""
+    key = ctx.deref(key)
+    if isinstance(key, Seq):
+        return is_key(ctx, key) and any(is_run_time_key(ctx, i) for i in key.items)
+    return is_key(ctx, key) and not isinstance(key, Static)
+
+
+def _key(ctx: Context, key: Value) -> Value:
+    """A key as it is kept, evaluated once."""
+    key = ctx.deref(key)
+    if not is_key(ctx, key):
+        ctx.fail(f"{describe(key)} as a key among others that are known at run time", f"take {_PLAIN}")
+    if isinstance(key, Seq):
+        return Seq(tuple(_key(ctx, i) for i in key.items))
+    python = is_python_number(key)
+    return key if isinstance(key, Static) else Scalar(ctx.let(scalar_expr(ctx, key), "key"), python)
+
+
+def _code(ctx: Context, key: Value) -> Value:
+    if isinstance(key, Seq):
+        return compose(ctx, "hashes", "code_of_tuple", [Seq(tuple(_code(ctx, i) for i in key.items))], {})
+    return compose(ctx, "hashes", "code_of_number", [key], {})
+
+
+def find(ctx: Context, owner: Hashed, key: Value) -> Scalar:
+    """The number of a key, or one below 0."""
+    key = _key(ctx, key)
+    if not is_typed(ctx, owner.keys):
+        return Scalar(b.index(-1), True)
+    found = compose(
+        ctx, "hashes", "find", [owner.keys, owner.alive, owner.codes, owner.table, key, _code(ctx, key)], {}
+    )  # fmt: skip
+    return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+
+
+def contains(ctx: Context, owner: Hashed, key: Value) -> Value:
+    """``key in owner``."""
+    return Scalar(b.compare("greater_equal", find(ctx, owner, key).expr, b.ZERO), True)
+
+
+def add(ctx: Context, owner: Hashed, key: Value) -> Scalar:
+    """The number of a key, which is in from now on."""
+    key = _key(ctx, key)
+    found = compose(ctx, "hashes", "add", [*owner.lists, key, _code(ctx, key)], {})
+    return Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+
+
+def store(ctx: Context, owner: Hashed, key: Value, value: Value) -> None:
+    """``owner[key] = value``."""
+    assert owner.values is not None
+    compose(ctx, "hashes", "put", [owner.values, add(ctx, owner, key), value], {})
+
+
+def item(ctx: Context, owner: Hashed, key: Value) -> Value:
+    """``owner[key]``."""
+    assert owner.values is not None
+    if owner.default is not None:
+        return _set_default(ctx, owner, key, _default(ctx, owner.default))
+    number = find(ctx, owner, key)
+    return _value(ctx, owner, _present(ctx, number, key))
+
+
+def _default(ctx: Context, factory: Value) -> Value:
+    """What a defaultdict makes where a key is not in."""
+    from transkern.frontend.functions import call
+    from transkern.frontend.values import Function, Known
+
+    if isinstance(factory, Known):
+        if factory.path == "builtins.list":
+            return Seq((), "list")
+        return call(ctx, factory.path, [], {})
+    if not isinstance(factory, Function):
+        ctx.fail(f"a defaultdict of {describe(factory)}", "give a type, or a function")
+    assert ctx.inline is not None
+    return ctx.inline(factory, [], {})
+
+
+def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
+    key = ctx.deref(key)
+    args = [scalar_expr(ctx, k) for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
+    shown = "({})".format(", ".join(["{}"] * len(args))) if isinstance(key, Seq) else "{}"
+    ctx.guard(
+        b.compare("greater_equal", number.expr, b.ZERO), "KeyError", shown,
+        tuple(b.as_index(a) for a in args),
+    )  # fmt: skip
+    return number
+
+
+def _value(ctx: Context, owner: Hashed, number: Scalar) -> Value:
+    assert owner.values is not None
+    if not is_typed(ctx, owner.values):
+        ctx.guard(b.FALSE, "KeyError", "")
+    return element(ctx, owner.values, number.expr)
+
+
+def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Value:
+    assert owner.values is not None
+    number = add(ctx, owner, key)
+    compose(ctx, "hashes", "put_new", [owner.values, number, default], {})
+    return _value(ctx, owner, number)
+
+
+def length(ctx: Context, owner: Hashed) -> Value:
+    return element(ctx, owner.info, b.ZERO)
+
+
+def _numbers(ctx: Context, owner: Hashed) -> Array:
+    """The numbers of the keys, in the order of loops."""
+    if owner.kind == "set":
+        found = compose(ctx, "hashes", "numbers_in_table", [owner.alive, owner.table], {})
+    else:
+        found = compose(ctx, "hashes", "numbers_as_put", [owner.alive], {})
+    return as_array(ctx, found)
+
+
+def keys(ctx: Context, owner: Hashed) -> GrowingList:
+    """The keys as a list."""
+    if not is_typed(ctx, owner.keys):
+        return growing.new(ctx, "keys")
+    return growing.gathered(ctx, owner.keys, _numbers(ctx, owner))
+
+
+def _values(ctx: Context, owner: Hashed) -> GrowingList:
+    assert owner.values is not None
+    if not is_typed(ctx, owner.values):
+        return growing.new(ctx, "values")
+    return growing.gathered(ctx, owner.values, _numbers(ctx, owner))
+
+
+def _items(ctx: Context, owner: Hashed) -> GrowingList:
+    assert owner.values is not None
+    if not (is_typed(ctx, owner.keys) and is_typed(ctx, owner.values)):
+        return growing.new(ctx, "items")
+    numbers = _numbers(ctx, owner)
+    lists = [growing.gathered(ctx, one, numbers) for one in (owner.keys, owner.values)]
+    return growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
+
+
+def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
+    """The keys and the values of a dict."""
+    return [keys(ctx, owner), _values(ctx, owner)]
+
+
+def delete(ctx: Context, owner: Hashed, key: Value) -> None:
+    """``del owner[key]``."""
+    number = _present(ctx, find(ctx, owner, key), key)
+    compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+
+
+def copied(ctx: Context, owner: Hashed, site: Site) -> Hashed:
+    """Another one with the same keys (and values)."""
+    made = new(ctx, "copy", owner.kind, site, owner.default)
+    update(ctx, made, owner)
+    return made
+
+
+def update(ctx: Context, owner: Hashed, other: Value) -> None:
+    """``owner.update(other)``."""
+    contents = ctx.deref(other)
+    if owner.kind == "dict":
+        if isinstance(contents, Dict):
+            for key, value in zip(contents.keys, contents.items, strict=True):
+                store(ctx, owner, key_value(key), value)
+            return
+        pairs = _items(ctx, contents) if isinstance(contents, Hashed) and contents.kind == "dict" else contents
+        compose(ctx, "hashes", "update_dict", [owner, pairs], {})
+        return
+    if isinstance(contents, Hashed):
+        if contents.kind == "set" and is_typed(ctx, contents.keys):
+            compose(ctx, "hashes", "merge", [*owner.lists, *contents.lists[:-1]], {})
+        elif contents.kind == "dict":
+            ctx.fail("a set of a dict's keys", "add them in a loop")
+        return
+    if isinstance(contents, Dict):
+        contents = Seq(tuple(key_value(k) for k in contents.keys))
+    compose(ctx, "hashes", "update_set", [owner, contents], {})
+
+
+def combined(ctx: Context, op: str, one: Value, two: Value) -> Value | None:
+    """``one | two`` and the like, of two sets; None where neither is known at run time only."""
+    if not any(isinstance(v, Hashed) and v.kind == "set" for v in (one, two)):
+        return None
+    sets = [v if isinstance(v, Hashed) else _as_set(ctx, v) for v in (one, two)]
+    name = _SET_OPERATORS.get(op)
+    if name is None or any(s is None or s.kind != "set" for s in sets):
+        ctx.fail(f"this operator between {describe(one)} and {describe(two)}")
+    made = new(ctx, "set", "set", _site(ctx, op))
+    compose(ctx, "hashes", name, [made, *(s for s in sets if s is not None)], {})
+    return made
+
+
+def _as_set(ctx: Context, value: Value) -> Hashed | None:
+    if not (isinstance(value, Seq) and value.kind == "set"):
+        return None
+    return of_items(ctx, "set", value, _site(ctx, "operand"))
+
+
+def _site(ctx: Context, name: str) -> Site:
+    """A place for what is made in the middle of an expression."""
+    span = ctx.span
+    return (span.file, span.line, span.column, span.end_line, span.end_column, name)
+
+
+def method(
+    ctx: Context, owner: Hashed, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value | None:
+    """``owner.name(*args)``; None where there is no such method here."""
+    if keywords:
+        return None
+    if owner.kind == "set":
+        return _set_method(ctx, owner, name, args)
+    match name, list(args):
+        case "keys", []:
+            return keys(ctx, owner)
+        case "values", []:
+            return _values(ctx, owner)
+        case "items", []:
+            return _items(ctx, owner)
+        case "get", [key, *rest]:
+            return _get(ctx, owner, find(ctx, owner, key), rest[0] if rest else Static(None))
+        case "setdefault", [key, default]:
+            return _set_default(ctx, owner, key, default)
+        case "pop", [key]:
+            number = _present(ctx, find(ctx, owner, key), key)
+            value = growing.held(ctx, _value(ctx, owner, number))
+            compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+            return value
+        case "update", [other]:
+            update(ctx, owner, other)
+        case "clear", []:
+            assert owner.values is not None
+            growing.clear(ctx, owner.values)
+            _clear(ctx, owner)
+        case "copy", []:
+            return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
+        case _:
+            return None
+    return Static(None)
+
+
+def _clear(ctx: Context, owner: Hashed) -> None:
+    compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
+
+
+def _get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
+    """The value of a number, or another one where it is below 0."""
+    assert owner.values is not None
+    if not is_typed(ctx, owner.values):
+        return default
+    return compose(ctx, "hashes", "get", [owner.values, number, default], {})
+
+
+def _set_method(ctx: Context, owner: Hashed, name: str, args: Sequence[Value]) -> Value | None:
+    match name, list(args):
+        case "add", [key]:
+            add(ctx, owner, key)
+        case "remove", [key]:
+            delete(ctx, owner, key)
+        case "discard", [key]:
+            number = find(ctx, owner, key)
+            compose(ctx, "hashes", "discard", [owner.alive, owner.info, number], {})
+        case "pop", []:
+            some = b.compare("greater", scalar_expr(ctx, length(ctx, owner)), b.ZERO)
+            ctx.guard(some, "KeyError", "pop from an empty set")
+            if not is_typed(ctx, owner.keys):
+                ctx.guard(b.FALSE, "KeyError", "pop from an empty set")
+            found = compose(ctx, "hashes", "next_in_table", [owner.alive, owner.table, owner.info], {})
+            number = Scalar(ctx.let(scalar_expr(ctx, found), "number"), True)
+            value = growing.held(ctx, element(ctx, owner.keys, number.expr))
+            compose(ctx, "hashes", "remove", [owner.alive, owner.info, number], {})
+            return value
+        case "update", others:
+            for other in others:
+                update(ctx, owner, other)
+        case "union" | "intersection" | "difference" | "symmetric_difference" as op, [other]:
+            symbol = {"union": "bitwise_or", "intersection": "bitwise_and", "difference": "subtract"}
+            return combined(ctx, symbol.get(op, "bitwise_xor"), owner, _set_of(ctx, other))
+        case "issubset", [other]:
+            return compose(ctx, "hashes", "all_in", [owner, _set_of(ctx, other)], {})
+        case "issuperset", [other]:
+            return compose(ctx, "hashes", "all_in", [_set_of(ctx, other), owner], {})
+        case "isdisjoint", [other]:
+            return compose(ctx, "hashes", "none_in", [_set_of(ctx, other), owner], {})
+        case "clear", []:
+            _clear(ctx, owner)
+        case "copy", []:
+            return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
+        case _:
+            return None
+    return Static(None)
+
+
+def _set_of(ctx: Context, value: Value) -> Hashed:
+    contents = ctx.deref(value)
+    if isinstance(contents, Hashed) and contents.kind == "set":
+        return contents
+    made = new(ctx, "set", "set", _site(ctx, "operand"))
+    update(ctx, made, contents)
+    return made
