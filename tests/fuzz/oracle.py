@@ -26,7 +26,7 @@ _SUMS = ("sum", "mean", "var", "std", "dot", "matmul", "prod", "norm", "trace", 
 _ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arctan", "cbrt", "log2", "exp2", "sinh",
                "cosh", "arcsinh", "log10", "power", "arctan2", "hypot", "float_power")  # fmt: skip
 _EITHER_ZERO = ("fmax", "fmin")  # of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them
-_EXTREMES = ("max", "min", "amax", "amin")  # the same, but only devices go through elements in another order
+_EXTREMES = ("max", "min", "amax", "amin", "sort")  # the same, but only devices go through elements in another order
 ENDLESS = "NumPy does not come to an end"
 _ROUNDS = 3
 _ULPS = 4

@@ -205,6 +205,14 @@ def largest_kept(x: Any) -> Any:
     return x[x != 1].min()
 
 
+def behind_float_constants(a: Any) -> None:
+    """`vector.is_static`: a condition on floats was no Python bool, and the check behind it was not handed on."""
+    for _ in range(1):
+        if np.float32(2) < 2:
+            continue
+        a[0] = 1
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -239,6 +247,8 @@ def largest_kept(x: Any) -> Any:
         (grows, (np.ones(2, np.float32), 80)),
         (doubled, (np.array([2**31 - 1], np.int32), np.array([2**32 - 1, 1], np.uint32))),
         (largest_kept, (np.array([2**64 - 1, 1], np.uint64),)),
+        (behind_float_constants, (np.zeros((3, 2), np.int8),)),
+        (behind_float_constants, (np.zeros((0, 2), np.int8),)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )

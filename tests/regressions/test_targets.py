@@ -43,7 +43,7 @@ def test_numbers_go_through_integers(function: Callable[..., Any], size: int, dt
 
 def from_zero(x, k):
     start = 0.0
-    return start - x, start - k, np.float32(0) - x[0]
+    return start - x, start - k, np.float32(0) - x[0], np.clip(np.zeros(1), 0, 2) - x
 
 
 @pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int64, np.float32, np.float64])

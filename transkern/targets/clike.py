@@ -19,6 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
+from transkern.ir.traverse import walk_expr
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -122,6 +123,7 @@ HELPERS: dict[str, str] = {
     ),
     # GCC 12 takes 0.0 - (double)x of an integer for -(double)x, which is -0.0 for 0
     "from_zero": "(T a) { return a == 0 ? (T)0 : -a; }",
+    "minus": "(T a, T b) { return a - b; }",
     # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
     "integer": "(double a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "integer_float": "(float a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
@@ -166,6 +168,10 @@ HELPERS: dict[str, str] = {
 def kind_of(dtype: str) -> str:
     """``f`` float, ``i`` signed, ``u`` unsigned, ``b`` bool, ``x`` index, ``c`` complex."""
     return "x" if dtype == "index" else "c" if dtype.startswith("complex") else dtype[0]
+
+
+def _is_zero(e: Expr) -> bool:
+    return isinstance(e, Const) and str(e.value) in ("0", "0.0")
 
 
 def _is_number(e: Expr) -> bool:
@@ -565,8 +571,10 @@ class CPrinter:
     def _special(self, op: str, kind: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int] | None:
         x = args[0]
         match op, kind:
-            case "subtract", "f" if isinstance(x, Const) and str(x.value) in ("0", "0.0"):
+            case "subtract", "f" if _is_zero(x):
                 return self._call("from_zero", dtype, (args[1],))
+            case "subtract", "f" if not isinstance(x, (Const, Var, Load)) and any(map(_is_zero, walk_expr(x))):
+                return self._call("minus", dtype, args)  # x may be 0.0 once GCC has read it
             case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
                 return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
             case (("add" | "maximum"), "b"):

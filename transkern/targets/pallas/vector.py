@@ -63,6 +63,10 @@ class Vector:
         for e in walk_expr(expr):
             if isinstance(e, (Load, Reduce)):
                 return False
+            if isinstance(e, Apply) and not (
+                e.dtype == "index" if e.op == "cast" else all(a.dtype in ("index", "bool") for a in e.args)
+            ):
+                return False  # as `apply` has it
             if (
                 isinstance(e, Var)
                 and not (e.name in self.env and self.env[e.name].static)
