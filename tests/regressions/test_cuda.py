@@ -23,9 +23,22 @@ def never_an_integer(y: Any, s: float) -> None:
         y[1] = int(s)
 
 
+def running_products(x: Any, y: Any) -> Any:
+    """`group.scanning`: a product in another order overflowed, and was NaN behind a zero."""
+    return np.cumprod(x), np.cumprod(y, axis=0), np.multiply.accumulate(x[::-1])
+
+
+_PRODUCTS = np.array([1e300, 1e300, 1e-300, 0.0, 2.0, 1e-300, 3.0] * 12)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
-    [(cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)), (never_an_integer, (np.ones(3, np.int32), np.nan))],
+    [
+        (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
+        (never_an_integer, (np.ones(3, np.int32), np.nan)),
+        (running_products, (_PRODUCTS, _PRODUCTS.reshape(6, -1).astype(np.float32))),
+        (running_products, (_PRODUCTS[4:] + 0.5, _PRODUCTS[:4, None])),
+    ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )
 def test_gives_numpys_answer(

@@ -24,7 +24,7 @@ from transkern.ir.traverse import (
     variables_read,
     walk,
 )  # fmt: skip
-from transkern.targets.clike import ident
+from transkern.targets.clike import ident, kind_of
 from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, anywhere, conflict, reads, within
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
@@ -449,7 +449,13 @@ class GroupBody(Body):
             self.close()
 
     def scanning(self, s: n.Scanning) -> None:
-        """Chunk by chunk: a scan over the threads, after what the chunks before came to."""
+        """Chunk by chunk: a scan over the threads, after what the chunks before came to.
+
+        Running products of floats are taken in order: another may overflow on the way, and 0 * inf is NaN.
+        """
+        if s.op in ("prod", "multiply") and kind_of(self.program.buffers[s.buffer].dtype) == "f":
+            self.alone(s)
+            return
         self.unit.pieces.add("scan")
         c, g, i = self.c, self.group, ident(s.axis)
         how = self.scan_operator(s)
