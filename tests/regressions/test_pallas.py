@@ -200,6 +200,15 @@ def doubled(p: Any, u: Any) -> Any:
     return p[0] * 2, int(p[0]) * 2, [int(v) + 1 for v in u]
 
 
+def leaves_behind_a_check(x: Any, y: Any) -> Any:
+    """`vector.slices`: JAX did not trace a slice beyond an array, though a check before it had failed."""
+    for i in range(2):
+        if x[i] > 1:
+            y[i + 2] = 1
+    at = np.arange(len(x)) + 1 % len(x)
+    return x[at] + x, y[at] - 1
+
+
 def largest_kept(x: Any) -> Any:
     """`vector.literal`: JAX takes no Python number that needs all bits of a uint64."""
     return x[x != 1].min()
@@ -246,6 +255,8 @@ def behind_float_constants(a: Any) -> None:
         (not_reached, (np.ones(0), 2.0, 4)),
         (grows, (np.ones(2, np.float32), 80)),
         (doubled, (np.array([2**31 - 1], np.int32), np.array([2**32 - 1, 1], np.uint32))),
+        (leaves_behind_a_check, (np.ones(3), np.ones(3))),
+        (leaves_behind_a_check, (np.full(3, 2.0), np.ones(3))),
         (largest_kept, (np.array([2**64 - 1, 1], np.uint64),)),
         (behind_float_constants, (np.zeros((3, 2), np.int8),)),
         (behind_float_constants, (np.zeros((0, 2), np.int8),)),

@@ -205,6 +205,16 @@ def _nonempty(array, *axes):
     shape = tuple(max(d, 1) if k in axes else d for k, d in enumerate(array.shape))
     return array if shape == array.shape else jnp.zeros(shape, array.dtype)
 ''',
+    "_part": '''
+def _part(array, axis, at):
+    """The slice `at` along `axis`. Where that leaves the array a check has failed, and JAX traces what is behind it."""
+    size, step = array.shape[axis], at.step or 1
+    start, stop = at.start or 0, size if at.stop is None else at.stop
+    count = max(-((start - stop) // step), 0)
+    if start < 0 or stop > size and start + (count - 1) * step >= size:
+        return jnp.zeros((*array.shape[:axis], count, *array.shape[axis + 1:]), array.dtype)
+    return array[(slice(None),) * axis + (at,)]
+''',
     "_with": '''
 def _with(array, at, value):
     """`array` with `value` at the place `at`; JAX does not trace that for an empty array, even if it never runs."""

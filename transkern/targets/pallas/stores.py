@@ -83,6 +83,7 @@ class Stores(Vector):
         """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place."""
         slots = [x.slot for x in subscripts if isinstance(x, Span_)]
         plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
+        plain = plain and not any(map(self.may_leave, subscripts, self.program.buffers[s.buffer].dims))
         if (
             (mask is None
             and plain

@@ -82,6 +82,11 @@ def _inside(offset: Expr, stride: int, extent: Expr, dim: Expr) -> bool:
     return b.at_least(low, b.ZERO) and b.at_least(b.sub(dim, b.ONE), high)
 
 
+def is_inside(s: Span_, dim: Expr) -> bool:
+    """Whether a walk surely stays within its dimension."""
+    return s.whole or _inside(s.offset, s.stride, s.extent, dim)
+
+
 def slice_of(vector: Vector, s: Span_) -> ast.expr:
     """The `slice` of a walk with positive stride."""
     start = vector.size(s.offset)

@@ -16,7 +16,16 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import walk_expr
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.quote import assign, call, constant, name, quote
-from transkern.targets.pallas.subscripts import Gather, Place, Span_, Subscript, reversed_slice, slice_of, sort
+from transkern.targets.pallas.subscripts import (
+    Gather,
+    Place,
+    Span_,
+    Subscript,
+    is_inside,
+    reversed_slice,
+    slice_of,
+    sort,
+)
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like, scalar_params
 
 
@@ -319,7 +328,11 @@ class Vector:
             or any(isinstance(s, Span_) and s.stride < -1 for s in subscripts)
         ):
             return self.gather(e, node, dims)
-        return self.slices(e, node, subscripts)
+        return self.slices(e, node, subscripts, dims)
+
+    def may_leave(self, s: Subscript, dim: Expr) -> bool:
+        """Whether a walk is within its dimension only because a check holds, which JAX knows nothing of."""
+        return "error." in self.env and isinstance(s, Span_) and not is_inside(s, dim)
 
     def maybe_empty(self, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> list[int]:
         """The dimensions that one place is looked up in, and that may have none: JAX does not trace that, even where
@@ -329,18 +342,21 @@ class Vector:
             if not isinstance(s, Span_) and not (b.at_least(dim, b.ONE) or dim in self.nonempty)
         ]  # fmt: skip
 
-    def slices(self, e: Load, node: ast.expr, subscripts: list[Subscript]) -> Value:
+    def slices(self, e: Load, node: ast.expr, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> Value:
         items: list[ast.expr] = []
         slots: list[int] = []
         flips: list[int] = []
-        for s in subscripts:
+        for axis, (s, dim) in enumerate(zip(subscripts, dims, strict=True)):
             if isinstance(s, Place):
                 items.append(self.expr(s.at).node)
             elif isinstance(s, Span_):
                 if s.stride < 0:
                     flips.append(len(slots))
-                items.append(slice_of(self, s) if s.stride > 0 else reversed_slice(self, s))
                 slots.append(s.slot)
+                items.append(slice_of(self, s) if s.stride > 0 else reversed_slice(self, s))
+                if not self.mosaic and self.may_leave(s, dim):
+                    node = call(self.module.helper("_part"), [node, ast.Constant(axis), as_index([items.pop()])])
+                    items.append(ast.Slice())
         if not all(isinstance(i, ast.Slice) and i.lower is None and i.upper is None for i in items):
             node = subscript(node, items)
         if flips:
