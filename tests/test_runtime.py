@@ -262,3 +262,21 @@ def test_constant_arguments_are_compared_at_every_call() -> None:
     x = np.arange(12.0).reshape(3, 4)
     for axis in (0, 1, 0, 1, -1):
         np.testing.assert_array_equal(compiled(x, axis, 0.5), half(x, axis, 0.5))
+
+
+def chosen_by_number(x, n):
+    v = x[0] > 0 if n else 1
+    return v, x * n
+
+
+def test_constants_that_are_equal_and_not_the_same() -> None:
+    """0.0 and -0.0, 0 and False: one must not run the other's code; NaN is itself."""
+    compiled = transkern.compile(chosen_by_number, target="cpu")
+    x = np.array([1.0, 0.0])
+    nan = float("nan")
+    for n in (0.0, -0.0, 0, False, 1, True, 1.0, np.float32(0), np.float32(-0.0), nan, -0.0, 0.0, True, float("nan")):
+        one, other = compiled(x, n), chosen_by_number(x, n)
+        assert type(one[0]) is type(other[0]), n
+        np.testing.assert_array_equal(one[1], other[1])
+        np.testing.assert_array_equal(np.signbit(one[1]), np.signbit(other[1]))
+    assert len(compiled.cache_info().specialisations) <= 10

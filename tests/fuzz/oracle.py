@@ -185,6 +185,9 @@ class _Noise:
             if np.all(x == np.floor(x)) and np.all(np.abs(x) < 60):
                 return value
             return self._off(value, np.abs(value) * np.finfo(kind).eps * _ULPS)
+        if short in ("matmul", "dot") and np.shape(args[0])[-1:] == (1,):  # BLAS makes either zero of -0.0
+            value = np.where((np.asarray(value) == 0) & (self.rng.random() < 0.5), -np.asarray(value), value)
+            return value.astype(kind)[()]
         if short in ("matmul", "dot"):
             x = np.concatenate([np.ravel(a).astype(np.float64) for a in args[:2]])
             scale = np.max(np.abs(x), initial=0) ** 2 * x.size

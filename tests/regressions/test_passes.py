@@ -66,6 +66,11 @@ def sum_of_one_number(x: Any) -> Any:
     return x[1].sum(), x[1].mean(), np.sum(x[1] * 1j)
 
 
+def sums_along_one(a: Any) -> Any:
+    """`lower`: a sum of one element begins with 0.0 too."""
+    return a.sum(), a.mean(0), a.sum(1), np.einsum("ij->i", a), a @ np.ones(a.shape[1])
+
+
 def filter_that_nobody_reads(y: Any) -> None:
     """`contract_temporaries`: with a filter went the store that had been fused into it."""
     chosen = y >= 2
@@ -80,6 +85,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
         *((reciprocal, (np.array([0, 1, 2], d),)) for d in ("int16", "int32", "int64", "uint32", "uint64")),
         (sum_of_one_number, (np.array([0.0, -0.0]),)),
+        *((sums_along_one, (np.full(shape, -0.0),)) for shape in ((1, 1), (1, 3), (3, 1))),
         (filter_that_nobody_reads, (np.arange(7.0),)),
         *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
         *((to_unsigned, (np.array([-2.5, -1, 300.7, np.nan, np.inf, -np.inf, 1e19], d),)) for d in ("f4", "f8")),

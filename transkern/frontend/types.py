@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
+import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -49,14 +50,38 @@ class ScalarType:
         return self.python or self.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ConstantType:
-    """An argument whose value is part of the specialisation."""
+    """An argument whose value is part of the specialisation; 0.0 and -0.0, or 1 and True, are two."""
 
     value: Any
 
     def __str__(self) -> str:
         return repr(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstantType) and self.holds(other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), None if isinstance(self.value, (float, np.floating)) else self.value))
+
+    def holds(self, value: Any) -> bool:
+        """Whether an argument is this constant."""
+        return _alike(self.value, value)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    match a:
+        case float() | np.floating():
+            return bool((a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b))
+        case complex() | np.complexfloating():
+            return _alike(a.real, b.real) and _alike(a.imag, b.imag)
+        case tuple():
+            return len(a) == len(b) and all(map(_alike, a, b))
+        case _:
+            return bool(a == b)
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,8 @@ class _Lowering:
             return _of_nothing(r)
         axes, at = _without_ones(r.axes)
         if not axes and r.op in ("sum", "prod", "max", "min", "any", "all") and r.body.dtype == r.dtype:
-            return self.expr(b.substitute(r.body, at), before)
+            one = self.expr(b.substitute(r.body, at), before)
+            return Apply("add", (one, Const(0.0, r.dtype)), r.dtype) if _turns_minus_zero(r) else one
         name = self.names.fresh(r.op if r.op not in ("sum", "any", "all") else {"sum": "total"}.get(r.op, f"is_{r.op}"))
         before.append(n.Accumulator(name, r.op, r.dtype))
         inner: list[n.Stmt] = []
@@ -243,6 +244,11 @@ def _of_nothing(r: Reduce) -> Const:
     if r.dtype.startswith("float"):
         return Const(float(value), r.dtype)
     return Const(bool(value) if r.dtype == "bool" else int(value), r.dtype)
+
+
+def _turns_minus_zero(r: Reduce) -> bool:
+    """A sum begins with 0.0, so that of one -0.0 it is 0.0."""
+    return r.op == "sum" and r.dtype.startswith("float")
 
 
 def _without_ones(axes: Sequence[Axis]) -> tuple[list[Axis], dict[str, Expr]]:

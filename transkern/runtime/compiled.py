@@ -439,14 +439,14 @@ def _put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> A
 def _guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
     here, what it takes at run time it checks itself."""
-    constants = [(k, t.value) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
+    constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
     if not constants:
         return made.call
     call = made.call
 
     def compare(*args: Any) -> Any:
-        for k, value in constants:
-            if len(args) <= k or type(args[k]) is not type(value) or args[k] != value:
+        for k, holds in constants:
+            if len(args) <= k or not holds(args[k]):
                 return NotImplemented
         return call(*args)
 
