@@ -181,6 +181,8 @@ class _Noise:
             return self._off(value, np.abs(value) * np.finfo(kind).eps * _ULPS)
         x = np.asarray(args[0])
         if short in ("prod", "cumprod"):
+            if short == "prod" and _is_beyond(x, kind):
+                return self._in_other_order(x, args, keywords)
             x = np.log2(np.where(x == 0, 1, np.abs(x)).astype(np.float64))
             if np.all(x == np.floor(x)) and np.all(np.abs(x) < 60):
                 return value
@@ -201,6 +203,15 @@ class _Noise:
                 return self._off(value, np.abs(value) * 8 * precision.eps + scale * precision.eps)
             return self._off(value, np.abs(value) * 2 * precision.eps + scale * precision.eps)
         return value
+
+    def _in_other_order(self, x: Any, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        """A product that overflows or underflows on the way, with its factors in another order."""
+        axis = args[1] if len(args) > 1 else keywords.get("axis")
+        if axis is None:
+            order = self.rng.sample(range(x.size), x.size)
+            return np.prod(x.ravel()[order].reshape(x.shape), *args[1:], **keywords)
+        order = self.rng.sample(range(x.shape[axis]), x.shape[axis])
+        return np.prod(np.take(x, order, axis=axis), *args[1:], **keywords)
 
     def _off(self, value: Any, by: Any) -> Any:
         shape = np.shape(value)
@@ -223,6 +234,13 @@ def _is_exact_power(args: Sequence[Any]) -> bool:
 def _has_both_zeros(x: Any) -> bool:
     signs = np.signbit(x[x == 0])
     return bool(np.any(signs) and not np.all(signs))
+
+
+def _is_beyond(x: Any, kind: Any) -> bool:
+    """Whether products of some of these, in some order, leave the range of their type."""
+    x = np.abs(x[np.isfinite(x) & (x != 0)]).astype(np.float64) if x.dtype.kind == "f" else x[:0]
+    sizes = np.log2(x)
+    return bool(np.sum(np.abs(sizes)) > -np.log2(np.finfo(kind).smallest_normal))
 
 
 def _is_exact(x: Any, bits: int) -> bool:

@@ -357,3 +357,82 @@ def test_copyto_casts_as_it_is_told(dtype: str) -> None:
     for value in (np.int16(-300), np.uint8(200), 300, -1, True, 2.5, np.array(-300), np.float64(2.5), np.full(2, 2.5)):
         alike(copied, np.zeros(2, dtype), value)
         alike(copied_in_any_case, np.zeros(2, dtype), value, np.array([True, False]))
+
+
+def never_bound_anew(x: Any, y: Any) -> None:
+    for _ in range(2):
+        if 2:
+            pass
+        else:
+            y = 1
+    y[-1] |= True
+
+
+def sometimes_bound_anew(x: Any, y: Any, k: int) -> None:
+    for i in range(3):
+        if i < k:
+            y = y + 1
+            continue
+    y[0] = 7
+
+
+def test_a_name_that_no_iteration_binds_anew_keeps_its_memory() -> None:
+    """The store went into a copy."""
+    memory, wanted = np.zeros(8, np.uint8), np.zeros(8, np.uint8)
+    transkern.compile(never_bound_anew, target="cpu")(memory[1:], memory[:-1])
+    never_bound_anew(wanted[1:], wanted[:-1])
+    assert list(memory) == list(wanted)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_a_name_that_some_iteration_binds_anew(k: int) -> None:
+    y, wanted = np.zeros(4), np.zeros(4)
+    sometimes_bound_anew(wanted, wanted, k)
+    try:
+        transkern.compile(sometimes_bound_anew, target="cpu")(y.copy(), y, k)
+    except transkern.CompileError:
+        return
+    assert list(y) == list(wanted)
+
+
+def stored_before_bound_anew(x: Any, y: Any, p: Any) -> None:
+    if x[0] > 0:
+        y = p
+    n = 0
+    while n < 2:
+        v = y
+        v[2] = 1
+        y = v + 1
+        n += 1
+
+
+def test_what_a_loop_stores_into_before_it_binds_it_anew() -> None:
+    """What one of several arrays showed was stored into a copy of it."""
+    with pytest.raises(transkern.CompileError, match="stores into `v`, and `y` is one of several arrays at first"):
+        transkern.compile(stored_before_bound_anew, target="cpu")(np.ones(3), np.ones(3), np.ones(3))
+
+
+def through_its_own_mask(x: Any, y: Any) -> None:
+    x[y] = True
+
+
+def test_a_mask_in_the_same_memory_is_refused() -> None:
+    """NumPy reads the mask while it stores, run by run."""
+    x = np.array([True, False, True, False])
+    with pytest.raises(transkern.CompileError, match="a mask that shares memory with the array"):
+        transkern.compile(through_its_own_mask, target="cpu")(x[1:], x[:-1])
+    alike(through_its_own_mask, x, ~x)
+
+
+def single_numbers(x: Any, a: Any) -> Any:
+    return x.sum(), x.mean(), a.sum(axis=1), a @ a, np.dot(a, a[0]), np.inner(x, x), sum(x), x.sum(keepdims=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_sums_of_one_number(dtype: type) -> None:
+    """A sum begins with 0.0, which makes 0.0 of -0.0; a product of two numbers is no sum."""
+    if dtype is np.complex128:
+        alike(lambda x: (x.sum(), x.mean()), np.array([complex(-0.0, -0.0)]))
+        return
+    alike(single_numbers, np.array([-0.0], dtype), np.array([[-0.0]], dtype))
+    alike(single_numbers, np.array([-0.0], dtype), np.array([[2.0]], dtype))

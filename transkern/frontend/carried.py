@@ -72,6 +72,9 @@ class LoopState:
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
+        self.rebound: set[str] = set()  # names that some iteration binds to another array
+        self.kept: set[str] = set()  # names that some iteration leaves what they are
+        self.never: set[str] = set()  # names that none binds to another array after all: they are no slots
         self.tagged: set[str] = set()  # names of numbers of several types
         self.left: dict[str, set[Kind]] = {}  # the types of numbers that iterations leave, by their variables
         self.python_left: set[str] = set()  # names under which they leave numbers of Python's
@@ -106,11 +109,13 @@ class LoopState:
                     problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
                     owner.ctx.fail(problem, f"begin with a copy: {name} = {min(others)}[:]")
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
-        self.left = {}
+        self.left, self.rebound, self.kept = {}, set(), set()
         for token, kind in self.touched.items():
             contents = self._slot(owner, "item", kind, self.heap[token])
             owner.ctx.heap[token] = self.objects[token] = contents
         for name, kind in self.kinds.items():
+            if name in self.never:
+                continue
             initial = self.before.get(name)
             if isinstance(initial, (Unbound, Function, Known)):
                 initial = None
@@ -237,6 +242,13 @@ class LoopState:
             self.from_outside[slot] = name
             ctx.begun.add(slot)
 
+    def settle(self) -> None:
+        """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
+        for name in {*self.from_outside.values()} - self.rebound:
+            if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
+                self.never.add(name)
+                self.widened = True
+
     def back(self, owner: Loops) -> None:
         """The end of an iteration: the names' values go into their slots."""
         self._sync(owner)
@@ -263,6 +275,8 @@ class LoopState:
                     self._needs_flag(name)
                 continue
             if name in self.kinds and name not in self.slots:
+                self.widened = self.widened or (name in self.never and value != self.before[name])
+                self.never -= {name} if self.widened else set()
                 continue  # found at another end of this iteration: the loop is translated again
             bound: Expr | None = b.TRUE
             if isinstance(value, Maybe):
@@ -303,6 +317,7 @@ class LoopState:
             self._note_left(name, slot, value)
             if isinstance(slot, GrowingList) and isinstance(value, GrowingList) and slot is not value:
                 self._check_lists(owner, name, value)
+            (self.kept if value == slot else self.rebound).add(name)
             if value != slot:
                 self._check_alias(owner, name, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
@@ -512,7 +527,12 @@ class LoopState:
         if self.runs != b.TRUE:  # after no iteration, the slot stands for what it started as
             for slot, name in self.from_outside.items():
                 owner.ctx.chosen.setdefault(slot, (name, self.runs))
+        for slot, name in self.from_outside.items():
+            if name in self.kept:
+                owner.ctx.chosen.setdefault(slot, (name, None))
         for name in self.all_assigned:
+            if name in self.never:
+                continue
             if name not in self.slots:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
                 continue

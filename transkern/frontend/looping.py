@@ -292,6 +292,8 @@ class Loops(Branches):
                 if len(ctx.stored) > stored:  # what the iteration took for known before its store may not be so
                     state.widened = True
             if not state.widened:
+                state.settle()
+            if not state.widened:
                 break
             state.widened = False
             ctx.restore(saved)
@@ -336,8 +338,9 @@ class Loops(Branches):
                 k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
             ]
             touched = stored & may_show(name, body, [(name, k) for k in others])
-            if touched and (self.ctx.buffers[value.base].role == "argument" or others):
-                whose = f"also `{others[0]}`" if others else "an argument"
+            outside = self.ctx.buffers[value.base].role == "argument"
+            if touched and (outside or others or value.base in self.ctx.chosen or value.base in self.ctx.begun):
+                whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"
                 into = ", ".join(f"`{s}`" for s in sorted(touched))
                 self.ctx.fail(
                     f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",

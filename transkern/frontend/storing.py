@@ -39,6 +39,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     value = ctx.deref(value)
+    _check_masks(ctx, base, items)
     plan = place(ctx, base, items)
     ctx.note_store(base.base)
     if base.identity or ctx.buffers[base.base].role == "argument":
@@ -79,6 +80,17 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             ctx.emit(n.Store(buffer.name, index, body))
         return
     ctx.emit(n.Write(buffer.name, axes, index, body, mask))
+
+
+def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
+    """A mask that is itself part of the array: NumPy reads on in it while it stores."""
+    for item in items:
+        if isinstance(item, Array) and item.view and item.mask is None and item.dtype == "bool":
+            if item.base == base.base and item.with_axes(base.axes[: item.ndim]).body != base.body:
+                ctx.fail(
+                    "a store through a mask that shares memory with the array: NumPy reads it while it stores",
+                    "copy the mask: x[mask.copy()] = value",
+                )
 
 
 def is_constant_array(value: Value) -> bool:
