@@ -71,6 +71,13 @@ def sums_along_one(a: Any) -> Any:
     return a.sum(), a.mean(0), a.sum(1), np.einsum("ij->i", a), a @ np.ones(a.shape[1])
 
 
+def number_that_wraps(c: Any, a: Any) -> Any:
+    """`build.cast`: -1 as a uint8 was printed as one of 32 bits."""
+    v = np.zeros(len(a), np.int64)
+    v[:] = np.where(c, a, -1)
+    return v, np.where(c, a, -1) * np.int64(3)
+
+
 def filter_that_nobody_reads(y: Any) -> None:
     """`contract_temporaries`: with a filter went the store that had been fused into it."""
     chosen = y >= 2
@@ -86,6 +93,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         *((reciprocal, (np.array([0, 1, 2], d),)) for d in ("int16", "int32", "int64", "uint32", "uint64")),
         (sum_of_one_number, (np.array([0.0, -0.0]),)),
         *((sums_along_one, (np.full(shape, -0.0),)) for shape in ((1, 1), (1, 3), (3, 1))),
+        *((number_that_wraps, (np.arange(5) > 2, np.arange(5).astype(d))) for d in ("u1", "u2", "u4", "u8", "i1")),
         (filter_that_nobody_reads, (np.arange(7.0),)),
         *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
         *((to_unsigned, (np.array([-2.5, -1, 300.7, np.nan, np.inf, -np.inf, 1e19], d),)) for d in ("f4", "f8")),

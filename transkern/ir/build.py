@@ -294,8 +294,14 @@ def cast(expr: Expr, dtype: str) -> Expr:
         if dtype == INDEX and isinstance(expr.value, (bool, int)):
             return Const(int(expr.value), dtype)
         if dtype.startswith(("int", "uint")) and isinstance(expr.value, (bool, int)):
-            return Const(int(expr.value), dtype)
+            return Const(_wrapped(int(expr.value), dtype), dtype)
     return Apply("cast", (expr,), dtype)
+
+
+def _wrapped(value: int, dtype: str) -> int:
+    """What an integer type makes of a number: it wraps."""
+    span = 1 << int(dtype.lstrip("uint"))
+    return value % span if dtype.startswith("u") or value % span < span // 2 else value % span - span
 
 
 def as_index(expr: Expr) -> Expr:
