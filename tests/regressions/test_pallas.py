@@ -130,9 +130,10 @@ def beyond_32_bits(x: Any, p: Any) -> Any:
     return total, [k**5 for k in range(len(x) * 20)][-1], p[(p * 3 + total) % len(p)]
 
 
-def cut_to_type(x: Any, p: Any) -> None:
-    """`vector.cast`: a float that an integer does not hold became the largest one."""
+def cut_to_type(x: Any, p: Any) -> Any:
+    """`vector.cast`: a float that an integer does not hold became the nearest one that it holds."""
     np.add.at(p, np.arange(2), x[:2])
+    return x.astype(np.int8), x.astype(np.uint16), x.astype(np.int64), x.astype(np.uint64)
 
 
 def rewritten(x: Any) -> Any:
@@ -245,7 +246,8 @@ def behind_float_constants(a: Any) -> None:
         (perhaps_beyond, (np.ones(1), np.full(5, 9, np.int16))),
         (perhaps_beyond, (np.ones(1), np.ones(5, np.int16))),
         (beyond_32_bits, (np.array([5e9, -3e12, 7.0]), np.array([2**40, -(2**33), 3]))),
-        (cut_to_type, (np.array([1e10, -np.inf]), np.ones(2, np.int32))),
+        (cut_to_type, (np.array([1e10, -np.inf, 1.9e19, -1e10, np.nan, 300.0]), np.ones(2, np.int32))),
+        (cut_to_type, (np.array([-3.7, 2.0**64, 2.0**63], np.float32), np.ones(2, np.int32))),
         (rewritten, (np.array([1e300, 1e200, 800.0]),)),
         (sums_with_known_zeros, (np.full(3, -0.0), 1)),
         (stored_once, (np.array([0.0, 1.0]), np.ones((3, 2)))),

@@ -20,6 +20,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_max": ("_interpret",),
     "_min": ("_interpret",),
     "_over": ("_neutral", "_windows", "_Far"),
+    "_wrapped": ("_truncated",),
     "_element": ("_splat",),
     "_splat": ("_Far",),
     "_set": ("_Far",),
@@ -129,9 +130,12 @@ def _truncated(x, dtype):
     "_wrapped": '''
 def _wrapped(x, dtype):
     """A float as an integer of few bits or without sign, which wraps as C's does; XLA would cut it to the range."""
-    signed = jax.dtypes.canonicalize_dtype(jnp.int64)
-    x, wrapped = jnp.asarray(x), jnp.asarray(x).astype(signed).astype(dtype)
-    return jnp.where(x < 0, wrapped, x.astype(dtype)) if jnp.iinfo(dtype).bits == jnp.iinfo(signed).bits else wrapped
+    x, bits = jnp.asarray(x), jnp.iinfo(dtype).bits
+    signed = jnp.int32 if bits < 32 else jax.dtypes.canonicalize_dtype(jnp.int64)
+    wrapped = _truncated(x, signed).astype(dtype)
+    if bits < jnp.iinfo(signed).bits:
+        return wrapped
+    return jnp.where(x >= 2.0 ** (bits - 1), jnp.where(x < 2.0 ** bits, x, 0).astype(dtype), wrapped)
 ''',
     "_array": '''
 def _array(of, value, dtype, dims):
