@@ -436,3 +436,19 @@ def test_sums_of_one_number(dtype: type) -> None:
         return
     alike(single_numbers, np.array([-0.0], dtype), np.array([[-0.0]], dtype))
     alike(single_numbers, np.array([-0.0], dtype), np.array([[2.0]], dtype))
+
+
+def number_or_position(x: Any, p: Any, k: int) -> None:
+    x[p] = k
+
+
+def number_or_own_position(x: Any, p: int, k: int) -> None:
+    x[p] = k
+
+
+@pytest.mark.parametrize("k", [7, 300])
+def test_which_error_of_a_store_comes_first(k: int) -> None:
+    """With positions in an array the number is looked at first, with one position the position."""
+    for p in (2, 9):
+        alike(number_or_position, np.zeros(3, np.int8), np.array([p]), k)
+        alike(number_or_own_position, np.zeros(3, np.int8), p, k)

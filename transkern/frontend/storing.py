@@ -40,6 +40,9 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     value = ctx.deref(value)
     _check_masks(ctx, base, items)
+    number: Expr | None = None
+    if any(isinstance(i, Array) and i.ndim and i.dtype != "bool" for i in items) and is_python_number(value):
+        number = storable(ctx, value, scalar_expr(ctx, value), base.dtype, False)  # before positions are looked at
     plan = place(ctx, base, items)
     ctx.note_store(base.base)
     if base.identity or ctx.buffers[base.base].role == "argument":
@@ -66,7 +69,9 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             text = "float() argument must be a string or a real number, not 'complex'"
             ctx.guard(b.FALSE, "TypeError", text)
         warn_discarded(ctx, body.dtype, target_index.dtype)
-        body = storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
+        if number is None:
+            number = storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
+        body = number
     index = tuple(
         b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target_index.index
     )
