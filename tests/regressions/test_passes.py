@@ -78,6 +78,14 @@ def number_that_wraps(c: Any, a: Any) -> Any:
     return v, np.where(c, a, -1) * np.int64(3)
 
 
+def checks_of_one_number(x: Any, y: Any, s: float) -> None:
+    """`share_values`: what one accumulator was given twice was taken for another one's, and it was dropped."""
+    for i in range(2):
+        if y[i]:
+            pass
+        x[i] = max(int(s), int(s))
+
+
 def filter_that_nobody_reads(y: Any) -> None:
     """`contract_temporaries`: with a filter went the store that had been fused into it."""
     chosen = y >= 2
@@ -94,6 +102,7 @@ def filter_that_nobody_reads(y: Any) -> None:
         (sum_of_one_number, (np.array([0.0, -0.0]),)),
         *((sums_along_one, (np.full(shape, -0.0),)) for shape in ((1, 1), (1, 3), (3, 1))),
         *((number_that_wraps, (np.arange(5) > 2, np.arange(5).astype(d))) for d in ("u1", "u2", "u4", "u8", "i1")),
+        *((checks_of_one_number, (np.ones(3), np.ones(2, np.int32), s)) for s in (2.5, np.nan, np.inf)),
         (filter_that_nobody_reads, (np.arange(7.0),)),
         *((reciprocal, (np.array([np.iinfo(d).max, 5], d),)) for d in ("uint8", "uint16", "uint64", "int64")),
         *((to_unsigned, (np.array([-2.5, -1, 300.7, np.nan, np.inf, -np.inf, 1e19], d),)) for d in ("f4", "f8")),

@@ -8,6 +8,7 @@ let mean_2 = total_2 / n
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from transkern.ir import build as b
@@ -20,6 +21,7 @@ from transkern.ir.traverse import (
     map_block,
     scalars_set,
     variables_read,
+    walk,
     walk_expr,
     with_bodies,
 )  # fmt: skip
@@ -100,8 +102,12 @@ def _share_accumulates(loop: n.Loop, declared: dict[str, n.Accumulator]) -> tupl
     seen: dict[tuple[str, Expr, Expr | None, str], str] = {}
     aliases: dict[str, str] = {}
     body: list[n.Stmt] = []
+    counts = Counter(s.name for s in walk(loop.body) if isinstance(s, n.Accumulate))
     for s in loop.body:
-        if isinstance(s, n.Accumulate) and s.name in declared:
+        if isinstance(s, n.Accumulate) and s.name in declared and counts[s.name] > 1:
+            if s.op in ("all", "any", "max", "min") and s in body and not buffers_read(s.value) & buffers_written(loop):
+                continue
+        elif isinstance(s, n.Accumulate) and s.name in declared:
             key = (s.op, s.value, s.position, declared[s.name].dtype)
             if key in seen:
                 aliases[s.name] = seen[key]
