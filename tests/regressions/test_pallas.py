@@ -210,6 +210,12 @@ def leaves_behind_a_check(x: Any, y: Any) -> Any:
     return x[at] + x, y[at] - 1
 
 
+def checked_for_uint32(u: Any, x: Any) -> None:
+    """`emit`: refused, as the largest number of the type has more than 32 bits with a sign."""
+    for i in range(len(x)):
+        u[0] = int(x[i])
+
+
 def largest_kept(x: Any) -> Any:
     """`vector.literal`: JAX takes no Python number that needs all bits of a uint64."""
     return x[x != 1].min()
@@ -259,6 +265,8 @@ def behind_float_constants(a: Any) -> None:
         (doubled, (np.array([2**31 - 1], np.int32), np.array([2**32 - 1, 1], np.uint32))),
         (leaves_behind_a_check, (np.ones(3), np.ones(3))),
         (leaves_behind_a_check, (np.full(3, 2.0), np.ones(3))),
+        (checked_for_uint32, (np.ones(1, np.uint32), np.array([3, 4], np.int8))),
+        (checked_for_uint32, (np.ones(1, np.uint32), np.array([3, -4], np.int8))),
         (largest_kept, (np.array([2**64 - 1, 1], np.uint64),)),
         (behind_float_constants, (np.zeros((3, 2), np.int8),)),
         (behind_float_constants, (np.zeros((0, 2), np.int8),)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from transkern.ir import build as b
@@ -33,7 +34,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
         program = narrow_program(program)
     program, static = mask_windows(search_next(structure_jumps(program)))
     wide, below = needs_64_bits(program), integers_stay_below(program)
-    wide = wide or (below is None and not narrow)
+    wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
     if not wide:
         program = replace(program, body=checked_integers(program.body))
     module = Module.of(program, wide)
@@ -51,13 +52,18 @@ def emit(program: n.Program, narrow: bool = False) -> str:
 def _check_width(module: Module, program: n.Program) -> None:
     """A function that works with larger integers than kernels compute with would get other numbers."""
     bits = 64 if module.wide else 32
+    for value, s in _beyond(program, bits):
+        raise module.error(f"kernels compute Python's integers with {bits} bits, and {value} has more", s.span)
+
+
+def _beyond(program: n.Program, bits: int) -> Iterator[tuple[int, n.Stmt]]:
+    """The constants that need more bits, with their statements."""
     for s in walk(program.body):
         for own in own_exprs(s):
             for e in walk_expr(own):
                 value = b.constant(e)
                 if value is not None and not -(1 << bits - 1) <= value < 1 << bits - 1:
-                    problem = f"kernels compute Python's integers with {bits} bits, and {value} has more"
-                    raise module.error(problem, s.span)
+                    yield value, s
 
 
 def _jitted(host: Host) -> list[ast.stmt]:
