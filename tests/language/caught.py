@@ -1,6 +1,6 @@
 """Exceptions that the function catches itself."""
 
-# ruff: noqa: E501, SIM105, S110, B007, B904, TRY301, PLW0127, F811
+# ruff: noqa: F841, E501, SIM105, S110, B007, B904, TRY301, PLW0127, F811
 from __future__ import annotations
 
 import math
@@ -248,3 +248,54 @@ def else_of_one_in_another(xs):
         else:
             log.append(6)
     return log
+
+
+@case(f8(6), 2)
+@case(f8(6), 7)
+def finally_binds(x, k):
+    done = 0
+    try:
+        y = 1.0 / x[k]
+        done += 1
+    except IndexError:
+        y = x[0]
+    finally:
+        done += 10
+    return y, done
+
+
+@case(f8(6), 2)
+@case(f8(6), 9)
+def left_by_return(x, k):
+    def inner(k):
+        done = 1
+        try:
+            for v in x:
+                if v > 0 and k > 5:
+                    return v * done
+            return x[k]
+        finally:
+            done = 2
+    return inner(k)
+
+
+@case(f8(6), 2)
+@case(f8(6), 9)
+@case(f8(6), -9)
+def message_is_read(x, k):
+    try:
+        if k > 5:
+            raise ValueError("too large")
+        if k < -5:
+            raise KeyError("too small")
+        return x[k], ""
+    except (ValueError, KeyError) as e:
+        return 0.0, f"failed: {e}" if False else str(e)
+
+
+@case(np.zeros((3, 3)))
+def message_of_a_step(a):
+    try:
+        return np.linalg.inv(a), "fine"
+    except np.linalg.LinAlgError as error:
+        return a, str(error)

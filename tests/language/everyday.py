@@ -338,3 +338,17 @@ def sorted_by_keys(x, k):
     by_second = sorted(pairs, key=lambda p: -p[1])
     pairs.sort(reverse=True)
     return sorted(zip(x, k)), by_second, pairs, max(pairs, key=lambda p: p[0] * p[1]), sorted(x, key=lambda v: -v)
+
+
+@case(np.arange(12.0).reshape(3, 4), np.array([0.25, 0.5, 0.25]))
+def along_an_axis(x, kernel):
+    smooth = np.apply_along_axis(lambda m: np.convolve(m, kernel, mode="same"), 1, x)
+    return smooth, np.apply_along_axis(np.sum, 0, x), np.apply_along_axis(lambda c: c[1:], 0, x)
+
+
+@case(np.arange(8), 3)
+def list_as_often_as_a_numpy_integer(a, k):
+    n = a[k] + 1
+    d = [False] * n
+    d[a[1]] = True
+    return d

@@ -3,6 +3,7 @@
 # ruff: noqa: E501, E702, E701, E741, SIM108, C416, PERF401, B007
 from __future__ import annotations
 
+import collections
 import heapq
 from collections import deque
 
@@ -251,3 +252,33 @@ def numbers_of_two_types_move(x, n):
         last = queue.popleft()
         out.append(last)
     return out, last
+
+
+Pose = collections.namedtuple("Pose", ["x", "angle"])
+
+
+@case(X)
+def named_tuples(turns):
+    pose = Pose(turns[0], turns[1])
+    path = [pose]
+    for t in turns:
+        pose = pose._replace(angle=pose.angle + t) if t > 0 else Pose(pose.x + t, pose.angle)
+        path.append(pose)
+    return path, path[3].angle, max(p.x for p in path)
+
+
+@case(X, 4)
+def as_long_as_another_list_of_the_loop(x, k):
+    chosen = [x[:2]]
+    for i in range(1, k):
+        gaps = np.min([np.sum((x[:2] - c) ** 2) for c in chosen])
+        chosen.append(x[i : i + 2] + gaps)
+    return np.array(chosen)
+
+
+@case(np.array([3, 1, 2]))
+def heap_of_pairs_of_pairs(a):
+    heap = []
+    for i, v in enumerate(a):
+        heapq.heappush(heap, (float(v), (i, i * i)))
+    return [heapq.heappop(heap)[1] for _ in range(len(a))]

@@ -282,8 +282,8 @@ class Assignments(Results):
         ctx, key = self.ctx, self._key(items)
         if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
             return
-        if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and not value.axes):
-            key_of(ctx, items)  # arrays have shapes of their own: first by what is known of each key
+        if not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
+            key_of(ctx, items)  # arrays have shapes of their own, dicts keys: by what is known of each key
         ctx.must_grow(owner.token, "a dict's key that is known at run time only")
 
     def _store_inside(self, target: ast.Subscript) -> None:
@@ -435,8 +435,8 @@ class Assignments(Results):
                 assert isinstance(seq, Seq)
                 if isinstance(times, Static) and isinstance(times.value, (int, np.integer)):
                     return Seq(seq.items * int(times.value), seq.kind)
-                if isinstance(times, Scalar) and times.dtype == "index":
-                    return sequences.repeated(ctx, seq, times)
+                if isinstance(times, Scalar) and times.dtype.startswith(("index", "int", "uint")):
+                    return sequences.repeated(ctx, seq, replace(times, expr=b.as_index(times.expr)))
         if op == "add" and (isinstance(left, GrowingList) or isinstance(right, GrowingList)):
             return sequences.joined(ctx, left, right)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):

@@ -18,6 +18,7 @@ from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
     Array,
     Char,
+    Dict,
     Function,
     GrowingList,
     Known,
@@ -136,6 +137,8 @@ class Branches(Assignments):
                 ctx.must_grow(token, "a list that has another length on each of two paths")
             else:
                 problem = f"{describe(one)} on one path and {describe(two)} on the other"
+                if isinstance(one, Dict) and isinstance(two, Dict):
+                    problem = "a dict (of texts, or of arrays) that gets a key on one of two paths only"
                 ctx.fail(problem, "give it the same keys on both")
         ctx.heap = merged
 

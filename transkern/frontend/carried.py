@@ -81,6 +81,7 @@ class LoopState:
         self.mixed: set[str] = set()  # names under which they leave numbers of several types
         self.untold: set[str] = set()  # names of which it cannot be told at run time which type they have
         self.uncounted: set[str] = set()  # names that some iteration does not increase
+        self.may_stay_long = False  # whether it is not clear that each iteration makes that count less
         self.shrinking = ""  # the count whose decrease bounds the trips of a `while`
         for name in sorted(assigned):
             value = before.get(name)
@@ -330,11 +331,8 @@ class LoopState:
         if self.widened:
             return
         if self.shrinking and not leaving and not self._shrinks(pending):
-            ctx.deferred = ctx.deferred or ctx.error(
-                "a list whose length cannot be bounded: it is not clear that every iteration shortens the array that "
-                "the loop's condition looks at",
-                "limit the loop (`while len(keep) < n and …`), or drop the element taken with a slice",
-            )  # fmt: skip
+            self.may_stay_long = self.widened = True  # a list that grows in it has no bound, then
+            return
         self._assign_all(owner, pending)
         for flag in flags:
             ctx.emit(flag)

@@ -74,7 +74,7 @@ class Catch(NamedTuple):
 
     kinds: tuple[tuple[type[BaseException], ...], ...]
     depth: int
-    leave: Callable[[int], None]
+    leave: Callable[[int, str, str, Sequence[Expr]], None]
 
     def handler(self, error: type[BaseException]) -> int:
         """The number of the handler of an exception, from 1; 0 where there is none."""
@@ -123,6 +123,8 @@ class Context:
         self.assumptions: list[Expr] = []
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
         self.list_counts: set[str] = set()
+        self.list_depths: dict[str, int] = {}  # the same: how many loops are around where each list is made
+        self.grown: set[str] = set()  # those that a loop further inside makes larger; survives `restore`
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name
         self.unsure: set[str] = set()  # scalars that are left out where nothing reads them
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
@@ -401,6 +403,17 @@ class Context:
             self.named[name] = value
         return b.size(name)
 
+    def hold(self, owner: GrowingList) -> None:
+        """Makes sure of the memory of a list whose type is known, also where a translation has been taken back."""
+        for one in owner.columns or [owner]:
+            if one.dtype and one.buffer not in self.buffers:
+                length = self.bounds.get(one.count, b.ZERO)
+                self.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=self.span.line)
+
+    def may_grow(self, count: str) -> bool:
+        """Whether a list may have got longer by the next iteration of a loop around: its bound says nothing of that."""
+        return count in self.grown and len(self.trips) > self.list_depths.get(count, 0)
+
     def count(self, base: str, bound: Expr | None) -> Var:
         """A size that is computed at run time and never exceeds `bound`."""
         name = f"{base}.size"
@@ -485,7 +498,7 @@ class Context:
         if caught is None:
             self.emit(n.Guard(condition, error, message, args))
         else:
-            self.leave_try(condition, *caught)
+            self.leave_try(condition, *caught, error, message, args)
         if condition == b.FALSE:
             raise Terminated
 
@@ -501,10 +514,12 @@ class Context:
                 return one, number
         return None
 
-    def leave_try(self, condition: Expr, catch: Catch, number: int) -> None:
-        """Leave a `try` for its handler unless the condition holds."""
+    def leave_try(
+        self, condition: Expr, catch: Catch, number: int, error: str, message: str, args: Sequence[Expr] = ()
+    ) -> None:
+        """Leave a `try` for its handler, with an exception's message, unless the condition holds."""
         with self.block() as out:
-            catch.leave(number)
+            catch.leave(number, error, message, args)
         self.emit(n.If(b.logical_not(condition), tuple(out)))
 
     def guard_early(self, condition: Expr, error: str, message: str) -> None:

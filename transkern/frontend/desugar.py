@@ -132,13 +132,24 @@ class _Loops(ast.NodeTransformer):
             for once in one trip: a            (`break` and `continue` of the loop around in `a`: left = 1, left = 2)
             if caught == 1: b                  if left == 1: break
         """
-        if node.finalbody or any(h.name is not None and _reads(h.body, h.name) for h in node.handlers):
-            return node
+        if node.finalbody:
+            if not _only_binds(node.finalbody):
+                return node
+            return [x for s in self._with_finally(node) for x in _listed(self.visit(s))]
         self.count += 1
         caught, left = f"caught {self.count}", f"left {self.count}"
+        told: list[str | None] = []
+        for k, handler in enumerate(node.handlers):
+            told.append(None)
+            if handler.name is not None and _reads(handler.body, handler.name):
+                text = told[-1] = f"message {self.count} {k}"
+                shown = _Shown(handler.name, text)
+                handler.body = [shown.visit(s) for s in handler.body]
+                if _reads(handler.body, handler.name):
+                    return node
         around: tuple[str, ...] = getattr(node, _AROUND, ())
         body = _catching(_leaving(node.body, left), caught)
-        body = [*(_never(name, node) for name in (caught, *around)), *body]
+        body = [*(_never(name, node) for name in (caught, *around, *filter(None, told))), *body]
         once = ast.For(
             ast.Name(f"once {self.count}", ast.Store()), ast.Name(ONCE, ast.Load()), body, []
         )  # fmt: skip
@@ -155,9 +166,22 @@ class _Loops(ast.NodeTransformer):
         if _own(node.body, (ast.Break, ast.Continue)):
             before.append(_assign(left, ast.Constant(0), node))
         _placed(once, node)
-        setattr(once, CATCHES, (caught, [h.type for h in node.handlers]))
+        setattr(once, CATCHES, (caught, [h.type for h in node.handlers], told))
         made: list[ast.stmt] = [*before, once, *after, *handlers]
         return [x for s in made for x in _listed(self.visit(s))]
+
+    def _with_finally(self, node: ast.Try) -> list[ast.stmt]:
+        """``try: a finally: b`` as what it does where no exception gets out of it, in which case nobody sees `b`."""
+        self.count += 1
+        name = f"left with {self.count}"
+        body = _ending(node.body, node.finalbody, name)
+        if not node.handlers:
+            return [*body, *node.finalbody]
+        for handler in node.handlers:
+            handler.body = _ending(handler.body, node.finalbody, name)
+        inner = ast.Try(body, node.handlers, _ending(node.orelse, node.finalbody, name), [])
+        setattr(inner, _AROUND, getattr(node, _AROUND, ()))
+        return [ast.copy_location(inner, node), *node.finalbody]
 
     def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
         """Patterns that are values, alternatives of these, or names: comparisons in order."""
@@ -185,6 +209,73 @@ class _Loops(ast.NodeTransformer):
 
 
 ONCE = "one trip"
+
+
+class _Shown(ast.NodeTransformer):
+    """The text of an exception, where no more than that is asked for."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+
+    def _is_it(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.name
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        text = ast.copy_location(ast.Name(self.text, ast.Load()), node)
+        called = node.func.id if isinstance(node.func, ast.Name) else ""
+        if called == "str" and len(node.args) == 1 and self._is_it(node.args[0]):
+            return text
+        if called == "print":
+            node.args = [text if self._is_it(a) else a for a in node.args]
+        return self.generic_visit(node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
+        if self._is_it(node.value) and node.conversion in (-1, ord("s")):
+            node.value = ast.copy_location(ast.Name(self.text, ast.Load()), node.value)
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        if node.cause is not None and self._is_it(node.cause):
+            node.cause = None
+        return self.generic_visit(node)
+
+
+def _only_binds(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements do no more than to bind names to something new."""
+    for s in body:
+        match s:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Assign(targets=targets, value=value) if all(isinstance(t, ast.Name) for t in targets):
+                if any(isinstance(x, ast.Call) for x in ast.walk(value)):
+                    return False
+            case ast.AugAssign(target=ast.Name(), value=ast.Constant()):
+                pass
+            case _:
+                return False
+    return True
+
+
+def _ending(body: Sequence[ast.stmt], last: Sequence[ast.stmt], name: str, inside: bool = False) -> list[ast.stmt]:
+    """`body`, with `last` before each jump out of it; `inside` a loop of its own, only `return` is one."""
+    result: list[ast.stmt] = []
+    for s in body:
+        if isinstance(s, ast.Return):
+            held = _assign(name, s.value or ast.Constant(None), s)
+            left = _placed(ast.Return(ast.Name(name, ast.Load())), s)
+            result += [held, *copy.deepcopy(list(last)), left]
+            continue
+        if isinstance(s, (ast.Break, ast.Continue)) and not inside:
+            result += copy.deepcopy(list(last))
+        if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            s = copy.copy(s)
+            loop = inside or isinstance(s, (ast.For, ast.While))
+            for field in ("body", "orelse"):
+                inner = getattr(s, field, None)
+                if isinstance(inner, list):
+                    setattr(s, field, _ending(inner, last, name, loop))
+        result.append(s)
+    return result
 
 
 def _reads(body: Sequence[ast.stmt], name: str) -> bool:

@@ -195,6 +195,7 @@ def as_array(ctx: Context, value: Value) -> Array:
 
 def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
+    ctx.hold(owner)
     if owner.rows is not None:
         if owner.rows.pool.dtype or owner.rows.pool.columns:
             return _even_rows(ctx, owner, owner.rows)

@@ -27,6 +27,7 @@ from transkern.frontend.values import (
     Object,
     OneOf,
     Range,
+    Record,
     Scalar,
     Seq,
     Static,
@@ -48,6 +49,7 @@ def new(
     buffer = ctx.fresh(name)
     count = ctx.count(buffer, b.index(len(items)))
     ctx.list_counts.add(count.name)
+    ctx.list_depths[count.name] = len(ctx.trips)
     ctx.made_in[buffer] = ctx.loop_path
     ctx.emit(n.Assign(count.name, b.ZERO))
     owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
@@ -149,6 +151,13 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, Object):
         ctx.note_handed(value)
     value = ctx.deref(value)
+    if isinstance(value, Record) and value.is_tuple:
+        if owner.of not in (None, value.kind) or (owner.of is None and owner.columns):
+            ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        owner.of = value.kind
+        value = Seq(value.items)
+    elif owner.of is not None:
+        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     if isinstance(value, Seq) and owner.site in ctx.tables:
         value = as_list(ctx, value)
     if isinstance(value, Seq) and value.kind == "list" and not value.items:
@@ -288,6 +297,8 @@ def _list_type(
     if times is not None and b.constant(times) is None:
         times = _trips_at_most(ctx, owner, times)
     trips: Expr | None = times
+    if ctx.trips[owner.depth :]:
+        ctx.grown.add(owner.count)
     for trip in ctx.trips[owner.depth :]:
         if trip is not None and b.constant(trip) is None:
             owner.grown_by = trip
@@ -549,9 +560,9 @@ def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
 def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) -> GrowingList:
     """A new list of `part` of the elements, which `part` takes of each column."""
     if not owner.columns:
-        array, python = _numbers(ctx, replace(owner, rows=None))
+        array, python = _numbers(ctx, replace(owner, rows=None, options=()))
         made = list_of(ctx, part(array), python)
-        made.rows = owner.rows
+        made.rows, made.options = owner.rows, owner.options
         if owner.tags in ctx.buffers:
             kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
             tags = n.Buffer(ctx.fresh(f"{made.buffer}_types"), "uint8", ctx.buffers[made.buffer].dims)
@@ -560,7 +571,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
             ctx.emit(n.Write(tags.name, kinds.axes, tuple(a.var for a in kinds.axes), kinds.body))
         return made
     made = new(ctx, "items")
-    made.row = owner.row
+    made.row, made.of = owner.row, owner.of
     length: Expr = b.ZERO
     for column in owner.columns:
         array, python = _numbers(ctx, column)
@@ -585,7 +596,9 @@ def gathered(ctx: Context, owner: GrowingList, positions: Array) -> GrowingList:
             return Array((axis, *rest), array.at((b.as_index(positions.body), *(a.var for a in rest))))
 
         return changed(ctx, owner, part)
-    return of_columns(ctx, [gathered(ctx, c, positions) for c in owner.columns], owner.row, positions.dims[0])
+    made = of_columns(ctx, [gathered(ctx, c, positions) for c in owner.columns], owner.row, positions.dims[0])
+    made.of = owner.of
+    return made
 
 
 def of_columns(ctx: Context, columns: Sequence[GrowingList], row: str, length: Expr) -> GrowingList:
@@ -777,9 +790,10 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
         _store_row(ctx, owner, at, value)
         return
     if owner.columns or owner.dims or isinstance(value, (Seq, GrowingList)):
-        if isinstance(value, Seq) and len(value.items) == len(owner.columns):
-            for column, item in zip(owner.columns, value.items, strict=True):
-                ctx.emit(n.Store(column.buffer, column.index(at), b.cast(scalar_expr(ctx, item), column.dtype)))
+        if isinstance(value, Record) and value.kind is owner.of:
+            value = Seq(value.items)
+        if isinstance(value, Seq) and _fits(ctx, owner, value):
+            _store_columns(ctx, owner, at, value)
             return
         ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
     expr, python = _typed(ctx, owner, value)
@@ -788,6 +802,30 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
     _widen(ctx, owner, expr)
     _tag(ctx, owner, at, value)
     ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
+
+
+def _fits(ctx: Context, owner: GrowingList, value: Value) -> bool:
+    """Whether a value is a tuple like those in a list."""
+    value = ctx.deref(value)
+    if not owner.columns:
+        return is_number(value) or isinstance(value, Scalar)
+    same = isinstance(value, Seq) and value.kind == owner.row and len(value.items) == len(owner.columns)
+    return same and all(_fits(ctx, c, i) for c, i in zip(owner.columns, value.items, strict=True))  # type: ignore
+
+
+def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    value = ctx.deref(value)
+    if not owner.columns:
+        expr, python = _typed(ctx, owner, value)
+        if (expr.dtype, python) != (owner.dtype, owner.python):
+            mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
+        _widen(ctx, owner, expr)
+        _tag(ctx, owner, at, value)
+        ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
+        return
+    assert isinstance(value, Seq)
+    for column, item in zip(owner.columns, value.items, strict=True):
+        _store_columns(ctx, column, at, item)
 
 
 def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:

@@ -42,7 +42,6 @@ from transkern.frontend.values import (
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Const, Expr, Reduce
 
 SliceValue = Slice
@@ -310,10 +309,7 @@ def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
 def is_typed(ctx: Context, owner: GrowingList) -> bool:
     """Whether it is known of what type a list's elements are. Where it is not, it is empty as far as the translation
     has come: what is appended further down in a loop is seen when that is translated again."""
-    for one in owner.columns or [owner]:
-        if one.dtype and one.buffer not in ctx.buffers:
-            length = ctx.bounds.get(one.count, b.ZERO)
-            ctx.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=ctx.span.line)
+    ctx.hold(owner)
     if not owner.dtype and not owner.columns:
         ctx.untyped.append(owner if owner.row_of is None else owner.row_of.rows.pool)
         return False
@@ -323,7 +319,8 @@ def is_typed(ctx: Context, owner: GrowingList) -> bool:
 def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     """The element of a growing list at a position that it has."""
     if owner.columns:
-        return Seq(tuple(element(ctx, c, at) for c in owner.columns), owner.row)
+        items = tuple(element(ctx, c, at) for c in owner.columns)
+        return Seq(items, owner.row) if owner.of is None else Record(owner.of, tuple(owner.of._fields), items)  # type: ignore
     if owner.dims and owner.row:  # the very list, not a copy
         index = (*owner.prefix, ctx.let(at, "row"))
         return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="")

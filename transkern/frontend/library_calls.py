@@ -28,6 +28,13 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 from transkern.ir.library import FAILING
 
+_FAILURES = {
+    "solve": "Singular matrix", "inv": "Singular matrix", "cholesky": "Matrix is not positive definite",
+    "svd": "SVD did not converge", "svdvals": "SVD did not converge", "pinv": "SVD did not converge",
+    "lstsq": "SVD did not converge in Linear Least Squares", "eig": "Eigenvalues did not converge",
+}  # fmt: skip
+"""What NumPy says of a step that fails."""
+
 
 def matmul(ctx: Context, left: Value, right: Value) -> Value:
     """``left @ right``: small inner sizes as a sum, the rest a library's."""
@@ -110,7 +117,8 @@ def step(
         ctx.emit(n.Alloc(failed.name))
         ctx.emit(n.Library("attempt", (*outs_of, failed.name), names, (("of", name), ("given", given))))
         fails = ctx.let(Load(failed.name, (b.ZERO,), "bool"), "failed")
-        ctx.leave_try(b.logical_not(fails), *caught)
+        message = _FAILURES.get(name, _FAILURES["eig"])
+        ctx.leave_try(b.logical_not(fails), *caught, "LinAlgError", message)
     return [ctx.whole(o) for o in buffers]
 
 

@@ -169,14 +169,24 @@ class Loops(Branches):
 
             again(check)
 
-    def tried(self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None]) -> bool:
-        """The body of a `try`, which exceptions of the handlers' `types` leave; `name` tells the handler's number."""
+    def tried(
+        self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None], told: Sequence[str | None]
+    ) -> bool:  # fmt: skip
+        """The body of a `try`, which exceptions of the handlers' `types` leave; `name` tells the handler's number, and
+        the names in `told` the message, where a handler looks at it."""
         ctx = self.ctx
         kinds = tuple((Exception,) if t is None else self.exception_classes(t) for t in types)
 
-        def leave(number: int) -> None:
+        def leave(number: int, error: str, message: str, args: Sequence[Expr]) -> None:
             before = dict(self.env)
             self.env[name] = Static(number)
+            shown = told[number - 1]
+            if shown is not None:
+                if args:
+                    problem = "the message of an exception that is caught, with run-time numbers in it,"
+                    ctx.fail(f"{problem} is read: {message!r}", "do not read it, or test for what would raise it")
+                text = message.format()
+                self.env[shown] = Static(repr(text) if error == "KeyError" else text)
             self.loops[-1].leave(self, True)
             self.env.clear()
             self.env.update(before)
@@ -278,7 +288,7 @@ class Loops(Branches):
             with ctx.block() as setup:
                 state.enter(self)
                 self.loops.append(state)
-                stored = len(ctx.stored)
+                stored = len(ctx.stored) + len(ctx.grown)
                 try:
                     ctx.span = span
                     statement = trip(state)
@@ -289,7 +299,8 @@ class Loops(Branches):
                     state.widened = True
                 if any(owner.dtype or owner.columns for owner in ctx.untyped[untyped:]):
                     state.widened = True
-                if len(ctx.stored) > stored:  # what the iteration took for known before its store may not be so
+                # what the iteration took for known before its store, or of a list's length, may not be so
+                if len(ctx.stored) + len(ctx.grown) > stored:
                     state.widened = True
             if not state.widened:
                 state.settle()

@@ -141,7 +141,8 @@ class Translator(Loops):
             case ast.With(items=items, body=body):
                 self.with_(items, body)
             case ast.Try():
-                self.ctx.fail("`finally`, or an exception that is read", "catch it without `as` and `finally`", node)
+                problem = "`finally` with effects that others see, or more than the text of an exception"
+                self.ctx.fail(problem, "catch it, and do after it what `finally` does; use no more than str(e)", node)
             case ast.FunctionDef(name=name):
                 self.env[name] = Function(name, node, self.scope, self.env)
             case ast.Delete(targets=targets):

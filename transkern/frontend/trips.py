@@ -27,7 +27,7 @@ def trip_bound(ctx: Context, condition: Expr, state: LoopState, body: Sequence[a
         match part:
             case Apply("greater" | "not_equal", (Var(name), Const(0)), _) if name in ctx.bounds:
                 slots = [s for s in state.slots.values() if isinstance(s, Array) and s.dims and s.dims[0] == Var(name)]
-                if slots:
+                if slots and not state.may_stay_long:
                     state.shrinking = name
                     return bound_of(ctx, ctx.bounds[name])
             case Apply("less" | "less_equal", (Var(name), limit), _) if name in _counters(state):
@@ -93,6 +93,8 @@ def bound_of(ctx: Context, dim: Expr) -> Expr | None:
         case Const():
             return dim
         case Var(name):
+            if ctx.may_grow(name):
+                return None
             if name in ctx.bounds:
                 return bound_of(ctx, ctx.bounds[name])
             if name in ctx.ranges:

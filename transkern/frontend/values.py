@@ -252,6 +252,7 @@ class GrowingList:
     untagged: bool = False
     options: tuple[str | None, ...] = ()  # its elements are texts: these, by their numbers
     unbounded: bool = False  # how long it gets is nobody's business: it has all the room there is
+    of: type | None = None  # the class of its elements, where they are named tuples
     rows: Rows | None = None  # its elements are lists of their own lengths: these, by their numbers
     row_of: Row | None = None  # the list of this moment that a row is
 

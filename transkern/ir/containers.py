@@ -44,6 +44,8 @@ def container_text(r: n.TupleResult) -> str:
         copied = ".copy()" if r.kind == "ragged arrays" else ""
         row = f"{{k: pool[s : s + z]{copied} for k, (s, z) in enumerate(zip(starts, sizes))}}"
         return f"lambda numbers, starts, sizes, pool: (lambda found: [found[k] for k in numbers])({row})"
+    if r.kind == "rows of record":
+        return f"lambda *a: [*map({class_text(r.of)}._make, zip(*a))]"
     if r.kind == "rows of list":
         return "lambda *a: [list(row) for row in zip(*a)]"
     assert r.kind == "rows of tuple", r

@@ -342,7 +342,8 @@ class TupleResult:
     item is), ``tagged`` (a list of numbers, each of the type that a second list tells), ``tagged number`` (a number and
     its type), ``texts`` (a list of keys at the positions in a list), ``character`` (of the code that the one item is),
     ``lists`` or ``lists of numbers`` (an array as lists in a list, of NumPy scalars or Python's numbers), ``rows of
-    tuple``/``rows of list``: a list of tuples (lists) whose k-th items are the k-th list, or ``ragged lists`` (``ragged
+    tuple``/``rows of list``/``rows of record``: a list of tuples (lists, named tuples of class `of`) whose k-th items
+    are the k-th list, or ``ragged lists`` (``ragged
     arrays``): lists (arrays) in a list, by their numbers, and each one's start and length in the last item, ``dict of
     lists`` (of its keys and its values) or ``set of lists`` (of its keys).
     """

@@ -112,3 +112,15 @@ def _grid(arr: Any, indices: Any, axis: int) -> Any:
 def _line(arr: Any, axis: int) -> Any:
     """All positions on an axis, along it."""
     return np.expand_dims(np.arange(arr.shape[axis]), [d for d in list(range(arr.ndim)) if d != axis])
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any) -> Any:
+    moved = np.moveaxis(np.asarray(arr), axis, -1)
+    lines = moved.reshape(-1, moved.shape[-1])
+    found = []
+    for k in range(lines.shape[0]):
+        found.append(func1d(lines[k], *args))
+    made = np.array(found)
+    if made.ndim == 1:
+        return made.reshape(moved.shape[:-1])
+    return np.moveaxis(made.reshape(moved.shape[:-1] + made.shape[1:]), -1, axis)
