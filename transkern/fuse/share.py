@@ -73,6 +73,13 @@ def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n
 
 
 def _inside(s: n.Stmt, program: n.Program) -> n.Stmt:
+    if isinstance(s, (n.Compact, n.Scanning)):  # what is kept or added up reads what the body binds
+        body, gone = _shared(s.body, program)
+        names = {old: Var(new, _dtype(s.body, old)) for old, new in gone.items()}
+        if isinstance(s, n.Scanning):
+            return replace(s, body=body, value=b.substitute(s.value, names))
+        values = tuple(b.substitute(v, names) for v in s.values)
+        return replace(s, body=body, mask=b.substitute(s.mask, names), values=values)
     if not isinstance(s, n.While):
         return with_bodies(s, lambda body: _block(body, program))
     head, gone = _shared(s.head, program)  # the condition and the body read what the head binds
