@@ -178,11 +178,18 @@ class Branches(Assignments):
         if isinstance(one, Row) or isinstance(two, Row):
             return rows.joined(ctx, name, one, two, out1, out2) or differ
         if isinstance(one, Object) and isinstance(two, Object):
+            seen = any(self._stays(name, v) for v in (one, two))
             for mine, other in ((one, two), (two, one)):
                 if _of_other_lengths(ctx.deref(mine), ctx.deref(other)) and ctx.sites[mine.token] not in ctx.growing:
                     ctx.must_grow(mine.token, differ.why)
             contents = self.join(name, ctx.heap[one.token], ctx.heap[two.token], out1, out2)
-            return contents if isinstance(contents, Unbound) else self.allocate(contents, name)
+            if isinstance(contents, Unbound):
+                return contents
+            made = self.allocate(contents, name)
+            if seen:  # it is a copy of what is seen elsewhere, too
+                for v in (one, two, made):
+                    ctx.only_read(v)
+            return made
         if same_structure(one, two):
             items = tuple(
                 x if x == y else self.join(name, x, y, out1, out2)
@@ -226,6 +233,14 @@ class Branches(Assignments):
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
         return differ
+
+    def _stays(self, name: str, value: Object) -> bool:
+        """Whether a list, dict or object is seen under another name than the one that is being joined."""
+        env1, env2, live = self.joining
+        named = [k for env in (env1, env2) for k, v in env.items() if v == value and k != name]
+        outer = any(v == value for frame in self.ctx.frames if frame is not self.env for v in frame.values())
+        held = any(value in (children(v) or ()) for v in self.ctx.heap.values())
+        return outer or held or value.token in self.ctx.paths or any(live is None or k in live for k in named)
 
     def join_none(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value | None:
         """None or a value: a flag, and the value where there is one."""

@@ -304,6 +304,14 @@ class Context:
         held = [v for v in self.heap.values() if any(i is value or i == value for i in children(v) or ())]
         return not held and len(self.frames) == 1 and not self.live_here & set(names)
 
+    def only_read(self, value: Value) -> None:
+        """Nobody may change a list, dict or object from here on."""
+        if isinstance(value, Object):
+            self.handed.add(value.token)
+        contents = self.deref(value)
+        if isinstance(contents, GrowingList):
+            self.appended.add(contents.buffer)
+
     def note_handed(self, value: Object) -> None:
         """What is in a list becomes an element of another, as a copy: nobody may change it later."""
         token = value.token
@@ -315,8 +323,8 @@ class Context:
         self.handed.add(token)
 
     def _fail_handed(self) -> NoReturn:
-        problem = "a list is appended to a list, and changed afterwards"
-        raise NotKnown(problem, "append a copy of it", self.span, self.lines)
+        problem = "a change of a list (dict, object) that stands in another, or is one of two on two paths"
+        raise NotKnown(problem, "append or choose a copy of it", self.span, self.lines)
 
     def must_grow(self, token: int, problem: str) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""
@@ -571,8 +579,8 @@ class Context:
 
     def _fail_shared(self, buffer: str) -> NoReturn:
         error = NotKnown(
-            f"`{buffer}` is appended to a list and changed in place afterwards",
-            f"append a copy: {buffer}.copy()", self.span, self.lines,
+            f"`{buffer}` is appended to a list, or one of two on two paths, and changed in place afterwards",
+            f"append (choose) a copy: {buffer}.copy()", self.span, self.lines,
         )  # fmt: skip
         raise error
 

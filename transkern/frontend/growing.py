@@ -28,6 +28,7 @@ from transkern.frontend.values import (
     OneOf,
     Range,
     Record,
+    Row,
     Scalar,
     Seq,
     Static,
@@ -143,6 +144,9 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
 def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     """`value` as the element at `count`, where there is room made for it."""
     if owner.rows is not None:
+        shown = value.rows if isinstance(value, Row) else None
+        if shown is not None and not owner.dtype:
+            owner.rows = shown  # the very lists: who changes one of them changes it for both
         number = rows.number_of(ctx, owner.rows, value)
         _list_type(ctx, owner, "index", (), True)
         ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])

@@ -103,6 +103,7 @@ def set_size(ctx: Context, row: Row, size: Expr) -> None:
 
 def append(ctx: Context, row: Row, value: Value) -> None:
     """One more element behind those of a row."""
+    ctx.note_store(row.rows.pool.buffer)
     size = _size(ctx, row)
     with ctx.block() as put:  # it tells the elements' type
         growing.put(ctx, row.rows.pool, value, b.add(_start(ctx, row), size))
@@ -113,6 +114,7 @@ def append(ctx: Context, row: Row, value: Value) -> None:
 
 def extend(ctx: Context, row: Row, value: Value) -> None:
     """The elements of a list or an array behind those of a row."""
+    ctx.note_store(row.rows.pool.buffer)
     contents = ctx.deref(value)
     if isinstance(contents, Seq):
         for item in contents.items:

@@ -62,7 +62,7 @@ def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n
                 continue
             if worth and not variables_read(s.value) & set(program.variables):
                 known[s.value] = Var(s.name, s.value.dtype)
-        else:
+        if not isinstance(s, n.Let):
             written, changed = buffers_written(s), scalars_set(s)
             known = {
                 e: v for e, v in known.items()
