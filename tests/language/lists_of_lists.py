@@ -282,3 +282,50 @@ def heap_of_pairs_of_pairs(a):
     for i, v in enumerate(a):
         heapq.heappush(heap, (float(v), (i, i * i)))
     return [heapq.heappop(heap)[1] for _ in range(len(a))]
+
+
+A = np.array([3, 1, 2, 0, 1, 2, 3])
+
+
+@case(A)
+def rows_move_and_keep_their_names(x):
+    rows = [[] for _ in range(len(x))]
+    for v in x:
+        rows[v].append(v * 10)
+    y = rows[2]
+    rows.pop(0)
+    y.append(5)
+    rows[0].extend(y)
+    rows.reverse()
+    return rows, y
+
+
+@case(A)
+def rows_in_two_lists(x):
+    rows = [[] for _ in range(len(x))]
+    out = []
+    for v in x:
+        out.append(rows[v])
+        rows[v].append(v)
+    return out
+
+
+@case(A)
+def rows_in_two_dicts(x):
+    d = {}
+    for v in x:
+        d.setdefault(v, []).append(v)
+    e = d.copy()
+    e[7] = [1]
+    d[3].append(99)
+    return [e[k] for k in e], len(d)
+
+
+@case(A)
+def pairs_of_rows_joined(x):
+    q = [[int(v)] for v in x]
+    while len(q) > 1:
+        a = q.pop(0)
+        b = q.pop(0)
+        q.append(sorted(a + b))
+    return q[0]

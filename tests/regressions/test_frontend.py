@@ -244,6 +244,21 @@ def size_squeezed(x: Any) -> Any:
     return np.squeeze(x[x > 1])
 
 
+def list_chosen_and_changed(x: Any) -> Any:
+    a, b = [1], [2]
+    c = a if x[0] > 0 else b
+    c.append(7)
+    return a, b, c
+
+
+def list_put_away_and_changed(x: Any) -> Any:
+    row, rows = [1, 2], []
+    for v in x:
+        rows.append(row)
+        row[0] = v
+    return rows
+
+
 def view_of_shared(x: Any, y: Any) -> Any:
     x[0] = 1
     return y[1:]
@@ -258,6 +273,8 @@ def view_of_shared(x: Any, y: Any) -> Any:
             (np.arange(3, dtype=np.uint8),),
             "on one path and",
         ),  # no type holds -1 and a uint8, as Python's names
+        (list_chosen_and_changed, (np.ones(3),), "one of two on two paths"),
+        (list_put_away_and_changed, (np.ones(300),), "a list that changes its length|a change of a list"),
         (size_squeezed, (np.arange(3.0),), "length that data decides"),
         (largest_of, (np.arange(3, dtype=np.uint8), 300), "`max` of"),
         (exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),

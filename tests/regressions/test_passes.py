@@ -100,9 +100,18 @@ def empty_columns(a: Any) -> Any:
     return a / a.sum(axis=0)
 
 
+def first_two(x: Any) -> Any:
+    """`share_values`: what a parallel loop had changed was taken for what had been read before it."""
+    q = [[int(v)] for v in x]
+    a = q.pop(0)
+    b = q.pop(0)
+    return a + b, q
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (first_two, (np.array([3, 1, 2]),)),
         (empty_columns, (np.array([[1.0, 0.0, 2.0], [3.0, 0.0, -4.0]]),)),
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),
