@@ -134,3 +134,13 @@ def slid(a, b, steps):
             b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3.0
         for i in range(1, a.shape[0] - 1):
             a[i] = (b[i - 1] + b[i] + b[i + 1]) / 3.0
+
+
+def looked_up(x, p, c):
+    for i in range(2):
+        p[i] = c[x[i] % len(x)]
+
+
+def looked_up_twice(x, p, c):
+    for i in range(len(p)):
+        p[i] = c[x[x[i]]]

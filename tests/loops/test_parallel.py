@@ -104,8 +104,8 @@ def added(m, v, index):
         body = program_of(source.format(more), "added", types, (*BEFORE_LOOPS, parallelise)).body
         inner = [s.body for s in walk(body) if isinstance(s, nodes.Loop)]
         assert sum(any(isinstance(s, nodes.Accumulate) for s in one) for one in inner) == loops
-        (decided,) = [s for s in walk(body) if isinstance(s, nodes.If)]
-        assert {"m_size.", "k."} <= variables_read(decided.condition)
+        decided = [s for s in walk(body) if isinstance(s, nodes.If)]
+        assert len(decided) == 1 + loops and all({"m_size.", "k."} <= variables_read(s.condition) for s in decided)
     call = transkern.compile(functions.added_twice, target="cpu")
     for rows, columns, length in ((3, 4, 5), (3, 4, 4), (0, 4, 1), (3, 0, 5), (3, 1, 0), (3, 4, 2)):
         mine, theirs, v = np.ones((rows, columns)), np.ones((rows, columns)), np.arange(float(length))
@@ -126,3 +126,26 @@ def test_ranges_that_run_backwards_touch_nothing() -> None:
         transkern.compile(functions.repeated, target="cpu")(np.arange(90.0), mine, n)
         functions.repeated(np.arange(90.0), theirs, n)
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", ["looked_up", "looked_up_twice"])
+def test_checks_look_at_nothing_that_a_check_before_finds_not_to_be_there(name: str) -> None:
+    """Checks of all iterations come first: of `x[1]`, once it is known to be there, of `x[x[i]]`, once `x[i]` is."""
+    program = program_of(SOURCE, name, f"{name}(int64[n], float64[m], float64[k])", (*BEFORE_LOOPS, parallelise))
+    top = [s for s in program.body if any(isinstance(x, nodes.Accumulate) for x in walk((s,)))]
+    assert top and all(isinstance(s, nodes.If) for s in top)
+    if name == "looked_up_twice":
+        (check,) = (x for s in top for x in walk((s,)) if isinstance(x, nodes.Loop))
+        assert any(isinstance(x, nodes.If) and any(isinstance(y, nodes.Accumulate) for y in x.then) for x in check.body)
+    plain = getattr(functions, name)
+    for size in (0, 1, 2, 3):
+        mine = np.arange(size), np.zeros(2), np.arange(5.0)
+        theirs = mine[0].copy(), mine[1].copy(), mine[2].copy()
+        caught = []
+        for function, args in ((transkern.compile(plain, target="cpu"), mine), (plain, theirs)):
+            try:
+                function(*args)
+            except (IndexError, ZeroDivisionError) as error:
+                caught.append(str(error))
+        assert len(caught) in (0, 2) and len(set(caught)) < 2
+        np.testing.assert_array_equal(mine[1], theirs[1])

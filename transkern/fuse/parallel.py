@@ -12,7 +12,7 @@ be seen; floats are summed in the order in which the loop stands.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from transkern.analysis.scalars import Running
@@ -20,11 +20,20 @@ from transkern.analysis.verdicts import Verdict, Walk, reads_of
 from transkern.fuse.copies import with_names, with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.highest import highest
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk, with_bodies
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
 
 
 def parallelise(program: n.Program) -> n.Program:
@@ -91,15 +100,24 @@ class _Parallelising(Walk):
         if checks is None:
             return [self.inside(loop)]
         known, checks = _settled(checks, (loop,), frozenset(scalars_set(loop)))
+        in_turn = _in_turn(checks)
+        if in_turn is None:
+            return [self.inside(loop)]
+        checks = in_turn
         fine = self.inside(replace(loop, kind="parallel", body=_unguarded(loop.body)))
         assert isinstance(fine, n.Loop)
         fine = self.own(fine, verdict)
         in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
         if not checks:
             return [n.If(known, (fine,), (in_order,), span=loop.span)]
+        rest: n.Stmt = replace(loop, kind="parallel", body=checks)
+        assert isinstance(rest, n.Loop)
+        rest = with_own_names(rest, self.names, self.variables, self.buffers)
+        if known != b.TRUE and any(isinstance(e, Load) for e in exprs((rest,))):
+            rest = n.If(known, (rest,), span=loop.span)  # also of positions that are looked up here
         return [
             n.Accumulator(ok, "all", "bool", span=loop.span),
-            with_own_names(replace(loop, kind="parallel", body=checks), self.names, self.variables, self.buffers),
+            rest,
             n.If(b.both(known, Var(ok, "bool")), (fine,), (in_order,), span=loop.span),
         ]
 
@@ -191,6 +209,36 @@ def _settled(
             case _:
                 rest.append(s)
     return known, tuple(rest) if any(isinstance(x, n.Accumulate) for x in walk(rest)) else ()
+
+
+def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> tuple[n.Stmt, ...] | None:
+    """The checks of an iteration, of which none looks at an element that one before it has found not to be there.
+
+    None where that would need a check inside a loop before it. `loaded` is what has been looked at already.
+    """
+    out: list[n.Stmt] = []
+    passed: Expr = b.TRUE
+    for k, s in enumerate(block):
+        own = frozenset(e for e in exprs((s,)) if isinstance(e, Load))
+        if not own <= loaded:
+            if any(isinstance(x, n.Accumulate) for x in walk(out) if x not in out):
+                return None
+            if passed != b.TRUE:
+                rest = _in_turn(block[k:], loaded)
+                return None if rest is None else (*out, n.If(passed, rest, span=s.span))
+        inner = [_in_turn(body, loaded) for body in bodies(s)]
+        if any(body is None for body in inner):
+            return None
+        parts = iter(inner)
+        out.append(with_bodies(s, lambda body, parts=parts: next(parts)))  # type: ignore[misc]
+        match s:
+            case n.Accumulate(value=condition):
+                passed, loaded = b.both(passed, condition), loaded | own
+            case n.Let():
+                loaded |= own
+            case _:
+                pass
+    return tuple(out)
 
 
 def _at_worst(condition: Expr, around: tuple[n.Loop, ...]) -> Expr | None:
