@@ -226,6 +226,11 @@ class _Noise:
         return type(value)(made[()])
 
 
+def _text(value: Any) -> str:
+    """A value as a message shows it: Python prints no integer of thousands of digits in decimals."""
+    return hex(value) if type(value) is int and value.bit_length() > 1000 else repr(value)
+
+
 def _is_exact_power(args: Sequence[Any]) -> bool:
     """NumPy and C both square by a multiplication."""
     return np.ndim(args[1]) == 0 and args[1] in (1, 2, 0)
@@ -323,7 +328,7 @@ def _differ(found: Any, wanted: Any, noise: dict[str, Any], where: str, shown: s
             (d for k in wanted if (d := _differ(found[k], wanted[k], noise, f"{where}[{k!r}]", f"{shown}[{k!r}]"))), ""
         )
     if not isinstance(wanted, (np.ndarray, np.generic, float)):
-        return "" if found == wanted else f"{shown} is {found!r}, with NumPy {wanted!r}"
+        return "" if found == wanted else f"{shown} is {_text(found)}, with NumPy {_text(wanted)}"
     one, two = np.asarray(found), np.asarray(wanted)
     if (one.dtype, one.shape) != (two.dtype, two.shape) and not (_is_joined(found, wanted) and one == two):
         return f"{shown} is {one.dtype}{list(one.shape)}, with NumPy {two.dtype}{list(two.shape)}"

@@ -174,13 +174,18 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
     for thread in threads:
         thread.start()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    told = time.monotonic()
     with Progress(*columns) as progress:
         rows = {t: progress.add_task(t, total=None) for t in targets}
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.5)
             with lock:
-                for t in targets:
-                    progress.update(rows[t], description=f"{t:7} {_counts(tally.counts[t])}")
+                found = {t: f"{t:7} {_counts(tally.counts[t])}" for t in targets}
+            for t in targets:
+                progress.update(rows[t], description=found[t])
+            if not progress.console.is_terminal and time.monotonic() - told > 60:  # no bar in a log: a line a minute
+                told = time.monotonic()
+                print("; ".join(found.values()), flush=True)
     return tally
 
 
@@ -238,13 +243,16 @@ def main() -> None:
     tally = fuzz(given.target or list(TARGETS), given.minutes, given.first, given.count)
     for problem, n in tally.refusals.most_common(12):
         print(f"refused {n:4} times: {problem}")
-    for k, failure in enumerate(tally.failures):
-        shown = (
-            f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {failure['message'].strip()[-200:]}"
-        )
-        print(f"\n{explained(failure) if k < given.shrink else shown}", flush=True)
+    for failure in tally.failures:
+        last = failure["message"].strip()[-200:]
+        print(f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {last}")
     for target in given.target or TARGETS:
-        print(f"{target:7} {_counts(tally.counts[target])}")
+        print(f"{target:7} {_counts(tally.counts[target])}", flush=True)
+    for failure in tally.failures[: given.shrink]:
+        try:
+            print(f"\n{explained(failure)}", flush=True)
+        except Exception as error:  # whatever it was, the other failures are to be explained too
+            print(f"\n{failure['target']}, seed {failure['seed']}: not made smaller: {error!r}", flush=True)
     sys.exit(bool(tally.failures))
 
 
