@@ -800,6 +800,10 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
             _store_columns(ctx, owner, at, value)
             return
         ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
+    _store_number(ctx, owner, at, value)
+
+
+def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     expr, python = _typed(ctx, owner, value)
     if (expr.dtype, python) != (owner.dtype, owner.python):
         mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
@@ -820,12 +824,7 @@ def _fits(ctx: Context, owner: GrowingList, value: Value) -> bool:
 def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     value = ctx.deref(value)
     if not owner.columns:
-        expr, python = _typed(ctx, owner, value)
-        if (expr.dtype, python) != (owner.dtype, owner.python):
-            mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
-        _widen(ctx, owner, expr)
-        _tag(ctx, owner, at, value)
-        ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
+        _store_number(ctx, owner, at, value)
         return
     assert isinstance(value, Seq)
     for column, item in zip(owner.columns, value.items, strict=True):

@@ -284,6 +284,13 @@ def method(
     """``owner.name(*args)``; None where there is no such method here."""
     if keywords:
         return None
+    if name == "copy" and not args:
+        return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
+    if name == "clear" and not args:
+        if owner.values is not None:
+            growing.clear(ctx, owner.values)
+        compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
+        return Static(None)
     if owner.kind == "set":
         return _set_method(ctx, owner, name, args)
     match name, list(args):
@@ -304,19 +311,9 @@ def method(
             return value
         case "update", [other]:
             update(ctx, owner, other)
-        case "clear", []:
-            assert owner.values is not None
-            growing.clear(ctx, owner.values)
-            _clear(ctx, owner)
-        case "copy", []:
-            return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
         case _:
             return None
     return Static(None)
-
-
-def _clear(ctx: Context, owner: Hashed) -> None:
-    compose(ctx, "hashes", "clear", [owner.keys, owner.alive, owner.codes, owner.table, owner.info], {})
 
 
 def _get(ctx: Context, owner: Hashed, number: Scalar, default: Value) -> Value:
@@ -358,10 +355,6 @@ def _set_method(ctx: Context, owner: Hashed, name: str, args: Sequence[Value]) -
             return compose(ctx, "hashes", "all_in", [_set_of(ctx, other), owner], {})
         case "isdisjoint", [other]:
             return compose(ctx, "hashes", "none_in", [_set_of(ctx, other), owner], {})
-        case "clear", []:
-            _clear(ctx, owner)
-        case "copy", []:
-            return copied(ctx, owner, (*(owner.keys.site or ()), "copy"))
         case _:
             return None
     return Static(None)

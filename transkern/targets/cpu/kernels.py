@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from transkern.frontend.reductions import highest, lowest
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
@@ -19,7 +17,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
-from transkern.ir.storage import storage
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
@@ -268,7 +266,7 @@ class KernelPrinter:
         size: Expr = b.product(info.dims)
         constant = b.constant(size)
         kind = self.c.type(info.dtype)
-        if constant is not None and constant * np.dtype(storage(info.dtype)).itemsize <= _STACK_BYTES:
+        if constant is not None and constant * itemsize(info.dtype) <= _STACK_BYTES:
             self.line(f"{kind} {ident(buffer)}[{max(1, constant)}];")
             return
         if info.is_reserved:

@@ -17,7 +17,7 @@ from transkern.targets.pallas.jumps import structure_jumps
 from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.skips import search_next
-from transkern.targets.pallas.values import Module
+from transkern.targets.pallas.values import Module, numbers_of
 from transkern.targets.pallas.widths import checked_integers, integers_stay_below
 from transkern.targets.pallas.windows import mask_windows
 from transkern.targets.told import check_told
@@ -115,7 +115,7 @@ def _wrapper(host: Host) -> ast.stmt:
     known: set[str] = set()
     sizes: list[ast.stmt] = []
     needed = {v for e in (*module.hoisted, *(a for g in module.guards for a in g.args)) for v in variables_read(e)}
-    results = [v for r in host.returns for v in _numbers(r) if host.is_outside(v)]
+    results = [v for r in host.returns for v in numbers_of(r) if host.is_outside(v)]
     needed |= {v for e in results for v in variables_read(e)}
     early = [e for g in host.early for e in (g.condition, *g.args)]
     needed |= {v for e in (*early, *module.below) for v in variables_read(e)}
@@ -206,16 +206,6 @@ def _checked(module: Module, p: n.ArrayParam) -> ast.expr:
     return call(
         module.helper("_array"), [ast.Constant(p.name), name(p.name), ast.Constant(p.dtype), ast.Constant(len(p.dims))]
     )
-
-
-def _numbers(result: n.Result) -> list[Expr]:
-    match result:
-        case n.ScalarResult(value):
-            return [value]
-        case n.TupleResult(items):
-            return [v for i in items for v in _numbers(i)]
-        case _:
-            return []
 
 
 def _uses_module(e: Expr) -> bool:

@@ -176,6 +176,17 @@ def _summands(program: n.Program) -> frozenset[str]:
     return frozenset(found)
 
 
+def numbers_of(result: n.Result) -> list[Expr]:
+    """The numbers that a result is made of, arrays apart."""
+    match result:
+        case n.ScalarResult(value):
+            return [value]
+        case n.TupleResult(items):
+            return [v for i in items for v in numbers_of(i)]
+        case _:
+            return []
+
+
 def scalar_params(program: n.Program) -> set[str]:
     """The scalar arguments that keep their value throughout."""
     found: set[str] = set()

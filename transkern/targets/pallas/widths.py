@@ -10,7 +10,7 @@ not count does not come here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import bodies, map_own, own_exprs, walk, walk_expr, with_bodies
-from transkern.targets.pallas.values import scalar_params
+from transkern.targets.pallas.values import numbers_of, scalar_params
 
 MOST = 2**31 - 1
 _FLOAT = 2**30  # what `checked_integers` lets pass, so that there is room for a step behind it
@@ -116,7 +116,7 @@ class _Widths:
                 continue
             stored = s.value if isinstance(s, n.Store) and s.value.dtype == "index" else None
             if isinstance(s, n.Return):
-                for value in _numbers(s.result):
+                for value in numbers_of(s.result):
                     self.visit(value, True, found)
                 continue
             for e in own_exprs(s):
@@ -291,16 +291,6 @@ class _Widths:
             return by
         trips = [b.add(*(self.number(e) for e in self.axes[s.axis])) for s in around if isinstance(s, n.Loop)]
         return b.mul(by, b.product(tuple(trips)))
-
-
-def _numbers(result: n.Result) -> Sequence[Expr]:
-    match result:
-        case n.ScalarResult(value):
-            return [value]
-        case n.TupleResult(items):
-            return [v for i in items for v in _numbers(i)]
-        case _:
-            return []
 
 
 def _of_argument(of: str) -> Term:
