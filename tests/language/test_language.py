@@ -18,6 +18,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     corners,
     everyday,
     keys_at_run_time,
+    lists_compared,
     lists_of_lists,
     lists_of_numbers,
     nones,

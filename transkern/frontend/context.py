@@ -413,7 +413,7 @@ class Context:
 
     def hold(self, owner: GrowingList) -> None:
         """Makes sure of the memory of a list whose type is known, also where a translation has been taken back."""
-        for one in owner.columns or [owner]:
+        for one in owner.leaves:
             if one.dtype and one.buffer not in self.buffers:
                 length = self.bounds.get(one.count, b.ZERO)
                 self.buffers[one.buffer] = n.Buffer(one.buffer, one.dtype, (length, *one.dims), line=self.span.line)

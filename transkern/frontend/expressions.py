@@ -45,7 +45,7 @@ from transkern.frontend.elementwise import (
     truth,
     type_name,
 )  # fmt: skip
-from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
+from transkern.frontend.indexing import Item, SliceValue, constant_object, is_typed, subscript
 from transkern.frontend.source import from_object, span_of
 from transkern.frontend.syntax import (
     assigned_names,
@@ -411,11 +411,41 @@ class Expressions:
         if isinstance(x, (Seq, GrowingList)) or isinstance(y, (Seq, GrowingList)):
             if isinstance(x, (Seq, GrowingList)) and isinstance(y, Static) and y.value is None:
                 return Static(name == "not_equal")
+            compared = self._compare_lists(name, x, y)
+            if compared is not None:
+                return compared
         for one, two in ((x, y), (y, x)):
             if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
                 return Static(name == "not_equal")
             del two
         return apply(ctx, name, [x, y], operator_call=True)
+
+    def _compare_lists(self, name: str, x: Value, y: Value) -> Value | None:
+        """A comparison of lists one of which has a run-time length, or of a list or tuple with something else of
+        Python's; None where an array takes part."""
+        ctx = self.ctx
+        kinds = [
+            v.kind if isinstance(v, Seq) else "list" if isinstance(v, GrowingList) and not v.is_queue else ""
+            for v in (x, y)
+        ]
+        if kinds == ["list", "list"]:
+            if any(not v.items if isinstance(v, Seq) else not is_typed(ctx, v) for v in (x, y)):  # type: ignore[arg-type]
+                lengths = [b.index(len(v.items)) if isinstance(v, Seq) else v.length for v in (x, y)]  # type: ignore
+                return Scalar(b.compare(name, *lengths), True)
+            match name:
+                case "equal" | "not_equal":
+                    same = compose(ctx, "lists", "equal", [x, y], {})
+                    return same if name == "equal" else self._not(same)
+                case "less" | "less_equal":
+                    return compose(ctx, "lists", name, [x, y], {})
+                case _:
+                    return compose(ctx, "lists", {"greater": "less", "greater_equal": "less_equal"}[name], [y, x], {})
+        if name in ("equal", "not_equal") and (
+            set(kinds) in ({"list", "tuple"}, {"list", "set"}, {"tuple", "set"})
+            or any(isinstance(v, (Static, Scalar)) and is_python_number(v) for v in (x, y))
+        ):
+            return Static(name == "not_equal")
+        return None
 
     def _order(self, op: ast.cmpop, x: Seq, y: Seq) -> Value:
         """The order of two tuples (lists): that of the first items that differ."""

@@ -471,6 +471,21 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
         return
     if isinstance(contents, GrowingList) and not is_typed(ctx, contents):
         return
+    ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), _put_behind(ctx, owner, contents))))
+
+
+def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
+    """The elements of a list or an array, behind those that a list has; how many they are."""
+    if isinstance(contents, GrowingList) and contents.columns:
+        if (owner.columns or owner.of) and owner.of is not contents.of:
+            ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        owner.of = contents.of
+        columns = _columns(ctx, owner, Seq((Static(None),) * len(contents.columns), contents.row))
+        for mine, its in zip(columns, contents.columns, strict=True):
+            added = _put_behind(ctx, mine, its)
+        return added
+    if owner.columns:
+        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     array, python = _numbers(ctx, contents)
     is_python = python
     extent = bound_of(ctx, array.dims[0])
@@ -483,7 +498,7 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
     _tag_many(ctx, owner, contents, array, is_python, index)
-    ctx.emit(n.Assign(owner.count, b.add(count, array.dims[0])))
+    return array.dims[0]
 
 
 def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
@@ -574,19 +589,9 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
             ctx.emit(n.Alloc(tags.name))
             ctx.emit(n.Write(tags.name, kinds.axes, tuple(a.var for a in kinds.axes), kinds.body))
         return made
-    made = new(ctx, "items")
-    made.row, made.of = owner.row, owner.of
-    length: Expr = b.ZERO
-    for column in owner.columns:
-        array, python = _numbers(ctx, column)
-        array = part(array)
-        buffer = ctx.fresh(made.buffer)
-        ctx.emit(n.Alloc(buffer))
-        made.columns.append(GrowingList(buffer, made.count, known=made.known))
-        _hold(ctx, made.columns[-1], array, python)
-        length = array.dims[0]
-    ctx.columns[made.buffer] = [c.buffer for c in made.columns]
-    ctx.emit(n.Assign(made.count, length))
+    columns = [changed(ctx, c, part) for c in owner.columns]
+    made = of_columns(ctx, columns, owner.row, b.size(columns[0].leaves[0].count))
+    made.of = owner.of
     return made
 
 
@@ -681,7 +686,7 @@ def from_items(ctx: Context, value: Value) -> GrowingList:
 
 
 def each(ctx: Context, owner: GrowingList, change: Callable[[GrowingList], None]) -> None:
-    for column in owner.columns or [owner]:
+    for column in owner.leaves:
         change(column)
         if column.tags in ctx.buffers:
             change(replace(column, buffer=column.tags, dtype="uint8", tags=""))
@@ -758,25 +763,30 @@ def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -
 
 
 def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> None:
-    """``list.insert``: the elements from `position` on move down."""
-    untag(ctx, owner)
+    """``list.insert``: put behind the others, the element changes places with those from `position` on."""
     _own(ctx, owner)
     _not_queue(ctx, owner, "insert")
-    given = ctx.deref(value)
-    if not isinstance(given, (Scalar, Static)) or owner.columns or owner.rows or owner.row_of:
-        ctx.fail("`insert` of this into a list", "append, or use an array")
-    count = b.size(owner.count)
+    count = owner.length
     at = b.as_index(scalar_expr(ctx, position))
     place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
-    expr, python = _typed(ctx, owner, given)
-    expr = ctx.let(expr, "value")
-    _list_type(ctx, owner, expr.dtype, (), python)
-    _widen(ctx, owner, expr)
-    axis = ctx.axis("i", b.sub(count, place))
-    here = b.add(place, axis.var)
-    ctx.emit(n.Write(owner.buffer, (axis,), (b.add(here, b.ONE),), ctx.load(owner.buffer, (here,))))
-    ctx.emit(n.Store(owner.buffer, (place,), b.cast(expr, owner.dtype)))
-    ctx.emit(n.Assign(owner.count, b.add(count, b.ONE)))
+    append(ctx, owner, value)
+    here = owner if owner.row_of is None else ctx.opened(owner.row_of)
+    last = ctx.let(b.sub(here.length, b.ONE), "last")
+
+    def move(column: GrowingList) -> None:
+        axis, *rest = ctx.axes((b.sub(last, place), *column.dims))
+        behind = tuple(a.var for a in rest)
+        lain = ctx.load(column.buffer, (*column.index(last), *behind))
+        new = ctx.define(Array(tuple(rest), lain), "inserted").body if rest else ctx.let(lain, "inserted")
+        above = b.add(place, axis.var)
+        moved = ctx.load(column.buffer, (*column.index(above), *behind))
+        ctx.emit(n.Write(column.buffer, (axis, *rest), (*column.index(b.add(above, b.ONE)), *behind), moved))
+        if rest:
+            ctx.emit(n.Write(column.buffer, tuple(rest), (*column.index(place), *behind), new))
+        else:
+            ctx.emit(n.Store(column.buffer, column.index(place), new))
+
+    each(ctx, here, move)
 
 
 def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend import characters
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
@@ -190,6 +191,11 @@ def _equal(ctx: Context, one: Value, two: Value) -> Expr:
     return scalar_expr(ctx, apply(ctx, "equal", [one, two], operator_call=True))
 
 
+def _is_one(ctx: Context, value: Value) -> bool:
+    """Whether a value is a number, of which a comparison with an array's elements asks all of them."""
+    return isinstance(ctx.deref(value), (Scalar, Array)) or is_number(value)
+
+
 def contains(ctx: Context, value: Value, container: Value) -> Value:
     """``value in container``."""
     if isinstance(value, Char):
@@ -222,6 +228,10 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         case Static(v) if not isinstance(v, np.ndarray):
             if isinstance(value, Static):
                 return Static(value.value in v)
+        case GrowingList() if not is_typed(ctx, container):
+            return Static(False)
+        case GrowingList() if container.columns or container.row or container.rows or not _is_one(ctx, value):
+            return compose(ctx, "lists", "contains", [container, value], {})
         case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):
             array = as_array(ctx, container)
             return Scalar(

@@ -154,7 +154,7 @@ def _growing_method(
             return growing.pop_left(ctx, owner)
         case "copy":
             return growing.copied(ctx, owner)
-        case "index" | "count" | "remove" if len(args) == 1 and not owner.columns and not owner.dims:
+        case "index" | "count" | "remove" if len(args) == 1 and (owner.row or not owner.dims):
             return compose(ctx, "lists", name, [owner, args[0]], {})
         case _:
             return None

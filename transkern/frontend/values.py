@@ -261,6 +261,11 @@ class GrowingList:
         return self.extent if self.prefix and self.extent is not None else b.size(self.count)
 
     @property
+    def leaves(self) -> list[GrowingList]:
+        """The lists that its elements stand in: of tuples, one for each number (text, array) in them."""
+        return [leaf for c in self.columns for leaf in c.leaves] if self.columns else [self]
+
+    @property
     def is_queue(self) -> bool:
         return bool(self.head) and self.row_of is None
 

@@ -38,6 +38,42 @@ def remove(values: Any, wanted: Any) -> Any:
     values.pop(at)
 
 
+def contains(values: Any, wanted: Any) -> Any:
+    return _first(values, wanted) >= 0
+
+
+def equal(one: Any, two: Any) -> Any:
+    """``one == two`` of lists."""
+    same = len(one) == len(two)
+    if same:
+        for i in range(len(one)):
+            if one[i] != two[i]:
+                same = False
+                break
+    return same
+
+
+def less(one: Any, two: Any) -> Any:
+    """``one < two`` of lists: by the first elements that differ."""
+    shorter = min(len(one), len(two))
+    before = len(one) < len(two)
+    for i in range(shorter):
+        if one[i] != two[i]:
+            before = one[i] < two[i]
+            break
+    return before
+
+
+def less_equal(one: Any, two: Any) -> Any:
+    shorter = min(len(one), len(two))
+    before = len(one) <= len(two)
+    for i in range(shorter):
+        if one[i] != two[i]:
+            before = one[i] <= two[i]
+            break
+    return before
+
+
 def concatenated(arrays: Any) -> Any:
     found: list[Any] = []
     for one in arrays:
