@@ -229,6 +229,12 @@ def behind_float_constants(a: Any) -> None:
         a[0] = 1
 
 
+def from_nothing(y: Any) -> None:
+    """`whole`: memory that one form of a kernel made for itself was unbound in the other."""
+    v = np.roll(y[:-1], 2)
+    y[::2] = v[np.arange(1)]
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -270,6 +276,8 @@ def behind_float_constants(a: Any) -> None:
         (largest_kept, (np.array([2**64 - 1, 1], np.uint64),)),
         (behind_float_constants, (np.zeros((3, 2), np.int8),)),
         (behind_float_constants, (np.zeros((0, 2), np.int8),)),
+        (from_nothing, (np.ones(1),)),
+        (from_nothing, (np.ones(2),)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )

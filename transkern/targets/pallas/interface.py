@@ -34,8 +34,6 @@ class Interface(Statements):
         self.vectors: dict[str, str] = {}
         self.masks: dict[str, str] = {}
         self.number_results: dict[str, str] = {}
-        self.results_made: list[str] = []
-        self.started: list[str] = []
         self.live_after = _live(host.program, kernel)
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
         walked = {x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)}
@@ -160,7 +158,6 @@ class Interface(Statements):
         params = [*self.numbers, *tables, *given, *(self.tables[b] for b in lists), *(self.vectors[b] for b in results),
                   *self.number_results.values(), *(module.identifier(b) for b in scratch)]  # fmt: skip
         first = [ast.Expr(call(module.helper("_copy"), [name(starts[b]), name(self.python_of(b))])) for b in started]
-        self.results_made, self.started = [*lists, *results], started
         of = module.fresh(self.kernel.name)
         host.out.append(function(of, params, [*kept, *first, *self.out]))
         outs = [*lists, *results, *self.number_results]

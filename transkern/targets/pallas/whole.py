@@ -33,18 +33,16 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     if depth == 1:  # vectors lie along the lanes
         slots = dict.fromkeys(slots, 1)
     whole = Whole(host, kernel, 2, slots)
-    start, before = len(host.out), dict(host.env)
+    start, before, had = len(host.out), dict(host.env), set(host.defined)
     whole.run()
     made = host.out[start:]
     del host.out[start:]
-    after, defined = host.env, set(host.defined)
-    for of in whole.results_made:
-        host.defined.discard(of) if of not in whole.started else None
-    host.env = before  # the other form starts from what there was before this one
+    after, defined = host.env, host.defined
+    host.env, host.defined = before, had  # the other form starts from what there was before this one
     host.inline(kernel)
     other = host.out[start:]
     del host.out[start:]
-    host.env, host.defined = after, defined
+    host.env, host.defined = after, defined & host.defined  # what either has made for itself, the other lacks
     arrays = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.vectors]
     elements = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.tables]
     work = [sequence([host.size(e) for e in nest]) for nest in _nests(kernel.body, ())]
