@@ -108,9 +108,19 @@ def first_two(x: Any) -> Any:
     return a + b, q
 
 
+def array_that_no_loop_runs_along(x: Any, a: Any, u: Any, z: Any) -> None:
+    """`place_kernels`: the size of an array that a kernel allocates was not handed to it, where only that needs it."""
+    a[1, ::2] = u[::2]
+    for _ in range(1):
+        v = x * 2
+        for k in range(a.shape[1]):
+            assert (k if k else z) >= v[0]
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        *((array_that_no_loop_runs_along, (np.zeros(n, "u8"), np.ones((n, 2)), np.ones(2), np.int8(5))) for n in (0, 2)),
         (first_two, (np.array([3, 1, 2]),)),
         (empty_columns, (np.array([[1.0, 0.0, 2.0], [3.0, 0.0, -4.0]]),)),
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),

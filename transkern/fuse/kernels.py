@@ -239,9 +239,10 @@ def interface(program: n.Program, kernel: n.Kernel) -> tuple[list[n.Buffer], lis
     bound |= {a.name for s in walk(kernel.body) if isinstance(s, n.Compact) for a in s.inner}
     found: dict[str, Var] = {}
     needed = list(exprs(kernel.body))
-    for buffer in buffers + [program.buffers[name] for name in local if name in program.buffers]:
-        for d in buffer.dims[1:]:
-            needed += list(walk_expr(d))
+    dims = [d for buffer in buffers for d in buffer.dims[1:]]  # subscripts do without the first one, but not its memory
+    dims += [d for name, buffer in program.buffers.items() if name in local for d in buffer.dims]
+    for d in dims:
+        needed += walk_expr(d)
     for e in needed:
         if isinstance(e, Var) and e.name not in bound:
             found.setdefault(e.name, e)
