@@ -29,6 +29,7 @@ BATCH = {"cpu": 160, "cuda": 60, "pallas": 60}
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive", "JAX_PLATFORMS": "cpu", "TRANSKERN_CUDA_SIM": "1",
 }  # fmt: skip
+AT_ONCE = 40  # as a user's code is compiled: more take the C compiler longer than the limit
 LIMIT = 120.0  # seconds without a sign of life
 
 
@@ -68,8 +69,10 @@ def worker(target: str, seeds: list[int], full: bool) -> Iterator[dict[str, Any]
         programs = [generate(s) for s in seeds]
         if target == "pallas":
             programs = [_with_few_sizes(p) for p in programs]
-        for report in batch.run(programs):
-            yield {"seed": report.program.seed, "verdict": report.verdict, "message": report.message}
+        size = AT_ONCE if full else max(len(programs), 1)
+        for k in range(0, len(programs), size):
+            for report in batch.run(programs[k : k + size]):
+                yield {"seed": report.program.seed, "verdict": report.verdict, "message": report.message}
 
 
 def _with_few_sizes(program: Any) -> Any:

@@ -130,6 +130,21 @@ def test_computed_as_what_it_is(function: Callable[..., Any], arguments: tuple[A
     alike(function, *arguments)
 
 
+def stored(y: Any, s: float, z: Any, k: int) -> Any:
+    y[0] = min(s, z)
+    chosen = k if s > 1 else y[0]
+    y[1] = chosen
+    return y, chosen
+
+
+@pytest.mark.parametrize("z", [np.float32(1.5), np.float32(0.5), np.float32("nan")])
+@pytest.mark.parametrize(("s", "k"), [(1.0, 0), (2.5, 300), (2.5, -1), (2.0, 7), (float("nan"), 0)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, np.uint64])
+def test_stored_as_what_it_is(dtype: type, s: float, k: int, z: Any) -> None:
+    """A number of Python's that the element's type does not hold is an error, one of NumPy's may be wrapped."""
+    alike(stored, np.ones(2, dtype), s, z, k)
+
+
 def test_the_very_type() -> None:
     """Also where the wider of two types would hold the result."""
     for x in (X, -abs(X)):

@@ -120,7 +120,8 @@ def array_that_no_loop_runs_along(x: Any, a: Any, u: Any, z: Any) -> None:
 @pytest.mark.parametrize(
     "function, arguments",
     [
-        *((array_that_no_loop_runs_along, (np.zeros(n, "u8"), np.ones((n, 2)), np.ones(2), np.int8(5))) for n in (0, 2)),
+        (array_that_no_loop_runs_along, (np.zeros(0, np.uint64), np.ones((0, 2)), np.ones(2), np.int8(5))),
+        (array_that_no_loop_runs_along, (np.zeros(2, np.uint64), np.ones((2, 2)), np.ones(2), np.int8(5))),
         (first_two, (np.array([3, 1, 2]),)),
         (empty_columns, (np.array([[1.0, 0.0, 2.0], [3.0, 0.0, -4.0]]),)),
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend.context import Context
+from transkern.frontend.context import Context, Terminated
 from transkern.frontend.elementwise import (
     as_array,
     broadcast_to,
@@ -26,6 +27,7 @@ from transkern.frontend.values import (
     Record,
     Scalar,
     Seq,
+    Split,
     Static,
     Value,
 )  # fmt: skip
@@ -119,6 +121,8 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
         except (ValueError, OverflowError) as error:
             ctx.guard(b.FALSE, type(error).__name__, str(error).replace("{", "{{").replace("}", "}}"))
         return number
+    if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
+        return _storable_choice(ctx, value.doubt.split, number, dtype, basic)
     python = isinstance(value, Scalar) and value.python
     if not python and (not basic or dtype.startswith("uint")):
         return number
@@ -131,6 +135,21 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
     if number.dtype == "index" or not np.can_cast(number.dtype, dtype):
         check_range(ctx, number if number.dtype == "index" else ctx.let(b.as_index(number), "value"), dtype)
     return number
+
+
+def _storable_choice(ctx: Context, split: Split, number: Expr, dtype: str, basic: bool) -> Expr:
+    """One of two numbers, with the checks of the one that it is."""
+    checks, parts = [], []
+    for side in (split.one, split.two):
+        expr = scalar_expr(ctx, side)
+        with ctx.block() as out, suppress(Terminated):
+            storable(ctx, side, expr, dtype, basic)
+        checks.append(tuple(out))
+        parts.append(b.cast(expr, dtype))
+    if not any(checks):
+        return number
+    ctx.emit(n.If(split.tag, checks[0], checks[1]))
+    return b.where(split.tag, parts[0], parts[1])
 
 
 def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:
