@@ -177,13 +177,17 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
     for thread in threads:
         thread.start()
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    told = time.monotonic()
+    told, shown = time.monotonic(), 0
     with Progress(*columns) as progress:
         rows = {t: progress.add_task(t, total=None) for t in targets}
         while any(thread.is_alive() for thread in threads):
             time.sleep(0.5)
             with lock:
                 found = {t: f"{t:7} {_counts(tally.counts[t])}" for t in targets}
+                failures = tally.failures[shown:]
+            shown += len(failures)
+            for failure in failures:  # at once: a run that is cut short has told what it found
+                progress.console.print(_line(failure), markup=False, highlight=False, soft_wrap=True)
             for t in targets:
                 progress.update(rows[t], description=found[t])
             if not progress.console.is_terminal and time.monotonic() - told > 60:  # no bar in a log: a line a minute
@@ -195,6 +199,11 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
 def _counts(counts: Counter[str]) -> str:
     total = sum(counts.values())
     return f"{total:6} programs: " + ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+
+
+def _line(failure: dict[str, Any]) -> str:
+    last = failure["message"].strip()[-200:]
+    return f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {last}"
 
 
 def explained(failure: dict[str, Any]) -> str:
@@ -247,8 +256,7 @@ def main() -> None:
     for problem, n in tally.refusals.most_common(12):
         print(f"refused {n:4} times: {problem}")
     for failure in tally.failures:
-        last = failure["message"].strip()[-200:]
-        print(f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {last}")
+        print(_line(failure))
     for target in given.target or TARGETS:
         print(f"{target:7} {_counts(tally.counts[target])}", flush=True)
     for failure in tally.failures[: given.shrink]:
