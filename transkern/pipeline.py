@@ -24,6 +24,7 @@ from transkern.fuse.lanes import block_lanes
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
+from transkern.fuse.overlap import overlap_sums
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
 from transkern.fuse.push import push_recurrences
@@ -99,6 +100,7 @@ PASSES: tuple[Pass, ...] = (
     push_recurrences,
     block_lanes,
     simplify_repeated,
+    overlap_sums,  # last of all: sums become parts of other loops
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )

@@ -1,0 +1,96 @@
+"""A next step's sums in the loop that computes what they add up: where it is done, and that Python's bits stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from transkern.fuse.overlap import overlap_sums
+from transkern.pipeline import PASSES, program_of
+
+# the body of a loop over k in range(1, n), in a function of x, t: float64[n]; whether the sum moves
+STEPS = {
+    "elements of the same range": (
+        "s = 0.0\n  for i in range(k):\n   s += t[k - i] * x[i]\n"
+        "  for i in range(k + 1):\n   x[i] = x[i] * 0.75 + s * t[i]", True
+    ),
+    "a sum and a product, from elements": (
+        "s = t[k]\n  p = 1.0\n  for i in range(k):\n   s -= t[k - i] * x[i]\n   p *= x[i] + 1.25\n"
+        "  r = s / (1.0 + p * p)\n  for i in range(k + 1):\n   x[i] = x[i] * 0.75 + r * t[i]", True
+    ),
+    "a loop between, over an array of its own": (
+        "s = 0.0\n  for i in range(k):\n   s += y[i] * x[k - i]\n"
+        "  for i in range(k + 1):\n   z[i] = y[i] - s * y[k - i]\n  for i in range(k + 1):\n   y[i] = z[i]", True
+    ),
+    "the whole array at each step": (
+        "s = 0.0\n  for i in range(n):\n   s += x[i] * x[i]\n  for i in range(n):\n   x[i] = x[i] / (1.0 + s)", True
+    ),
+    "of the element before": (
+        "s = 0.0\n  for i in range(1, n):\n   s += x[i - 1]\n  for i in range(1, n):\n   x[i] = t[i] * s", True
+    ),
+    "of the element behind": (
+        "s = 0.0\n  for i in range(n - 1):\n   s += x[i + 1]\n  for i in range(n - 1):\n   x[i] = t[i] * s", False
+    ),
+    "in reverse": (
+        "s = 0.0\n  for i in range(n):\n   s += x[n - 1 - i]\n  for i in range(n):\n   x[i] = t[i] * s", False
+    ),
+    "another range": (
+        "s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s", False
+    ),
+    "a total over all steps": (
+        "for i in range(n):\n   s += x[i]\n  for i in range(n):\n   x[i] = t[i] * s", False
+    ),
+    "begins with an element that the step before changes": (
+        "s = x[k]\n  for i in range(n):\n   s += x[i]\n  for i in range(n):\n   x[i] = t[i] * s", False
+    ),
+    "changed between": (
+        "s = 0.0\n  for i in range(n):\n   s += x[i]\n  s = s * 0.5\n  for i in range(n):\n   x[i] = t[i] * s", True
+    ),
+    "left early": (
+        "s = 0.0\n  for i in range(n):\n   s += x[i]\n  if s > 2.0:\n   break\n"
+        "  for i in range(n):\n   x[i] = t[i] * s", False
+    ),
+    "elements that cost more than the sum leaves time for": (
+        "s = 0.0\n  for i in range(n):\n   s += x[i]\n"
+        "  for i in range(n):\n   x[i] = t[i] / (2.0 + s / (3.0 + t[i] / (4.0 + s / (5.0 + t[i] / 7.0))))", False
+    ),
+}  # fmt: skip
+
+
+def text(step: str) -> str:
+    return (
+        "import numpy as np\ndef f(x, t):\n n = x.shape[0]\n y = x * 0.5\n z = np.zeros(n)\n s = 0.0\n"
+        f" for k in range(1, n):\n  {step}\n return s, y, z\n"
+    )
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_where(name: str) -> None:
+    step, moves = STEPS[name]
+    program = program_of(text(step), "f", "f(float64[n], float64[n])", PASSES[: PASSES.index(overlap_sums)])
+    assert (overlap_sums(program) != program) == moves
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_python_s_bits(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "steps.py"
+    path.write_text(text(STEPS[name][0]))
+    space: dict[str, Any] = {}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    compiled = transkern.compile(space["f"], target="cpu")
+    for size in (1, 2, 3, 9, 40):
+        rng = np.random.default_rng(size)
+        t = rng.choice([0.5, -0.25, 1.0, -0.0, 5e-324, 0.125], size=size)
+        x = rng.standard_normal(size)
+        for special in (None, np.nan, np.inf, -0.0):
+            mine = x.copy()
+            mine[size // 2] = x[size // 2] if special is None else special
+            theirs = mine.copy()
+            with np.errstate(all="ignore"):
+                got, expected = compiled(mine, t), space["f"](theirs, t)
+            for a, b in zip((*got, mine), (*expected, theirs), strict=True):
+                assert np.asarray(a).tobytes() == np.asarray(b).tobytes()

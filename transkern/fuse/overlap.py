@@ -1,0 +1,178 @@
+"""The sums in order with which a step begins are added up while the step before computes what goes into them:
+
+    for k in 1 .. n:                                  total = …                       (of the first step)
+        total = 0                                     for i in 0 .. 1: total = total + t[i] * x[i]
+        for i in 0 .. k:                              for k in 1 .. n:
+            total = total + t[i] * x[i]       to          …
+        …                                                 if k + 1 < n:
+        for i in 0 .. k + 1:                                  next = 0
+            x[i] = …                                          for i in 0 .. k + 1:
+                                                                  x[i] = …
+                                                                  next = next + t[i] * x[i]
+                                                              total = next
+                                                          else:
+                                                              for i in 0 .. k + 1: x[i] = …
+
+Additions in order wait for each other, and a processor has time for a dozen other operations meanwhile: the elements
+are computed for nothing, and are at hand. Legal where the two loops run over one range, and where no iteration of the
+sums reads what a later one of the elements stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from transkern.analysis.accesses import Level
+from transkern.analysis.dependence import Carried
+from transkern.analysis.verdicts import Walk
+from transkern.fuse.copies import with_names, with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.ops import OPS
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    exprs,
+    map_block,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+)
+
+_OPERATIONS = 24
+"""Loads, stores and costs of operations of an iteration, at most: what is done while its additions wait."""
+
+
+def overlap_sums(program: n.Program) -> n.Program:
+    """The program with sums of a next step in the loops that compute what they add up."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    state = _Overlapping(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step: variables begin, and are summed up in a loop; what comes between; the loop over elements at its end."""
+
+    starts: tuple[n.Assign, ...]
+    sums: n.Loop
+    between: tuple[n.Stmt, ...]
+    elements: n.Loop
+
+
+class _Overlapping(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.names, self.variables = Names.of(program), dict(program.variables)
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if not (isinstance(s, n.Loop) and s.kind == "sequential" and s.step == b.ONE):
+            return [self.inside(s)]
+        step = _step(s)
+        return [self.inside(s)] if step is None or not self.legal(s, step) else self.overlapped(s, step)
+
+    def legal(self, s: n.Loop, step: _Step) -> bool:
+        """Whether the next step's sums may be added up where this step's elements are computed."""
+        if _later(step.sums.stop, s) != step.elements.stop or _later(step.sums.start, s) != step.elements.start:
+            return False
+        stored = buffers_written(step.elements)
+        if any(stored & buffers_read(x.value) for x in step.starts):
+            return False
+        saved = self.facts, self.lets
+        self.forget(s.body)
+        self.levels.append(Level(s.axis, s.start, s.stop, 1))
+        carried = Carried(self.program.buffers, self.joined(s, step, {}), self.surroundings())
+        too_early = any(not meeting.first.write for meeting in carried.meetings())  # read before it is stored
+        self.levels.pop()
+        self.facts, self.lets = saved
+        return not too_early
+
+    def joined(self, s: n.Loop, step: _Step, names: Mapping[str, str]) -> n.Loop:
+        """The loop over this step's elements with the next step's sums, kept in variables under other `names`."""
+        sums = with_own_names(step.sums, self.names, {}, {})
+        axis = Var(step.elements.axis)
+        body = (*step.elements.body, *_of_next(_with_values(sums.body, {sums.axis: axis}), s, names))
+        return replace(step.sums, axis=axis.name, start=step.elements.start, stop=step.elements.stop, body=body)
+
+    def overlapped(self, s: n.Loop, step: _Step) -> list[n.Stmt]:
+        names = {x.name: self.names.fresh(x.name) for x in step.starts}
+        for name, new in names.items():
+            self.variables[new] = self.variables[name]
+        sums = with_own_names(step.sums, self.names, {}, {})
+        before = _with_values((*step.starts, sums), {s.axis: s.start})
+        meanwhile = (
+            *_of_next(step.starts, s, names),
+            self.joined(s, step, names),
+            *(n.Assign(x.name, Var(names[x.name], self.variables[x.name]), span=x.span) for x in step.starts),
+        )
+        alone = with_own_names(step.elements, self.names, {}, {})
+        last = n.If(b.compare("less", b.add(Var(s.axis), b.ONE), s.stop), meanwhile, (alone,), span=step.elements.span)
+        loop = replace(s, body=(*step.between, last))
+        runs = b.compare("less", s.start, s.stop)
+        return [*before, loop] if runs == b.TRUE else [n.If(runs, (*before, loop), (), span=s.span)]
+
+
+def _step(s: n.Loop) -> _Step | None:
+    """The parts of an iteration that begins with sums and ends with a loop over elements, cheap enough together."""
+    count = next((k for k, x in enumerate(s.body) if not isinstance(x, n.Assign)), len(s.body))
+    starts = tuple(x for x in s.body[:count] if isinstance(x, n.Assign))
+    if len(s.body) < count + 2 or any(isinstance(x, _EXITS) for x in walk(s.body)):
+        return None
+    sums, *between = s.body[count:]
+    handed: list[n.Stmt] = []  # what the step hands on of its variables: may as well be said before the elements
+    while isinstance(between[-1], n.Assign) and len(between) > 1:
+        handed.insert(0, between.pop())
+    elements = between.pop()
+    if not (isinstance(sums, n.Loop) and isinstance(elements, n.Loop)) or (sums.kind, elements.kind) != (
+        "sequential", "parallel",
+    ):  # fmt: skip
+        return None
+    if any(x.step != b.ONE for x in (sums, elements)) or not all(isinstance(x, (n.Let, n.Assign)) for x in sums.body):
+        return None
+    if not all(isinstance(x, (n.Let, n.Store)) for x in elements.body) or not _cheap((*sums.body, *elements.body)):
+        return None
+    added = {x.name for x in sums.body if isinstance(x, n.Assign)}
+    begun = {x.name for x in starts}
+    if not added <= begun or any(begun & variables_read(x.value) for x in starts):
+        return None
+    if any(begun & scalars_set(x) for x in (*between, *handed)):
+        return None
+    if any(_order_matters(x, elements) for x in handed):
+        return None
+    return _Step(starts, sums, (*between, *handed), elements)
+
+
+def _order_matters(s: n.Stmt, elements: n.Loop) -> bool:
+    return bool(scalars_set(s) & scalars_used(elements) or buffers_used(s) & buffers_written(elements))
+
+
+_EXITS = (n.Guard, n.Return, n.Break, n.Continue)
+
+
+def _cheap(body: tuple[n.Stmt, ...]) -> bool:
+    """Whether there is time for the statements while an addition waits for the one before."""
+    loads = sum(isinstance(e, Load) for e in exprs(body))
+    stores = sum(isinstance(x, n.Store) for x in body)
+    operations = [e for e in exprs(body) if isinstance(e, Apply) and e.dtype != "index"]
+    return loads + stores + sum(OPS[e.op].cost if e.op in OPS else 1 for e in operations) <= _OPERATIONS
+
+
+def _later(e: Expr, s: n.Loop) -> Expr:
+    """The expression as the next iteration of `s` has it."""
+    return b.substitute(e, {s.axis: b.add(Var(s.axis), b.ONE)})
+
+
+def _of_next(body: tuple[n.Stmt, ...], s: n.Loop, names: Mapping[str, str]) -> tuple[n.Stmt, ...]:
+    """The statements of the next iteration of `s`, with variables under other `names`."""
+    return with_names(_with_values(body, {s.axis: b.add(Var(s.axis), b.ONE)}), names)
+
+
+def _with_values(body: tuple[n.Stmt, ...], values: Mapping[str, Expr]) -> tuple[n.Stmt, ...]:
+    return map_block(body, lambda e: values.get(e.name) if isinstance(e, Var) else None)
