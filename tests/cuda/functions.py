@@ -168,6 +168,17 @@ def powers(a, x, steps):
     return x
 
 
+@case([(vector(40), vector(40)), (vector(1), vector(1)), (vector(1300)[:90], vector(90))], 1e-4)
+def sums_and_elements(t, x):
+    for k in range(1, x.shape[0]):
+        error = 0.0
+        for i in range(k):
+            error += t[k - i] * x[i]
+        for i in range(k + 1):
+            x[i] = x[i] * 0.5 + error * t[i]
+    return x
+
+
 @case([(matrix(20, 33),)], 1e-5)
 def recurrence_in_rows(x):
     y = np.zeros_like(x)

@@ -26,7 +26,7 @@ __all__ = ["recorder"]
 _BY_NAME = {function.__name__: (function, calls) for function, calls, _ in functions.CASES}
 _FORMS = (
     "filtered_rows", "running", "extremes", "by_row", "relaxed", "powers", "greedy", "selection_sort",
-    "checked_in_order",
+    "checked_in_order", "sums_and_elements",
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_form(name: str, kind: Literal["memory", "race"], recorder: Recorder) ->
     run_checked(program, args, recorder, kind)
 
 
-@pytest.mark.parametrize("name", ["relaxed", "powers"])
+@pytest.mark.parametrize("name", ["relaxed", "powers", "sums_and_elements"])
 def test_no_barrier_is_there_for_nothing(name: str, recorder: Recorder) -> None:
     function, calls = _BY_NAME[name]
     program = program_from(Path(functions.__file__).read_text(), types_of(function.__name__, calls[0]))
@@ -72,6 +72,14 @@ def test_no_barrier_is_there_for_nothing(name: str, recorder: Recorder) -> None:
             code[:at] + " " * len("group.sync();") + code[at + len("group.sync();") :], launches, arrays, "race"
         )
         assert not report.ok and "race" in report.text
+
+
+def test_a_barrier_before_a_loop_is_not_in_it() -> None:
+    function, calls = _BY_NAME["sums_and_elements"]
+    code, _ = emit(program_from(Path(functions.__file__).read_text(), types_of(function.__name__, calls[0])))
+    start = code.index("for i in range(k):")
+    assert "group.sync();" in code[start - 200 : code.index("{", start)]
+    assert "group.sync();" not in code[code.index("{", start) : code.index("}", start)]
 
 
 @pytest.mark.parametrize("kind", ["memory", "race"])

@@ -9,7 +9,7 @@ spread over the threads, or over the group's warps where an iteration has enough
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -29,6 +29,17 @@ from transkern.targets.cuda.barriers import ALL, ANY, FIRST, Access, Spread, any
 from transkern.targets.cuda.body import LOCAL_BYTES, Body, Unit, has_guards
 from transkern.targets.cuda.nests import has_parallel, nest, rows_for_warps, search
 from transkern.targets.cuda.spelling import TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a kernel had been printed: lines, checks, the user's line told last, and what was pending."""
+
+    lines: int
+    guards: int
+    last_line: int
+    depth: int
+    pending: frozenset[Access]
 
 
 class GroupBody(Body):
@@ -62,9 +73,32 @@ class GroupBody(Body):
         """The threads have waited for each other; what was touched `since` is known to no other."""
         self.pending, self.meets = set(since), True
 
-    def repeated(self, body: Callable[[], None]) -> None:
-        """Prints what is run again and again: its end, and each `continue`, comes before its start, too."""
-        mark, last, guards, before = len(self.lines), self.last_line, len(self.unit.guards), anywhere(self.pending)
+    def repeated(self, head: str, body: Callable[[], None]) -> None:
+        """Prints a loop. Where a barrier in it only parts its first iteration from what came before the loop, it stands
+        in front instead."""
+        before, began = set(self.pending), self.mark()
+        self.iterated(head, body)
+        inside = self.barriers_since(began)
+        if not inside or not before:
+            return
+        lines, guards = self.lines[began.lines :], self.unit.guards[began.guards :]
+        ended = self.pending, self.last_line, self.stored_until
+        self.back_to(began)
+        self.line(f"{self.group}.sync();")
+        self.met()
+        after = self.mark()
+        self.iterated(head, body)
+        if self.barriers_since(after) < inside:
+            return
+        self.back_to(began)
+        self.lines += lines
+        self.unit.guards += guards
+        self.pending, self.last_line, self.stored_until = ended
+
+    def iterated(self, head: str, body: Callable[[], None]) -> None:
+        """What is run again and again: its end, and each `continue`, comes before its start, too."""
+        self.open(head)
+        began, before = self.mark(), anywhere(self.pending)
         self.pending = before
         self.left.append(set())
         while True:
@@ -74,10 +108,21 @@ class GroupBody(Body):
             again = anywhere(self.pending) | self.continued.pop()
             if again <= entry:
                 break
+            self.back_to(began)
             self.pending = entry | again
-            del self.lines[mark:], self.unit.guards[guards:]
-            self.last_line, self.stored_until = last, -1
         self.pending |= before | self.left.pop()  # the body may not run at all
+        self.close()
+
+    def mark(self) -> Mark:
+        return Mark(len(self.lines), len(self.unit.guards), self.last_line, self.depth, frozenset(self.pending))
+
+    def back_to(self, mark: Mark) -> None:
+        """Forgets what has been printed since."""
+        del self.lines[mark.lines :], self.unit.guards[mark.guards :]
+        self.last_line, self.stored_until, self.depth, self.pending = mark.last_line, -1, mark.depth, set(mark.pending)
+
+    def barriers_since(self, mark: Mark) -> int:
+        return sum(line.strip() == f"{self.group}.sync();" for line in self.lines[mark.lines :])
 
     def reads(self, *values: Expr) -> set[Access]:
         return reads(values, self.written, ALL)
@@ -200,9 +245,7 @@ class GroupBody(Body):
         if s.kind == "sequential":
             self.source(s)
             self.touch(self.reads(s.start, s.stop, s.step))
-            self.open(self.header(s))
-            self.repeated(lambda: self.again(s.stop, s.body))
-            self.close()
+            self.repeated(self.header(s), lambda: self.again(s.stop, s.body))
             self.leave_if_failed(s)
         elif (found := search(s)) is not None:
             self.search(s, found)
@@ -226,9 +269,7 @@ class GroupBody(Body):
             self.block(s.body)
             self.scopes.pop()
 
-        self.open("for (;;)")
-        self.repeated(body)
-        self.close()
+        self.repeated("for (;;)", body)
         self.leave_if_failed(s)
 
     def alloc(self, s: n.Stmt, buffer: str) -> None:
