@@ -22,16 +22,23 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     lists_of_lists,
     lists_of_numbers,
     nones,
+    random_numbers,
     shared_memory,
     shrinking,
 )
+from tests.language.random_numbers import Sim
 from tests.language.registry import CASES, Case
+from transkern.runtime.generators import state_of
 
 
 def difference(got: Any, wanted: Any, tolerance: float) -> str:
     """What differs between two results, or nothing."""
     if type(got) is not type(wanted):
         return f"{type(got)} instead of {type(wanted)}"
+    if isinstance(wanted, (np.random.Generator, np.random.RandomState)):
+        return difference(state_of(got), state_of(wanted), 0.0)
+    if isinstance(wanted, Sim):
+        return difference(vars(got), vars(wanted), tolerance)
     if isinstance(wanted, dict):
         return difference(list(got.items()), list(wanted.items()), tolerance)
     if isinstance(wanted, (list, tuple)):

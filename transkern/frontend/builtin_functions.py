@@ -38,6 +38,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     Function,
+    Generator,
     GrowingList,
     Hashed,
     Kind,
@@ -544,6 +545,9 @@ def _isinstance(ctx: Context, a: Arguments) -> Value:
 
 def _python_type(ctx: Context, value: Value) -> set[str]:
     match value:
+        case Generator(kind=kind):
+            name = "Generator" if kind == "PCG64" else "RandomState"
+            return {name, f"random.{name}"}
         case Array() | Concatenation():
             return {"ndarray"}
         case Static(v):

@@ -136,6 +136,7 @@ class Context:
         self.paths: dict[int, str] = {}  # those that are arguments: how they are reached (``model.layers``)
         self.given: dict[int, Value] = {}  # what was in them at the call
         self.tokens = 0
+        self.global_generator = ""  # the memory that says in what order NumPy's one generator is drawn from
         self.made_at: dict[int, tuple[int, ...]] = {}  # the loops around the making of each
         self.changed_at: dict[int, list[tuple[int, ...]]] = {}  # those around changes of it
         self.handed: set[int] = set()  # those whose contents have been copied into a list

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, broadcast_dims, convert, scalar_expr
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import write
-from transkern.frontend.values import Array, Generator, Scalar, Static, Value
+from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
@@ -40,11 +40,32 @@ _DRAWS = {
     "poisson": ("lam=1.0", "int64", True),
     "binomial": ("n p", "int64", True),
     "geometric": ("p", "int64", True),
+    "triangular": ("left mode right", "float64", True),
+    "vonmises": ("mu kappa", "float64", True),
+    "power": ("a", "float64", True),
+    "wald": ("mean scale", "float64", True),
+    "f": ("dfnum dfden", "float64", True),
+    "zipf": ("a", "int64", True),
+    "logseries": ("p", "int64", True),
+    "negative_binomial": ("n p", "int64", True),
+}
+_VECTORS = {
+    # name: (parameters, the one whose length is that of a draw, the dtype of a draw)
+    "multivariate_normal": ("mean cov", "mean", "float64"),
+    "dirichlet": ("alpha", "alpha", "float64"),
+    "multinomial": ("n pvals", "pvals", "int64"),
 }
 _LAST = {
     "random": "size dtype out", "standard_normal": "size dtype out", "standard_exponential": "size dtype method out",
 }  # fmt: skip
-METHODS = (*_DRAWS, "integers", "permutation", "choice", "shuffle")
+METHODS = (*_DRAWS, "integers", "permutation", "choice", "shuffle", *_VECTORS)
+_LEGACY_METHODS = {
+    "rand": "random_sample", "randn": "standard_normal", "random_sample": "random_sample", "random": "random_sample",
+    "ranf": "random_sample", "sample": "random_sample",
+}  # fmt: skip
+"""What `RandomState` has other names for."""
+LEGACY = (*(m for m in METHODS if m != "integers"), *_LEGACY_METHODS, "randint", "seed")
+STATE_WORDS = {"PCG64": 6, "MT19937": 627, "global": 1}
 
 
 @handles("numpy.random.default_rng", names="seed")
@@ -54,14 +75,50 @@ def _default_rng(ctx: Context, a: Arguments) -> Value:
         return seed
     if seed is None:
         ctx.fail("np.random.default_rng without a seed", "give it one, or draw outside and pass the numbers in")
-    state = ctx.buffer("generator", "uint64", (b.index(6),))
-    ctx.emit(n.Alloc(state.name))
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
         ctx.guard(b.FALSE, "TypeError", "SeedSequence expects int or sequence of ints for entropy")
-    held = _held(ctx, convert(given, "int64"), "seed")
-    ctx.emit(n.Library("seeded", (state.name,), (held.base,)))
-    return Generator(state.name)
+    return _seeded(ctx, given, "PCG64")
+
+
+@handles("numpy.random.RandomState", names="seed")
+def _random_state(ctx: Context, a: Arguments) -> Value:
+    seed = a.get("seed")
+    if seed is None:
+        ctx.fail("np.random.RandomState without a seed", "give it one, or draw outside and pass the numbers in")
+    given = as_array(ctx, seed)
+    if not given.dtype.startswith(("int", "uint")):
+        ctx.fail("a seed that is no integer", "give it an integer")
+    return _seeded(ctx, given, "MT19937")
+
+
+def _seeded(ctx: Context, seed: Array, kind: str) -> Generator:
+    state = ctx.buffer("generator", "uint64", (b.index(STATE_WORDS[kind]),))
+    ctx.emit(n.Alloc(state.name))
+    held = _held(ctx, convert(seed, "int64"), "seed")
+    ctx.emit(n.Library("seeded", (state.name,), (held.base,), (("kind", kind),)))
+    return Generator(state.name, kind)
+
+
+def _global(ctx: Context) -> Generator:
+    """The generator behind ``np.random.rand()``, which all of a process share."""
+    if not ctx.global_generator:
+        ctx.global_generator = ctx.fresh("global_generator")
+    name = ctx.global_generator
+    if name not in ctx.buffers:
+        ctx.buffers[name] = n.Buffer(name, "uint64", (b.index(STATE_WORDS["global"]),))
+    return Generator(name, "global")
+
+
+def _register(name: str) -> None:
+    def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        return draw(ctx, _global(ctx), name, args, keywords)
+
+    TABLE[f"numpy.random.{name}"] = run
+
+
+for _name in LEGACY:
+    _register(_name)
 
 
 def _held(ctx: Context, value: Array, base: str) -> Array:
@@ -77,7 +134,23 @@ def draw(
     ctx: Context, generator: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     """A call of one of the generator's methods."""
+    legacy = generator.kind != "PCG64"
+    if legacy:
+        if name in ("rand", "randn") and not keywords:
+            args = [Seq(tuple(args))] if args else []
+        name = _LEGACY_METHODS.get(name, name)
+        if name in ("integers", "default_rng"):
+            ctx.fail(f"`.{name}` of a RandomState")
     match name:
+        case "randint" if legacy:
+            return _randint(ctx, generator, args, keywords)
+        case "seed" if legacy:
+            return _seed(ctx, generator, args, keywords)
+        case "random_sample" if legacy:
+            a = Arguments(ctx, "random_sample", ("size",), args, keywords)
+            return _result(ctx, _step(ctx, generator, name, [], _size(ctx, a), "float64"), True)
+        case _ if name in _VECTORS:
+            return _vectors(ctx, generator, name, args, keywords)
         case "integers":
             return _integers(ctx, generator, args, keywords)
         case "permutation" | "shuffle":
@@ -88,9 +161,9 @@ def draw(
             ctx.fail(f"`.{name}` of a random generator", f"supported: {', '.join(METHODS)}")
     described, dtype, python = _DRAWS[name]
     parameters = [p.partition("=") for p in described.split()]
-    last = _LAST.get(name, "size").split()
+    last = _LAST.get(name, "size").split() if not legacy else ["size"]
     a = Arguments(ctx, f"Generator.{name}", [*(p for p, _, _ in parameters), *last], args, keywords)
-    if a.get("method") is not None or a.get("out") is not None:
+    if not legacy and (a.get("method") is not None or a.get("out") is not None):
         ctx.fail(f"`{a.name}` with method= or out=")
     values = []
     for parameter, _, default in parameters:
@@ -98,11 +171,11 @@ def draw(
         if given is None and not default:
             a.need(parameter)
         values.append(as_array(ctx, given if given is not None else Static(float(default))))
-    dtype = dtype_of(ctx, a.get("dtype"), dtype)
+    dtype = dtype_of(ctx, None if legacy else a.get("dtype"), dtype)
     values = [convert(v, "int64" if name == "binomial" and k == 0 else "float64") for k, v in enumerate(values)]
     dims = _size(ctx, a, [v.dims for v in values])
-    made = _step(ctx, generator, name, values, dims, dtype, _typed(name, dtype))
-    return _result(ctx, made, python and a.get("dtype") is None)
+    made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
+    return _result(ctx, made, python and (legacy or a.get("dtype") is None))
 
 
 def _typed(name: str, dtype: str) -> str:
@@ -118,17 +191,19 @@ def _size(ctx: Context, a: Arguments, shapes: Sequence[tuple[Expr, ...]] = ()) -
 
 def _step(
     ctx: Context, generator: Generator, name: str, values: Sequence[Array], dims: tuple[Expr, ...], dtype: str,
-    more: str = "", only: str = "", sized: bool = True,
+    more: str = "", only: str = "", sized: bool = True, then: str = "",
 ) -> Array:  # fmt: skip
-    """A draw; `more` and `only` are texts for the call, over the parameters ``a``."""
+    """A draw; `more`, `only` and `then` are texts for the call and what follows it, over the parameters ``a``."""
     ins = [_held(ctx, v, "parameter") for v in values]
     out = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(out.name))
     names = (generator.state, *(v.base for v in ins))
     ctx.before_write(generator.state)
     taken = only or ", ".join(f"a[{k}]" for k in range(len(ins)))
-    call = f"{name}({taken}{', ' if taken and sized else ''}{'shape' if sized else ''}{more})"
-    ctx.emit(n.Library("drawn", (out.name, generator.state), names, (("call", call),)))
+    shape = "" if not sized else "shape" if generator.kind == "PCG64" else "size=shape or None"
+    call = f"{name}({', '.join(part for part in (taken, shape) if part)}{more}){then}"
+    attributes = (("call", call), ("kind", generator.kind))
+    ctx.emit(n.Library("drawn", (out.name, generator.state), names, attributes))
     return ctx.whole(out)
 
 
@@ -154,6 +229,45 @@ def _integers(ctx: Context, generator: Generator, args: Sequence[Value], keyword
         f", endpoint={a.flag('endpoint')}, dtype='{dtype}'",
     )  # fmt: skip
     return _result(ctx, made, False)
+
+
+def _randint(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    a = Arguments(ctx, "randint", ("low", "high", "size", "dtype"), args, keywords)
+    low, high = a.need("low"), a.get("high")
+    if high is None:
+        low, high = Static(0), low
+    values = [convert(as_array(ctx, v), "int64") for v in (low, high)]
+    dtype = dtype_of(ctx, a.get("dtype"), "int64")
+    dims = _size(ctx, a, [v.dims for v in values])
+    made = _step(ctx, generator, "randint", values, dims, dtype, f", dtype='{dtype}'")
+    return _result(ctx, made, a.get("dtype") is None)
+
+
+def _seed(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    a = Arguments(ctx, "seed", ("seed",), args, keywords)
+    given = a.get("seed")
+    seeds = [] if given is None else [convert(as_array(ctx, given), "int64")]
+    _step(ctx, generator, "seed", seeds, (), "int64", sized=False, then=" or 0")
+    return Static(None)
+
+
+def _vectors(
+    ctx: Context, generator: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """Draws that are vectors."""
+    described, like, dtype = _VECTORS[name]
+    a = Arguments(ctx, name, (*described.split(), "size"), args, keywords)
+    values, width = [], None
+    for parameter in described.split():
+        value = convert(as_array(ctx, a.need(parameter)), "int64" if parameter == "n" else "float64")
+        width = value.dims[-1] if parameter == like and value.ndim == 1 else width
+        values.append(value)
+    if width is None or (name == "multinomial" and values[0].ndim):
+        ctx.fail(f"`{name}` of such parameters", "draw one kind of vector at a time")
+    size = a.get("size")
+    dims = () if size is None else _size(ctx, a)
+    shape = "shape[:-1]" if generator.kind == "PCG64" else "shape[:-1] or None"
+    return _step(ctx, generator, name, values, (*dims, width), dtype, f", size={shape}", sized=False)
 
 
 def _permutation(
@@ -192,5 +306,5 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
     dims = _size(ctx, a)
     dtype = given.dtype if given.ndim else "int64"
     made = _step(ctx, generator, "choice", values, dims, dtype, more, "a[0]" if given.ndim else "int(a[0])")
-    return _result(ctx, made, False)
+    return _result(ctx, made, not given.ndim)
 

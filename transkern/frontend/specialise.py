@@ -27,6 +27,7 @@ from transkern.frontend.values import (
     Array,
     Dict,
     Function,
+    Generator,
     GrowingList,
     Record,
     Scalar,
@@ -120,9 +121,10 @@ def _translate(
     params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
     ctx.captured = [(k, v) for k, v in ctx.captured if k in ctx.buffers]  # else what needed it was translated otherwise
     params += [n.ArrayParam(k, v.dtype.name, ctx.buffers[k].dims) for k, v in ctx.captured]
+    made = [n.Alloc(ctx.global_generator)] if ctx.global_generator in ctx.buffers else []
     program = n.Program(
         function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
-        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *_allocations(ctx, _read(ctx))),
+        (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *made, *_allocations(ctx, _read(ctx))),
         scope.lines,
         scope.file, tuple(ctx.assumptions), tuple(ctx.changes), tuple(np.ascontiguousarray(v) for _, v in ctx.captured),
     )  # fmt: skip
@@ -150,6 +152,10 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
                     return Seq(items)
                 case "list":
                     contents = Seq(items, "list")
+                case "generator":
+                    (state,) = items
+                    assert isinstance(state, Array)
+                    return Generator(state.base, keys[0])
                 case "dict":
                     contents = Dict(keys, items)
                 case _:
@@ -166,6 +172,8 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
 
 def _part_names(name: str, kind: StructType) -> list[str]:
     """As `runtime.structures.shape_of` names the parts."""
+    if kind.kind == "generator":
+        return [name]
     if kind.kind in ("tuple", "list"):
         return [f"{name}_{k}" for k in range(len(kind.items))]
     if kind.kind == "record":

@@ -121,6 +121,8 @@ class StructType:
                 return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
             case "list":
                 return f"[{', '.join(inner)}]"
+            case "generator":
+                return "Generator" if self.keys == ("PCG64",) else "RandomState"
             case "dict":
                 return "{" + ", ".join(f"{k!r}: {t}" for k, t in zip(self.keys, inner, strict=True)) + "}"
             case _:
@@ -135,6 +137,8 @@ def structured(shape: Any, leaves: Iterator[ArgType]) -> ArgType:
     """The type of an argument of this `runtime.structures.Shape`, from the types of its leaves in order."""
     if shape.kind == "leaf":
         return next(leaves)
+    if shape.kind == "generator":
+        return StructType(shape.kind, (next(leaves),), shape.keys)
     if shape.kind == "numbers":
         found = next(leaves)
         assert isinstance(found, ArrayType)

@@ -392,9 +392,11 @@ class Unbound:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """``np.random.default_rng(seed)``: the buffer that holds its state."""
+    """``np.random.default_rng(seed)``: the buffer that holds its state. A `RandomState` is of `kind` ``MT19937``, the
+    one behind ``np.random.rand()`` ``global``."""
 
     state: str
+    kind: str = "PCG64"
 
 
 Value: TypeAlias = (

@@ -79,11 +79,12 @@ def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
     """Whether nobody can tell that the statement did not run before an error."""
     if buffers_written(s) & arguments:
         return False
-    return not any(isinstance(x, (n.Guard, n.Return, n.While, n.Break, n.Continue)) or _prints(x) for x in walk((s,)))
+    return not any(isinstance(x, (n.Guard, n.Return, n.While, n.Break, n.Continue)) or _is_seen(x) for x in walk((s,)))
 
 
-def _prints(s: n.Stmt) -> bool:
-    return isinstance(s, n.Library) and s.name == "print"
+def _is_seen(s: n.Stmt) -> bool:
+    """Whether a library step has an effect besides its outputs: it prints, or draws from NumPy's one generator."""
+    return isinstance(s, n.Library) and (s.name == "print" or ("kind", "global") in s.attributes)
 
 
 def unify_sizes(program: n.Program) -> n.Program:

@@ -93,10 +93,29 @@ _STATE = (
 )
 """A draw from a generator whose state is six words: what was drawn, and the state afterwards."""
 
+_LEGACY_WORDS = (
+    "(lambda s: np.concatenate((s['state']['key'], (s['state']['pos'], s['has_gauss']), "
+    "np.array([s['gauss']]).view('uint64')), dtype='uint64', casting='unsafe'))(r.get_state(legacy=False))"
+)
+_LEGACY_STATE = (
+    "(lambda r, a, shape: (r.{call}, " + _LEGACY_WORDS + "))((lambda r, s: (r.set_state(dict(bit_generator='MT19937', "
+    "state=dict(key=s[:624].astype('uint32'), pos=int(s[624])), has_gauss=int(s[625]), "
+    "gauss=s[626:].view('float64')[0])), r)[1])(np.random.RandomState(0), {state}), [{parameters}], {out}.shape)"
+)
+"""A draw from a `RandomState`: 624 words, a position, and the second number of a pair of normal ones."""
+
+_GLOBAL_STATE = "(lambda a, shape: (np.random.{call}, 0))([{parameters}], {out}.shape)"
+"""A draw from NumPy's one generator for all; its memory only says in what order."""
+
+_DRAWN = {"PCG64": _STATE, "MT19937": _LEGACY_STATE, "global": _GLOBAL_STATE}
+
 _SEED = (
     "(lambda s: np.array([s['state']['state'] >> 64, s['state']['state'] % 2**64, s['state']['inc'] >> 64, "
     "s['state']['inc'] % 2**64, 0, 0], 'uint64'))(np.random.PCG64({0}{get}.tolist()).state)"
 )
+
+
+_LEGACY_SEED = "(lambda r: " + _LEGACY_WORDS + ")(np.random.RandomState({0}{get}))"
 
 
 def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[str, Any], ...]) -> str:
@@ -106,9 +125,10 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
         given = {**dict(attributes), "get": get}
         if name == "drawn":
             given |= {"state": f"{ins[0]}{get}", "parameters": ", ".join(f"{i}{get}" for i in ins[1:])}
-            text = _STATE.format(**given)
+            text = _DRAWN[given["kind"]].format(**given)
             return f"map(cp.asarray, {text})" if get else text
-        return f"cp.asarray({_SEED.format(*ins, **given)})" if get else _SEED.format(*ins, **given)
+        seeded = {"PCG64": _SEED, "MT19937": _LEGACY_SEED}[given["kind"]].format(*ins, **given)
+        return f"cp.asarray({seeded})" if get else seeded
     if name == "attempt":  # a step whose LinAlgError is told by its last output
         given = dict(attributes)
         made = f"(lambda n: (exec({_ATTEMPT!r}, n), n['attempt'])[1])({{'np': {module}}})"

@@ -231,6 +231,7 @@ class Compiled:
                 if wanted != shapes:  # a list whose numbers are constants is taken apart in another way
                     shapes, values = wanted, structures.taken_apart(wanted, whole)
                 names = [name for shape in shapes for name in shape.leaves()]
+                demands.update(structures.state_demands(shapes))
                 demands |= {n for n in names if n.rpartition("_")[0] in demands}
             seen = [described(v) for v in values]
             key_types: tuple[Any, ...] = types_of(names, seen, demands, shared)
@@ -258,7 +259,11 @@ class Compiled:
             if target != "cpu":
                 self._check_device_call(found, names, values)
             extra = [owners[name] for name in found.objects]
-            result = found.call(*values, *extra)
+            if shapes is not None and structures.has_generators(shapes):
+                with structures.drawn_from(shapes, whole, values):
+                    result = found.call(*values, *extra)
+            else:
+                result = found.call(*values, *extra)
             if result is not NotImplemented:
                 if target == "cpu" and not shared:
                     if shapes is None:
@@ -284,7 +289,7 @@ class Compiled:
         self, found: Specialisation, leaf_types: Sequence[Any], shapes: tuple[structures.Shape, ...]
     ) -> None:
         """The next call with arguments of this structure goes straight to the code."""
-        call = _guarded(found, leaf_types)
+        call, has_generators = _guarded(found, leaf_types), structures.has_generators(shapes)
 
         def again(values: Sequence[Any]) -> Any:
             try:
@@ -292,7 +297,12 @@ class Compiled:
             except structures.Mismatch:
                 return NotImplemented
             owners = structures.containers(shapes, values) if found.objects or found.changes else {}
-            result = call(*leaves, *[owners[name] for name in found.objects])
+            extra = [owners[name] for name in found.objects]
+            if has_generators:
+                with structures.drawn_from(shapes, values, leaves):
+                    result = call(*leaves, *extra)
+            else:
+                result = call(*leaves, *extra)
             return result if result is NotImplemented else _put_back(found, result, owners)
 
         self._shaped.setdefault(len(shapes), []).insert(0, again)

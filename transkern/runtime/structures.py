@@ -8,12 +8,14 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from transkern.errors import CompileError
+from transkern.runtime import generators
 
 _DEEP, _MANY = 8, 512
 
@@ -27,8 +29,9 @@ class Shape:
     """How an argument is made up.
 
     `kind` is ``leaf``, ``numbers`` (a list of Python numbers of one type: `keys` names it), ``opaque`` (nothing that
-    can take part: used nowhere, it does no harm), ``tuple``, ``list``, ``dict`` (with its `keys`) or ``record`` (an
-    instance of `of` whose attributes are `keys`).
+    can take part: used nowhere, it does no harm), ``generator`` (of random numbers, of a kind that `keys` names: its
+    state is passed), ``tuple``, ``list``, ``dict`` (with its `keys`) or ``record`` (an instance of `of` whose
+    attributes are `keys`).
     """
 
     path: str
@@ -39,7 +42,7 @@ class Shape:
 
     def leaves(self) -> Iterator[str]:
         """The names of what is passed on."""
-        if self.kind in ("leaf", "numbers"):
+        if self.kind in ("leaf", "numbers", "generator"):
             yield self.path
         for item in self.items:
             yield from item.leaves()
@@ -78,6 +81,8 @@ def shape_of(path: str, value: Any, above: tuple[int, ...] = ()) -> Shape:
     if _is_object(value):
         found = attributes_of(value)
         return Shape(path, "record", tuple(found), type(value), inner(list(found), list(found.values())))
+    if kind := generators.kind_of(value):
+        return Shape(path, "generator", (kind,))
     if above[1:] and not _is_leaf(value):
         return Shape(path, "opaque", (type(value).__name__,))
     return Shape(path, "leaf")
@@ -143,6 +148,11 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
             return
         case "opaque":
             return
+        case "generator":
+            if generators.kind_of(value) != shape.keys[0]:
+                raise Mismatch
+            out.append(generators.state_of(value))
+            return
         case "numbers":
             if type(value) is not list or _common_type(value) != shape.keys[0] or len(value) < 2:
                 raise Mismatch
@@ -175,7 +185,7 @@ def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]
     found: dict[str, Any] = {}
 
     def visit(shape: Shape, value: Any) -> None:
-        if shape.kind in ("leaf", "opaque"):
+        if shape.kind in ("leaf", "opaque", "generator"):
             return
         found[shape.path] = value
         parts = _parts(shape, value) if shape.items else []
@@ -185,6 +195,43 @@ def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]
     for shape, value in zip(shapes, values, strict=True):
         visit(shape, value)
     return found
+
+
+@contextmanager
+def drawn_from(shapes: Sequence[Shape], values: Sequence[Any], leaves: Sequence[Any]) -> Iterator[None]:
+    """Generators among the arguments get the states in which a call leaves those of its `leaves`."""
+    found: list[tuple[Any, Any]] = []
+    states = iter(leaves)
+
+    def visit(shape: Shape, value: Any) -> None:
+        if shape.kind == "generator":
+            found.append((value, next(states)))
+        elif shape.kind in ("leaf", "numbers"):
+            next(states)
+        for item, part in zip(shape.items, _parts(shape, value) if shape.items else (), strict=True):
+            visit(item, part)
+
+    for shape, value in zip(shapes, values, strict=True):
+        visit(shape, value)
+    if len({id(g) for g, _ in found}) < len(found):
+        raise CompileError("one random generator is in the arguments twice", "pass it once")
+    try:
+        yield
+    finally:
+        for generator, state in found:
+            generators.set_state(generator, state)
+
+
+def has_generators(shapes: Sequence[Shape]) -> bool:
+    return any(shape.kind == "generator" or has_generators(shape.items) for shape in shapes)
+
+
+def state_demands(shapes: Sequence[Shape]) -> Iterator[str]:
+    """The lengths of the generators' states: they are no sizes of the function's."""
+    for shape in shapes:
+        if shape.kind == "generator":
+            yield f"{shape.path}.0"
+        yield from state_demands(shape.items)
 
 
 def _parts(shape: Shape, value: Any) -> list[Any]:
