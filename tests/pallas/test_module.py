@@ -36,6 +36,22 @@ def test_it_runs_where_transkern_is_not(tmp_path):
     assert abs(float(done.stdout) - 0.2) < 1e-6
 
 
+def test_its_text_does_not_depend_on_the_order_of_sets():
+    """What is no type of a TPU kernel was told of whichever array came first."""
+    code = (
+        "from transkern.pipeline import program_of\nfrom transkern.targets.pallas.emit import emit\n"
+        "print(emit(program_of('def f(a, b, c, d):\\n    return a + b, c * d, a - d',"
+        " 'f', 'f(int8[n], uint16[n], uint64[n], int16[n])')))"
+    )
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", code], env=dict(os.environ, PYTHONHASHSEED=seed), capture_output=True, text=True
+        ).stdout
+        for seed in "123"
+    ]
+    assert "in a TPU kernel" in made[0] and len(set(made)) == 1
+
+
 def test_it_is_a_jax_function():
     f = compiled(SOFTMAX, "f(float32[n,m])").jax_function
     x = jnp.asarray(random(20, 30))

@@ -103,7 +103,7 @@ class Body(Statements):
     def run(self, kernel: n.Kernel) -> None:
         host, module = self.host, self.module
         outer = [s for s in kernel.body if isinstance(s, n.Accumulator)]
-        for buffer in self.used | self.written:
+        for buffer in sorted(self.used | self.written):
             if host.program.buffers[buffer].dtype not in spelling.MOSAIC_DTYPES:
                 raise Inexpressible(f"{host.program.buffers[buffer].dtype} in a TPU kernel")
         if outer:

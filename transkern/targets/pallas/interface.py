@@ -38,7 +38,7 @@ class Interface(Statements):
         axes = {s.axis for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel"}
         walked = {x.buffer for x in _accesses(kernel) if any(variables_read(i) & axes for i in x.index)}
         self.scalar_only = {x.buffer for x in _accesses(kernel)} - walked
-        for buffer in self.used | self.written:
+        for buffer in sorted(self.used | self.written):
             if host.program.buffers[buffer].dtype not in spelling.MOSAIC_DTYPES:
                 raise Inexpressible(f"{host.program.buffers[buffer].dtype} in a TPU kernel")
 

@@ -6,9 +6,9 @@ Comments do not exist in a tree: `comment` makes a marker statement, and `text` 
 from __future__ import annotations
 
 import ast
-import copy
 import re
 import warnings
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,36 +19,45 @@ with warnings.catch_warnings():  # astor 0.8.1 looks up node classes that Python
 
 _MARK = "#: "
 _HOLE = re.compile(r"_\d+\Z")
+_SHARED = (ast.Name, ast.Attribute, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 _MARKED = re.compile(r"""^(?P<pad>\s*)(?:\(?(?P<q>\"\"\"|'''|'|\")#: (?P<body>.*?)(?P=q)\)?)$""")
 
 
-@cache
-def _template(text: str, mode: str) -> ast.AST:
-    return ast.parse(text, mode=mode)
-
-
-class _Fill(ast.NodeTransformer):
-    def __init__(self, args: tuple[ast.expr, ...]) -> None:
-        self.args = args
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return self.args[int(node.id[1:])] if _HOLE.match(node.id) else node
+Made = Callable[[tuple[ast.expr, ...]], Any]
+"""What fills a part of a template."""
 
 
 def quote(template: str, *args: ast.expr) -> ast.expr:
     """The expression of `template` with ``_0``, ``_1``, … replaced by `args`."""
-    tree = copy.deepcopy(_template(template, "eval"))
-    filled: Any = _Fill(args).visit(tree)
-    body: ast.expr = filled.body
-    return body
+    return _template(template)(args)  # type: ignore[no-any-return]
 
 
-def statements(template: str, *args: ast.expr) -> list[ast.stmt]:
-    """The statements of `template`, with holes as in `quote`."""
-    tree = copy.deepcopy(_template(template, "exec"))
-    filled: Any = _Fill(args).visit(tree)
-    body: list[ast.stmt] = filled.body
-    return body
+@cache
+def _template(text: str) -> Made:
+    body = ast.parse(text, mode="eval").body
+    return _filling(body) or (lambda args: body)
+
+
+def _filling(part: Any) -> Made | None:
+    """What makes `part` of a template, be it a node or a list of them, with holes filled; None where all may share it.
+
+    astor notes on operations whether they stand in parentheses: only names without holes, dotted ones too, are shared.
+    """
+    if isinstance(part, ast.Name) and _HOLE.match(part.id):
+        hole = int(part.id[1:])
+        return lambda args: args[hole]
+    if isinstance(part, list):
+        fillings = [(item, _filling(item)) for item in part]
+        if not any(fill for _, fill in fillings):
+            return None
+        return lambda args: [fill(args) if fill else item for item, fill in fillings]
+    if not isinstance(part, ast.AST):
+        return None
+    fields = [(field, value, _filling(value)) for field, value in ast.iter_fields(part)]
+    kind = type(part)
+    if issubclass(kind, _SHARED) and not any(fill for _, _, fill in fields):
+        return None
+    return lambda args: kind(**{field: fill(args) if fill else value for field, value, fill in fields})
 
 
 def name(identifier: str) -> ast.Name:
