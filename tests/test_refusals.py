@@ -28,8 +28,10 @@ def grows(x: Any) -> Any:
 
 def two_names(u: Any) -> Any:
     v = u
-    for _ in range(3):
+    for k in range(3):
         v[0] = 1
+        if u[k] > 0:
+            continue
         v = v * 2
     return v
 
@@ -69,7 +71,7 @@ CASES = [
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
     (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),
     (grows, (np.ones(2),), "may grow", "np.concatenate"),
-    (two_names, (np.ones(2),), "assigns `v` anew", "for _ in range(3)"),
+    (two_names, (np.ones(3),), "a store into `v`, which is one of several arrays", "v[0] = 1"),
     (prints, (np.ones(2),), "`print` with `file=`", "print(x, file=None)"),
     (with_manager, (np.ones(2),), "`open` in a compiled function", "with open"),
 ]

@@ -11,6 +11,7 @@ import pytest
 
 import transkern
 from tests.language import (  # noqa: F401  (they fill the registry)
+    arguments_at_first,
     basics,
     caught,
     characters,

@@ -425,7 +425,7 @@ def stored_before_bound_anew(x: Any, y: Any, p: Any) -> None:
 
 def test_what_a_loop_stores_into_before_it_binds_it_anew() -> None:
     """What one of several arrays showed was stored into a copy of it."""
-    with pytest.raises(transkern.CompileError, match="stores into `v`, and `y` is one of several arrays at first"):
+    with pytest.raises(transkern.CompileError, match="a store into `y`, which is one of several arrays"):
         transkern.compile(stored_before_bound_anew, target="cpu")(np.ones(3), np.ones(3), np.ones(3))
 
 

@@ -38,6 +38,7 @@ from transkern.frontend.indexing import element as list_element
 from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.results import Results
 from transkern.frontend.sharing import shared_stores
+from transkern.frontend.source import span_of
 from transkern.frontend.texts import text_operation
 from transkern.frontend.values import (
     Array,
@@ -240,10 +241,12 @@ class Assignments(Results):
 
     def demand_dim(self, dim: Expr, node: ast.AST | None, problem: str) -> None:
         """Ask for a specialisation on the value of a size."""
-        error = self.ctx.error(problem, "its length must be known: give it in the types", node)
+        help = "its length must be known: give it in the types"
         if isinstance(dim, Var) and b.is_size_name(dim.name):
-            raise NeedsConstant(dim.name, error)
-        raise error
+            raise NeedsConstant(dim.name, self.ctx.error(problem, help, node))
+        if node is not None:
+            self.ctx.span = span_of(node, self.scope.file)
+        self.ctx.must_be_known(Scalar(dim, True), problem, help)
 
     def store(self, target: ast.Subscript, value: Value) -> None:
         """``base[items] = value``."""

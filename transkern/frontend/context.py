@@ -52,6 +52,10 @@ class MustGrow(Exception):
         self.site, self.problem = site, problem
 
 
+class Shared(CompileError):
+    """A loop's first iteration stores into memory that others see, the later ones into the loop's own."""
+
+
 class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled.
 

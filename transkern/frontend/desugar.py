@@ -62,9 +62,9 @@ def _own(statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], loop
     return False
 
 
-def has_jumps(body: Sequence[ast.stmt]) -> bool:
-    """Whether `break` or `continue` of the loop around `body` stand in it."""
-    return _own(body, (ast.Break, ast.Continue))
+def has_jumps(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
+    """Whether `break` or `continue` (or one of `kinds`) of the loop around `body` stand in it."""
+    return _own(body, kinds or (ast.Break, ast.Continue))
 
 
 def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:

@@ -39,6 +39,7 @@ from transkern.frontend.values import (
     Scalar,
     Seq,
     Static,
+    Trips,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -51,6 +52,8 @@ def iteration(ctx: Context, source: Value) -> Any:
     """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
     source = present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable")
     match source:
+        case Trips():
+            return source.counted
         case Dict(keys):
             return [Static(k) for k in keys]
         case Hashed():

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 Names = frozenset[str]
 
 _NOTHING: Names = frozenset()
+ORIGIN = "_transkern_origin"  # on a loop over the iterations behind the first: the loop in the function's text
 
 
 def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[Names, Names]:
@@ -20,7 +21,7 @@ def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[
 
     Of a loop that does not stand in the function's text (one made of a comprehension), all names that are ever read.
     """
-    found = _live_at_loops(function).get(loop)
+    found = _live_at_loops(function).get(getattr(loop, ORIGIN, loop))
     if found is None:
         every = _read(function) | _read(loop)
         return every, every

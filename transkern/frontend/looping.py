@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import pydoc
 import time
 from collections.abc import Callable, Sequence
@@ -12,15 +13,15 @@ from typing import Any
 from transkern.frontend import iterating
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Catch, MustGrow, NotKnown, Terminated
+from transkern.frontend.context import Catch, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.desugar import CATCHES, has_jumps, without_jumps
 from transkern.frontend.expressions import UNROLLED
-from transkern.frontend.liveness import live_names
+from transkern.frontend.liveness import ORIGIN, live_names
 from transkern.frontend.sharing import may_show, stored_before_made
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
 from transkern.frontend.trips import condition_of, stable_parts, trip_bound, trip_count
-from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Trips, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
@@ -29,6 +30,8 @@ from transkern.ir.traverse import variables_read
 _UNROLL, _FEW = 64, 16
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
 _PATIENCE = 5.0  # seconds for a loop's iterations one by one
+_PEELS = 3  # iterations of a loop that may stand before it
+_PEELED = "_transkern_peeled"  # on a loop: how many do
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
 
@@ -62,14 +65,46 @@ class Loops(Branches):
         saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
         try:
             self.loop(node, body, trip, (), b.TRUE if forever else None)
-        except NotKnown as error:
-            if error.begins_anew:
+        except (NotKnown, Shared) as error:
+            if isinstance(error, NotKnown) and error.begins_anew:
                 raise
             ctx.restore(saved)
             ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
             self.env.clear()
             self.env.update(env)
-            self.unrolled_while(test, body, error)
+            if isinstance(error, NotKnown):
+                self.unrolled_while(test, body, error)
+                return
+            ctx.span = span_of(test, self.scope.file)
+            once = Trips((b.ZERO, b.ONE, b.ONE, lambda _: Static(0)))
+            rest = ast.copy_location(ast.While(test, list(body), []), node)
+            self.first_by_itself(error, node, condition_of(self.test(test)), ast.Name(_ITEM, ast.Store()), once, rest)
+
+    def first_by_itself(
+        self, error: Shared, node: ast.While | ast.For, runs: Expr, target: ast.expr, once: Trips,
+        rest: ast.While | ast.For,
+    ) -> None:  # fmt: skip
+        """A loop with its first iteration before it: the names have then what an iteration leaves (where two of them
+        change places, what two iterations leave)."""
+        peeled = getattr(node, _PEELED, 0)
+        if peeled == _PEELS:
+            raise error
+        setattr(rest, _PEELED, peeled + 1)
+        self.jumps += 1
+        broken, skipped, item = (f"{what} {self.jumps}" for what in ("broken", "skipped", "first trip"))
+        setattr(rest, ORIGIN, getattr(node, ORIGIN, node))
+        first = ast.For(target, ast.Name(item, ast.Load()), [*node.body, rest], [])
+        setattr(first, UNROLLED, (broken, skipped))
+        statements: list[ast.stmt] = [first]
+        if has_jumps(node.body, ast.Continue):  # then the others do not only run where the first one's body ends
+            first.body = node.body
+            statements.append(ast.If(ast.UnaryOp(ast.Not(), ast.Name(broken, ast.Load())), [rest], []))
+        for x in (rest, *(x for s in statements for x in ast.walk(s))):
+            if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+                ast.copy_location(x, node)
+        self.env[item] = once
+        if self.fork(runs, statements, [], live_names(self.node, node)[1]):
+            raise Terminated
 
     def unrolled_while(self, test: ast.expr, body: Sequence[ast.stmt], error: NotKnown) -> None:
         """A `while` whose iterations are translated one by one, as each time it is known whether there is another."""
@@ -130,7 +165,8 @@ class Loops(Branches):
         count = b.constant(trips)
         if count is not None and count <= _FEW and hasattr(node, UNROLLED):
             items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
-            self.unrolled(target, items, body)
+            names = getattr(node, UNROLLED)
+            self.unrolled(target, items, body, names=names if isinstance(names, tuple) else None)
             return
 
         def again(check: Callable[[], None] = lambda: None) -> None:
@@ -147,6 +183,19 @@ class Loops(Branches):
         try:
             self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
             self.last_trips = trips
+        except Shared as error:
+            if catches:
+                raise
+            ctx.restore(saved)
+            ctx.heap, ctx.trips, ctx.loop_path = heap, outer_trips, path
+            self.env.clear()
+            self.env.update(env)
+            second = b.add(start, step)
+            rest, others = copy.copy(node), f"other trips {self.jumps}"
+            rest.iter = ast.copy_location(ast.Name(others, ast.Load()), node)
+            self.env[others] = Trips((second, stop, step, element))
+            once = Trips((start, second, step, element))
+            self.first_by_itself(error, node, b.compare("greater", trips, b.ZERO), target, once, rest)
         except MustGrow:
             if count is None or count > _FEW or catches:
                 raise
@@ -215,11 +264,11 @@ class Loops(Branches):
 
     def unrolled(
         self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
-        check: Callable[[], None] = lambda: None,
+        check: Callable[[], None] = lambda: None, names: tuple[str, str] | None = None,
     ) -> None:  # fmt: skip
-        """A loop over values that are known one by one: its body once for each."""
+        """A loop over values that are known one by one: its body once for each. `names` are those of its flags."""
         self.jumps += 1
-        broken, skipped = f"broken {self.jumps}", f"skipped {self.jumps}"
+        broken, skipped = names or (f"broken {self.jumps}", f"skipped {self.jumps}")
         jumps = has_jumps(body)
         if jumps:
             body = without_jumps(body, broken, skipped)
@@ -353,10 +402,10 @@ class Loops(Branches):
             if touched and (outside or others or value.base in self.ctx.chosen or value.base in self.ctx.begun):
                 whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"
                 into = ", ".join(f"`{s}`" for s in sorted(touched))
-                self.ctx.fail(
+                raise Shared(
                     f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
-                    f"start the loop with a copy: {name} = {name}.copy()",
-                )
+                    f"start the loop with a copy: {name} = {name}.copy()", self.ctx.span, self.ctx.lines,
+                )  # fmt: skip
 
 
 def _constant(value: Value) -> Value:

@@ -399,9 +399,17 @@ class Generator:
     kind: str = "PCG64"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Trips:
+    """What a loop still has to run over: (start, stop, step, element at a position)."""
+
+    counted: tuple[Expr, Expr, Expr, Callable[[Expr], Value]]
+
+
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Range | Concatenation
-    | Function | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Unbound
+    | Function | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Trips
+    | Unbound
 )  # fmt: skip
 
 
