@@ -335,6 +335,7 @@ class Loops(Branches):
             self.env.update(before)
             ctx.heap = dict(heap)
             with ctx.block() as setup:
+                ctx.span = span
                 state.enter(self)
                 self.loops.append(state)
                 stored = len(ctx.stored) + len(ctx.grown)
