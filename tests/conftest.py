@@ -6,10 +6,17 @@ import atexit
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 
 import pytest
 
 from tests.tools import COMPLETE, LEFT_OUT
+from transkern import pipeline
+from transkern.fuse.lower import lower
+from transkern.ir import printer
+from transkern.ir.nodes import Program
+from transkern.ir.verify import violations
+from transkern.pipeline import PASSES, Pass
 
 # ---- environment: set before NumPy, JAX or the OpenMP runtime are loaded; the workers of xdist inherit it. -----------
 
@@ -31,6 +38,27 @@ os.environ.setdefault("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")
 # XLA reads this once, when JAX is imported; flags that the Pallas tests need go into the list.
 _XLA_FLAGS: tuple[str, ...] = ()
 os.environ["XLA_FLAGS"] = " ".join((*os.environ.get("XLA_FLAGS", "").split(), *_XLA_FLAGS))
+
+
+# ---- every program that a test compiles keeps the invariants of the IR, after each pass ------------------------------
+
+
+def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
+    def checked(
+        program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
+    ) -> Program:
+        lowered = False
+        for one in passes:
+            program = run(program, (one,), after)
+            lowered = lowered or one is lower
+            problems = violations(program, lowered)
+            assert not problems, f"after {one.__name__}: {'; '.join(problems)}\n{printer.program(program)}"
+        return program
+
+    return checked
+
+
+pipeline.run = _checked(pipeline.run)
 
 
 # ---- what was left out ---------------------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ from transkern import pipeline
 from transkern.errors import CompileError
 from transkern.frontend.source import live_function
 from transkern.frontend.specialise import specialise
+from transkern.fuse.lower import lower
 from transkern.ir.interpret import Invalid, WrongCode, interpret
+from transkern.ir.verify import violations
 from transkern.runtime import building
 from transkern.runtime.compiled import Specialisation
 
@@ -46,6 +48,8 @@ def interpreted(
 
     def build(function: Any, types: tuple[Any, ...], target: str, narrow: bool = False) -> Specialisation:
         program = pipeline.run(specialise(live_function(function), types), passes)
+        if problems := violations(program, lower in passes):
+            raise Invalid("; ".join(problems))
         reason = ["types"]
 
         def run(*args: Any) -> Any:

@@ -21,9 +21,11 @@ Invariants (checked by `ir.verify`):
 
 1. After `fuse.lower` no array statement is left but `Library`.
 2. A `Loop` of kind ``parallel`` may run its iterations in any order; `Accumulate` into an accumulator declared outside
-   it is its only carried state. ``sequential`` loops run in order.
-3. `Let` binds once on a path; `Assign` targets are listed in `Program.variables`.
-4. Every buffer and size is in `Program.buffers` / `Program.scalars` or an enclosing binder.
+   it is its only carried state. ``sequential`` loops run in order. (What `ir.interpret` shows, which shuffles them.)
+3. `Let` binds once on a path, for its block; `Assign` targets are listed in `Program.variables`, and a `Let` of one
+   makes it the block's own.
+4. Every buffer is in `Program.buffers`; every name that is read is a parameter, a size of one, a variable, a count, or
+   bound around.
 """
 
 from __future__ import annotations

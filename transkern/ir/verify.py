@@ -1,0 +1,212 @@
+"""The invariants of `ir.nodes` and `ir.expr`, checked on a whole program.
+
+What a value is depends on where it stands: a `Let` is seen behind it in its block and in the blocks inside; variables,
+counts and parameters are seen everywhere. Whether the iterations of a ``parallel`` loop may run in any order is no
+question of form: the interpreter runs them so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from transkern.ir import nodes as n
+from transkern.ir.complexes import float_of, has_part, is_complex, parts_of_scalar
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.ops import OPS
+from transkern.ir.storage import storage
+from transkern.ir.traverse import own_exprs, variables_read, walk
+
+_ARRAY_STATEMENTS = (n.Define, n.Write, n.Filter, n.Scan, n.Scatter)
+_OF_THE_COMPILER = ("cast", "where", "and_then", "or_else")
+
+
+def violations(program: n.Program, lowered: bool = True) -> list[str]:
+    """What is not as it must be, in words; nothing where all is. `lowered`: after `fuse.lower`."""
+    checking = _Checking(program, lowered)
+    checking.block(program.body, {})
+    return list(dict.fromkeys(checking.found))
+
+
+class _Checking:
+    def __init__(self, program: n.Program, lowered: bool) -> None:
+        self.program, self.lowered = program, lowered
+        self.found: list[str] = []
+        self.handed: set[str] = set()  # what kernels bind: the host may get it from memory, under the same name
+        self.everywhere = _parameters(program) | dict(program.variables)
+        for s in walk(program.body):
+            if isinstance(s, (n.Filter, n.Compact)):
+                self.everywhere.setdefault(s.count, "index")
+
+    def fail(self, problem: str) -> None:
+        self.found.append(problem)
+
+    # --- statements
+
+    def block(self, statements: Sequence[n.Stmt], seen: dict[str, str]) -> None:
+        seen = dict(seen)
+        for s in statements:
+            self.statement(s, seen)
+
+    def statement(self, s: n.Stmt, seen: dict[str, str]) -> None:
+        """Checks one statement; what it binds for those behind it in the block goes into `seen`."""
+        if self.lowered and isinstance(s, _ARRAY_STATEMENTS):
+            self.fail(f"{type(s).__name__} is left after `lower`")
+        match s:
+            case n.Loop(axis, start, stop, step, kind, body):
+                self.exprs((start, stop, step), seen)
+                if kind not in ("parallel", "sequential"):
+                    self.fail(f"a loop over {axis} is {kind}")
+                self.block(body, self.bound((axis,), seen))
+            case n.While(head, condition, body):
+                inner = dict(seen)
+                for x in head:
+                    self.statement(x, inner)
+                self.expr(condition, inner)
+                self.block(body, inner)
+            case n.If(condition, then, orelse):
+                self.expr(condition, seen)
+                self.block(then, seen)
+                self.block(orelse, seen)
+            case n.Compact(axis=axis, start=start, stop=stop, body=body, inner=inner_axes):
+                self.exprs((start, stop), seen)
+                inside = self.bound((axis,), seen)
+                for x in body:
+                    self.statement(x, inside)
+                self.expr(s.mask, inside)
+                self.exprs(s.values, self.with_axes(inner_axes, inside))
+                self.buffers(s.outputs)
+            case n.Scanning(axis=axis, stop=stop, body=body):
+                self.expr(stop, seen)
+                inside = self.bound((axis,), seen)
+                for x in body:
+                    self.statement(x, inside)
+                self.exprs((s.value, *s.index), inside)
+                self.buffers((s.buffer,))
+            case n.Kernel(body=body):
+                before = set(seen)
+                for x in body:
+                    self.statement(x, seen)
+                self.handed |= seen.keys() - before
+            case n.Filter(outputs=outputs, axes=axes, mask=mask, values=values):
+                inside = self.with_axes(axes, seen)
+                self.expr(mask, inside)
+                self.exprs(values, self.with_axes(s.inner, inside))
+                self.buffers(outputs)
+            case n.Define(axes=axes) | n.Write(axes=axes) | n.Scan(axes=axes) | n.Scatter(axes=axes):
+                self.exprs(own_exprs(s), self.with_axes(axes, seen))
+                self.buffers((s.buffer,))
+            case _:
+                self.exprs(own_exprs(s), seen)
+                self.plain(s, seen)
+
+    def plain(self, s: n.Stmt, seen: dict[str, str]) -> None:
+        match s:
+            case n.Let(name, value):
+                known = self.program.variables.get(name)  # a variable of this block alone, with its first value
+                if name in seen.keys() - self.handed or (name in self.everywhere and known is None):
+                    self.fail(f"`{name}` is bound twice on a path")
+                elif known not in (None, value.dtype):
+                    self.fail(f"`{name}` is {known} and begins as {value.dtype}")
+                seen[name] = value.dtype
+            case n.Assign(name, value):
+                if self.program.variables.get(name) != value.dtype:
+                    self.fail(f"`{name}` gets a {value.dtype} and is {self.program.variables.get(name, 'no variable')}")
+            case n.Accumulator(name, _, dtype):
+                seen[name] = dtype
+            case n.Accumulate(name=name):
+                if name not in seen and name not in self.everywhere:
+                    self.fail(f"accumulator `{name}` is not declared")
+            case n.Store(buffer, index, value):
+                self.buffers((buffer,))
+                self.subscripts(buffer, index)
+                if _held(value.dtype) != (held := self.element(buffer, index, value.dtype)):
+                    self.fail(f"`{buffer}` holds {held}, and {value.dtype} is stored")
+            case n.Alloc(buffer) | n.Fetch(buffer=buffer):
+                self.buffers((buffer,))
+            case n.Library(outs=outs, ins=ins):
+                self.buffers((*outs, *ins))
+            case _:
+                pass
+
+    def bound(self, names: Iterable[str], seen: dict[str, str]) -> dict[str, str]:
+        for name in names:
+            if name in seen or name in self.everywhere:
+                self.fail(f"`{name}` is bound twice on a path")
+        return seen | dict.fromkeys(names, "index")
+
+    def with_axes(self, axes: Sequence[Axis], seen: dict[str, str]) -> dict[str, str]:
+        self.exprs((a.extent for a in axes), seen)
+        return self.bound([a.name for a in axes], seen)
+
+    def buffers(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.program.buffers:
+                self.fail(f"`{name}` is no buffer")
+
+    # --- expressions
+
+    def exprs(self, several: Iterable[Expr], seen: dict[str, str]) -> None:
+        for e in several:
+            self.expr(e, seen)
+
+    def expr(self, e: Expr, seen: dict[str, str]) -> None:
+        match e:
+            case Var(name, dtype):
+                known = seen.get(name) or self.everywhere.get(name)
+                if known is None:
+                    self.fail(f"`{name}` has no value")
+                elif known != dtype:
+                    self.fail(f"`{name}` is {known} and read as {dtype}")
+            case Load(buffer, index, dtype):
+                self.buffers((buffer,))
+                self.subscripts(buffer, index)
+                if _held(dtype) != (held := self.element(buffer, index, dtype)):
+                    self.fail(f"`{buffer}` holds {held} and is read as {dtype}")
+                self.exprs(index, seen)
+            case Apply(op, args, _):
+                if op not in OPS and op not in _OF_THE_COMPILER:
+                    self.fail(f"{op} is no operation")
+                self.exprs(args, seen)
+            case Reduce(axes=axes, body=body):
+                self.expr(body, self.with_axes(axes, seen))
+            case Const():
+                pass
+
+    def element(self, buffer: str, index: tuple[Expr, ...], otherwise: str) -> str:
+        """How what stands at a subscript lies in memory."""
+        info = self.program.buffers.get(buffer)
+        dtype = otherwise if info is None else info.dtype
+        return float_of(dtype) if is_complex(dtype) and has_part(index) else _held(dtype)
+
+    def subscripts(self, buffer: str, index: Sequence[Expr]) -> None:
+        info = self.program.buffers.get(buffer)
+        if info is None:
+            return
+        if has_part(tuple(index)) and is_complex(info.dtype):
+            index = index[:-1]
+        if any(i.dtype != "index" for i in index):
+            self.fail(f"a subscript of `{buffer}` is no index")
+        if len(index) != len(info.dims) and (len(index) != 1 or info.layout != "C") and index:
+            self.fail(f"`{buffer}` of {len(info.dims)} dimensions has {len(index)} subscripts")
+
+
+def _held(dtype: str) -> str:
+    """How a value lies in memory."""
+    return "int64" if dtype == "index" else storage(dtype)
+
+
+def _parameters(program: n.Program) -> dict[str, str]:
+    """The names that a call gives values, with their dtypes."""
+    found: dict[str, str] = {}
+    for p in program.params:
+        match p:
+            case n.ArrayParam(name, _, dims):
+                found |= {v: "index" for d in dims for v in variables_read(d)}
+                found |= {f"{name}_stride{k}": "index" for k in range(len(dims))} | {f"{name}_offset": "index"}
+            case n.ScalarParam(name, dtype):
+                found[name] = dtype
+                if is_complex(dtype):
+                    found |= dict.fromkeys(parts_of_scalar(name), float_of(dtype))
+            case _:
+                pass
+    return found
