@@ -39,7 +39,9 @@ BROKEN: dict[str, tuple[tuple[n.Stmt, ...], str]] = {
     "a loop variable, behind the loop": ((loop(), n.Store("y", (Var("i_new"),), ONE)), "`i_new` has no value"),
     "a name bound twice": ((n.Let("z", ONE), loop(n.Let("z", ONE))), "`z` is bound twice on a path"),
     "a loop variable that is a size": ((replace(loop(), axis="n."),), "`n.` is bound twice on a path"),
-    "another type than the name has": ((n.Store("y", (b.ZERO,), Var("k", "float64")),), "`k` is index and read as float64"),
+    "another type than the name has": (
+        (n.Store("y", (b.ZERO,), Var("k", "float64")),), "`k` is index and read as float64"
+    ),
     "an assignment to no variable": ((n.Assign("z", ONE),), "`z` gets a float64 and is no variable"),
     "an array that is none": ((n.Store("z", (b.ZERO,), ONE),), "`z` is no buffer"),
     "too many subscripts": ((n.Store("y", (b.ZERO, b.ZERO), ONE),), "`y` of 1 dimensions has 2 subscripts"),
