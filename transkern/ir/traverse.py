@@ -16,20 +16,18 @@ _EXPR = (Const, Var, Load, Apply, Reduce)
 
 def walk_expr(expr: Expr) -> Iterator[Expr]:
     """`expr` and everything below it."""
-    yield expr
-    match expr:
-        case Load(_, index, _):
-            for e in index:
-                yield from walk_expr(e)
-        case Apply(_, args, _):
-            for e in args:
-                yield from walk_expr(e)
-        case Reduce(_, axes, body, _):
-            for a in axes:
-                yield from walk_expr(a.extent)
-            yield from walk_expr(body)
-        case _:
-            pass
+    left = [expr]
+    while left:  # a stack: passes spend much of their time here, and recursive generators take twice as long
+        e = left.pop()
+        yield e
+        kind = type(e)
+        if kind is Apply:
+            left.extend(reversed(e.args))  # type: ignore[union-attr]
+        elif kind is Load:
+            left.extend(reversed(e.index))  # type: ignore[union-attr]
+        elif kind is Reduce:
+            left.append(e.body)  # type: ignore[union-attr]
+            left.extend(a.extent for a in reversed(e.axes))  # type: ignore[union-attr]
 
 
 def buffers_read(expr: Expr) -> set[str]:
@@ -56,10 +54,23 @@ def stride_along(index: Sequence[Expr], axis: str) -> int | None:
 
 def own_exprs(statement: n.Stmt) -> Iterator[Expr]:
     """The expressions that stand in the statement itself, not in statements inside it."""
-    for name in _field_names(statement):
-        yield from _exprs_in(getattr(statement, name))
+    kind = type(statement)
+    fields = _OWN.get(kind)
+    if fields is None:
+        said = ((f.name, str(f.type)) for f in dataclasses.fields(statement) if f.name != "span")
+        fields = _OWN[kind] = tuple(name for name, t in said if any(word in t for word in _WITH_EXPRS))
+    for name in fields:
+        value = getattr(statement, name)
+        if isinstance(value, _EXPR):
+            yield value
+        elif value is not None and value != ():
+            yield from _exprs_in(value)
 
 
+_WITH_EXPRS = ("Expr", "Axis", "Result", "Any")
+"""What the types of fields mention in which expressions may stand."""
+
+_OWN: dict[type, tuple[str, ...]] = {}
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
@@ -87,25 +98,27 @@ def _exprs_in(value: Any) -> Iterator[Expr]:
 
 def bodies(statement: n.Stmt) -> Iterator[tuple[n.Stmt, ...]]:
     """The blocks directly inside the statement."""
-    match statement:
-        case n.Loop(body=body) | n.Compact(body=body) | n.Scanning(body=body) | n.Kernel(body=body):
-            yield body
-        case n.While(head=head, body=body):
-            yield head
-            yield body
-        case n.If(then=then, orelse=orelse):
-            yield then
-            yield orelse
-        case _:
-            pass
+    for name in reversed(_BLOCKS.get(type(statement), ())):
+        yield getattr(statement, name)
 
 
 def walk(block: Iterable[n.Stmt]) -> Iterator[n.Stmt]:
     """Every statement, outer before inner, in program order."""
-    for statement in block:
+    left = [*block][::-1]
+    while left:
+        statement = left.pop()
         yield statement
-        for inner in bodies(statement):
-            yield from walk(inner)
+        kind = type(statement)
+        if kind in _BLOCKS:
+            for name in _BLOCKS[kind]:
+                left.extend(reversed(getattr(statement, name)))
+
+
+_BLOCKS: dict[type, tuple[str, ...]] = {
+    n.Loop: ("body",), n.Compact: ("body",), n.Scanning: ("body",), n.Kernel: ("body",),
+    n.While: ("body", "head"), n.If: ("orelse", "then"),
+}  # fmt: skip
+"""The blocks of statements with such, the last first."""
 
 
 def exprs(block: Iterable[n.Stmt]) -> Iterator[Expr]:
