@@ -162,7 +162,7 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
             size = min(BATCH[target], count - k * BATCH[target]) if count else BATCH[target]
             seeds = list(range(begin, begin + size))
             running[target] += seeds
-            return target, seeds, k % 12 == 11  # one batch in twelve as a user's is compiled
+            return target, seeds, k % 16 == 15  # one batch in sixteen as a user's is compiled
 
     running: dict[str, list[int]] = {t: [] for t in targets}
 
