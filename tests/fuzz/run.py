@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import queue
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,9 +51,10 @@ class Tally:
 
 
 def _problem(message: str) -> str:
-    """A refusal without its place."""
+    """A refusal without its place and the program's own names, so that equal ones are counted together."""
     first = message.splitlines()[0]
-    return first.split(": ", 1)[1] if first.startswith("<") and ": " in first else first
+    first = first.split(": ", 1)[1] if first.startswith("<") and ": " in first else first
+    return re.sub(r"`[a-z]\d*(_\d+)?`", "`…`", first)
 
 
 def worker(target: str, seeds: list[int], full: bool) -> Iterator[dict[str, Any]]:

@@ -28,6 +28,12 @@ def running_products(x: Any, y: Any) -> Any:
     return np.cumprod(x), np.cumprod(y, axis=0), np.multiply.accumulate(x[::-1])
 
 
+def as_long_as_kept(x: Any, y: Any) -> None:
+    """`prepare`: a size that the launcher needs was read by the kernels alone."""
+    v = x[x > 0]
+    y[0] = np.where(v > 1, v, v[::1].astype(float)).sum()
+
+
 _PRODUCTS = np.array([1e300, 1e300, 1e-300, 0.0, 2.0, 1e-300, 3.0] * 12)
 
 
@@ -37,6 +43,7 @@ _PRODUCTS = np.array([1e300, 1e300, 1e-300, 0.0, 2.0, 1e-300, 3.0] * 12)
         (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
         (never_an_integer, (np.ones(3, np.int32), np.nan)),
         (running_products, (_PRODUCTS, _PRODUCTS.reshape(6, -1).astype(np.float32))),
+        (as_long_as_kept, (np.array([1.0, -1.0, 3.0]), np.zeros(2))),
         (running_products, (_PRODUCTS[4:] + 0.5, _PRODUCTS[:4, None])),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",

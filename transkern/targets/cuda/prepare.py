@@ -45,8 +45,9 @@ def prepare(program: n.Program) -> n.Program:
 
 
 def read_in_kernels(program: n.Program) -> n.Program:
-    """Host scalars that only kernels need are loaded there."""
+    """Host scalars that only kernels need are loaded there, unless launches and arrays are as large as they say."""
     body = list(program.body)
+    sizes = _sizes(program)
     for position in range(len(body) - 1, -1, -1):
         s = body[position]
         if not isinstance(s, n.Let) or not buffers_read(s.value) or variables_read(s.value) & _assigned(program):
@@ -54,13 +55,22 @@ def read_in_kernels(program: n.Program) -> n.Program:
         rest = body[position + 1 :]
         users = [r for r in rest if s.name in scalars_used(r)]
         changed = {b for r in rest for b in buffers_written(r)} & buffers_read(s.value)
-        if not users or changed or not all(isinstance(u, n.Kernel) for u in users):
+        if not users or changed or s.name in sizes or not all(isinstance(u, n.Kernel) for u in users):
             continue
         body[position + 1 :] = [
             replace(r, body=(s, *r.body)) if isinstance(r, n.Kernel) and s.name in scalars_used(r) else r for r in rest
         ]
         del body[position]
     return replace(program, body=tuple(body))
+
+
+def _sizes(program: n.Program) -> set[str]:
+    """The scalars that sizes of arrays and numbers of iterations are made of, where no bound is known instead."""
+    sizes = [d for info in program.buffers.values() for d in info.dims]
+    for s in walk(program.body):
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            sizes += [s.start, s.stop]
+    return {v for e in sizes for v in variables_read(e)} - set(program.bounds)
 
 
 def _assigned(program: n.Program) -> set[str]:
