@@ -415,3 +415,55 @@ def weights_by_rounds(m, k, rounds):
 def points_of_a_grid(n):
     y, x = np.ogrid[-1.4:1.4:n*1j, -2:0.8:n*1j]
     return x * x + y
+
+
+@case(np.array([1., 5, 2, -4]))
+def pieces(x):
+    p=int(np.argmax(x))
+    a,b,c = x[p-1:p+2]
+    return a-2*b+c
+
+
+@case(np.array([-4., 2]))
+def too_short(x):
+    p=int(np.argmax(x))
+    a,b,c = x[p:p+3]
+    return a-2*b+c
+
+
+@case(np.array([1., 5, 2, -4]), 0)
+@case(np.array([1., 5, 2, -4]), 3)
+@case(np.array([1., 5, 2, -4]), 1)
+def kept_ones(x, t):
+    i, j, k = np.flatnonzero(x > t)
+    return x[i]+x[j]*x[k]
+
+
+@case(np.array([1., 5, 2, -4]), 0)
+@case(np.array([1., 5, 2, -4]), 3)
+def from_list(x, t):
+    found=[]
+    for v in x:
+        if v>t: found.append(v)
+    a, b, c = found
+    return a*b-c
+
+
+@case(np.array([[1,2],[3,4],[5,6.]]), 2)
+@case(np.array([[1,2],[3,4],[5,6.]]), 0)
+def rows_unpacked(m, t):
+    p, q = m[m[:,0]>t]
+    return p-q
+
+
+@case(np.random.default_rng(4).random((12, 2)))
+def hull(points):
+    points = sorted(map(tuple, points))
+    def turn(o, a, b):
+        return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+    lower = []
+    for p in points:
+        while len(lower) >= 2 and turn(lower[-2], lower[-1], p) <= 0:
+            lower.pop()
+        lower.append(p)
+    return np.array(lower), [tuple(p) for p in points]

@@ -161,3 +161,24 @@ def numbers_of_values(a):
 @case(A)
 def comprehensions_of_keys(a):
     return {int(v) for v in a if v>0}, {i:v for i,v in enumerate(a)}
+
+@case(np.arange(12.).reshape(4,3))
+def states_by_time(m):
+    h={}; h[-1]=np.zeros(3)
+    for t in range(len(m)):
+        h[t]=0.5*h[t-1]+m[t]
+    return h[len(m)-1], h
+@case(np.arange(12.).reshape(4,3), np.array([0,1,0,1]))
+def arrays_by_key(m, keys):
+    s={}
+    for k, r in zip(keys, m):
+        if k in s: s[k]=s[k]+r
+        else: s[k]=r.copy()
+    return s
+@case(np.arange(12.).reshape(4,3), np.array([0,1,0,1]))
+def arrays_by_key_in_place(m, keys):
+    s={}
+    for k, r in zip(keys, m):
+        if k not in s: s[k]=np.zeros(3)
+        s[k]+=r
+    return s

@@ -23,6 +23,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     lists_of_lists,
     lists_of_numbers,
     nones,
+    nones_in_lists,
     random_numbers,
     shared_memory,
     shrinking,

@@ -33,7 +33,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     type_name,
 )  # fmt: skip
-from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, key_of, subscript
+from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, is_typed, key_of, subscript
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.results import Results
@@ -177,8 +177,8 @@ class Assignments(Results):
         )
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
-        items = self.elements(value, len(targets), node)
         starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        items = self.elements(value, None if starred else len(targets), node)
         wanted = len(targets) - len(starred)
         few = len(items) < wanted
         if few or (len(items) > wanted and not starred):
@@ -202,7 +202,7 @@ class Assignments(Results):
         for target, item in zip(targets, settled, strict=True):
             self.assign(target, item)
 
-    def elements(self, value: Value, wanted: int, node: ast.AST) -> list[Value]:
+    def elements(self, value: Value, wanted: int | None, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
         ctx = self.ctx
         value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
@@ -218,6 +218,9 @@ class Assignments(Results):
                 ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
             case GrowingList() if (length := b.constant(value.extent or value.length)) is not None:
                 return [list_element(ctx, value, b.index(k)) for k in range(length)]
+            case GrowingList() if wanted is not None and is_typed(ctx, value):
+                self._must_be_as_long(value.length, wanted)
+                return [list_element(ctx, value, b.index(k)) for k in range(wanted)]
             case GrowingList():
                 problem = "unpacking a list of run-time length"
                 growing.must_be_fixed(ctx, value, problem, "unpack an array of known shape")
@@ -227,7 +230,11 @@ class Assignments(Results):
                 array = as_array(ctx, value)
                 if not array.ndim:
                     ctx.guard(b.FALSE, "TypeError", "iteration over a 0-d array")
+                array = ctx.kept(array)
                 extent = b.constant(array.dims[0])
+                if extent is None and wanted is not None and not variables_read(array.dims[0]) <= ctx.entry:
+                    self._must_be_as_long(array.dims[0], wanted)
+                    extent = wanted
                 if extent is None:
                     self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
                 return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
@@ -238,6 +245,13 @@ class Assignments(Results):
                 ctx.fail("unpacking a range of run-time length", "", node)
             case _:
                 ctx.fail(f"unpacking {describe(value)}", "", node)
+
+    def _must_be_as_long(self, length: Expr, wanted: int) -> None:
+        """What is unpacked must have as many elements as there are names."""
+        few = f"not enough values to unpack (expected {wanted}, got {{}})"
+        self.ctx.guard(b.compare("greater_equal", length, b.index(wanted)), "ValueError", few, (length,))
+        many = f"too many values to unpack (expected {wanted})"
+        self.ctx.guard(b.compare("less_equal", length, b.index(wanted)), "ValueError", many)
 
     def demand_dim(self, dim: Expr, node: ast.AST | None, problem: str) -> None:
         """Ask for a specialisation on the value of a size."""
@@ -314,7 +328,7 @@ class Assignments(Results):
             parts = [Static(None) if p is None else p for p in (at.start, at.stop, at.step)]
             bounds = [constant_object(ctx, p, "a slice of a list") for p in parts]
             changed = list(base.items)
-            changed[slice(*bounds)] = [self.kept(i, "item") for i in self.elements(value, 0, node)]
+            changed[slice(*bounds)] = [self.kept(i, "item") for i in self.elements(value, None, node)]
             ctx.change(owner, Seq(tuple(changed), "list"))
             return
         if at is None or not isinstance(at, Static):

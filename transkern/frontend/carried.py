@@ -680,6 +680,8 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("or none", join_kinds(ctx, name, k1, k2, value, slot))
         case ("or none", k1), (kind, *_) if kind != "choice":
             return ("or none", join_kinds(ctx, name, k1, new, value, slot))
+        case (kind, *_), ("or none", k2) if kind in _NOT_NONE:
+            return ("or none", join_kinds(ctx, name, old, k2, value, slot))
         case ("choice", (None,)), (kind, *_) if kind in _NOT_NONE:
             return ("or none", new)
         case (kind, *_), ("choice", (None,)) if kind in _NOT_NONE:

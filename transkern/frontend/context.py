@@ -60,16 +60,17 @@ class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled.
 
     Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
-    one of rows of one length (`table`) or of any length (`ragged`).
+    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`).
     """
 
     wanted: tuple[Site, tuple[str, bool]] | None = None
     table: Site | None = None
     ragged: Site | None = None
+    optional: Site | None = None
 
     @property
     def begins_anew(self) -> bool:
-        return self.wanted is not None or self.table is not None or self.ragged is not None
+        return any(found is not None for found in (self.wanted, self.table, self.ragged, self.optional))
 
 
 class Catch(NamedTuple):
@@ -163,6 +164,7 @@ class Context:
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
+        self.optional: set[Site] = set()  # lists that have None among their elements
 
     @property
     def span(self) -> Span:

@@ -13,6 +13,7 @@ import numpy as np
 from transkern.frontend import doubts, python_complex
 from transkern.frontend.context import Context
 from transkern.frontend.values import (
+    OPTIONAL,
     Array,
     Bound,
     Char,
@@ -264,6 +265,8 @@ def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
 def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
     """A list of tuples of numbers as an array with a column for each item."""
     columns: list[Value] = [Scalar(Load(c.buffer, (b.ZERO,), c.dtype), c.python) for c in owner.columns]
+    if owner.row == OPTIONAL:
+        ctx.fail("an array of a list with None in it", "take np.nan, or a number that stands for it")
     if any(c.dims or c.columns or not c.dtype or c.options for c in owner.columns):
         ctx.fail("np.array of a list of such tuples", "append tuples of numbers")
     dtype = result_type(ctx, columns)

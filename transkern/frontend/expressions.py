@@ -126,7 +126,7 @@ class Expressions:
 
     # from the classes made of this one (`assigning`, `branching`, `looping`, `translate`)
     operate: Callable[[str, Value, Value], Value]
-    elements: Callable[[Value, int, ast.AST], list[Value]]
+    elements: Callable[[Value, int | None, ast.AST], list[Value]]
     run: Callable[[], Value]
     finish: Callable[[], bool]
     assign: Callable[[ast.expr, Value], None]
@@ -248,7 +248,7 @@ class Expressions:
         calls = [any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(e)) for e in elts]
         for position, e in enumerate(elts):
             if isinstance(e, ast.Starred):
-                items += self.elements(self.expr(e.value), 0, e)
+                items += self.elements(self.expr(e.value), None, e)
                 continue
             item = self.expr(e)
             with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
@@ -772,7 +772,7 @@ class Expressions:
         positional: list[Value] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                positional += self.elements(self.expr(argument.value), 0, argument)
+                positional += self.elements(self.expr(argument.value), None, argument)
             else:
                 positional.append(self.expr(argument))
         keywords: dict[str, Value] = {}

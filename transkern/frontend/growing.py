@@ -21,11 +21,13 @@ from transkern.frontend.indexing import Item, element, is_typed
 from transkern.frontend.trips import bound_of, trip_count
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
+    OPTIONAL,
     Array,
     Concatenation,
     GrowingList,
     Object,
     OneOf,
+    OrNone,
     Range,
     Record,
     Row,
@@ -40,7 +42,7 @@ from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.nodes import RESERVED, RESERVED_ROWS, TAGS
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
-_COLUMNS = 16
+_COLUMNS = 16  # items of tuples in lists
 
 
 def new(
@@ -60,9 +62,70 @@ def new(
     ctx.emit(n.Alloc(buffer))
     if site in ctx.ragged:
         owner.rows = rows.made(ctx, name, site or ())
+    if site in ctx.optional:
+        _make_optional(ctx, owner)
     for item in items:
         append(ctx, owner, item)
     return owner
+
+
+def _make_optional(ctx: Context, owner: GrowingList) -> None:
+    """Makes an empty list one that may have None in it."""
+    flags, _ = _columns(ctx, owner, Seq((Static(True), Static(None)), OPTIONAL))
+    _list_type(ctx, flags, "bool", (), True)
+    ctx.buffers[flags.buffer] = without_range(ctx.buffers[flags.buffer])
+
+
+def nothings(ctx: Context, extent: Expr) -> GrowingList:
+    """``[None] * extent``."""
+    made = new(ctx, "items")
+    flags = list_of(ctx, Array(ctx.axes((extent,)), b.TRUE), True)
+    held = GrowingList(ctx.fresh(f"{made.buffer}_1"), made.count, depth=made.depth, known=made.known)
+    made.row, made.columns = OPTIONAL, [replace(flags, count=made.count, extent=None), held]
+    ctx.columns[made.buffer] = [held.buffer]
+    ctx.bounds[made.count] = ctx.bounds[flags.count]
+    ctx.emit(n.Assign(made.count, extent))
+    return made
+
+
+def _put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
+    """None, or a value, as the element at a position."""
+    if owner.row_of is not None or owner.prefix:
+        ctx.fail("None in a list in a list", "take a number that stands for it")
+    flags, held = owner.columns
+    value, none = (value.value, value.none) if isinstance(value, OrNone) else (value, b.FALSE)
+    if value != Static(None):
+        put(ctx, held, value, at)
+        put(ctx, flags, Scalar(none, True), at)
+        return
+    put(ctx, flags, Scalar(b.TRUE, True), at)
+    for leaf in held.leaves:  # a place that is there to be read, whatever stands in it
+        if leaf.buffer in ctx.buffers:
+            _list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
+
+
+def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
+    """Makes zeros of what stands where a list has None, which may be anything: it is handed back with the rest."""
+    if owner.row == OPTIONAL:
+        flags, held = owner.columns
+        for leaf in held.leaves:
+            for one in (leaf, replace(leaf, buffer=leaf.tags, dtype="uint8", python=False)):
+                if one.buffer in ctx.buffers:
+                    axis, *rest = ctx.axes((owner.length, *one.dims))
+                    index = (*one.index(axis.var), *(a.var for a in rest))
+                    none = ctx.load(flags.buffer, flags.index(axis.var))
+                    kept = b.where(none, Const(0, one.dtype), ctx.load(one.buffer, index))
+                    ctx.emit(n.Write(one.buffer, (axis, *rest), index, kept))
+    for column in owner.columns:
+        forget_behind_none(ctx, column)
+
+
+def _optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
+    """A list has None in it: the translation begins anew, with such a one."""
+    error = NotKnown("a list with None in it", "take a number that stands for it", ctx.span, ctx.lines)
+    if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.optional:
+        error.optional = owner.site
+    raise error
 
 
 def _own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
@@ -155,6 +218,11 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, Object):
         ctx.note_handed(value)
     value = ctx.deref(value)
+    if owner.row == OPTIONAL:
+        _put_optional(ctx, owner, value, count)
+        return
+    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
+        _optional_wanted(ctx, owner)
     if isinstance(value, Record) and value.is_tuple:
         if owner.of not in (None, value.kind) or (owner.of is None and owner.columns):
             ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
@@ -244,6 +312,8 @@ def _typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
 def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr) -> None:
     """A list of numbers as an element of a list, all of which are of one length."""
     length = value.extent
+    if value.row == OPTIONAL:
+        ctx.fail("a list with None in it, in a list", "take a number that stands for None")
     if length is None or value.columns or (value.dims and not value.row):
         rows.wanted(ctx, owner, "a list of lists of run-time length")
     if owner.row and owner.dims and owner.dims[0] != length and not ctx.assume_equal(owner.dims[0], length):
@@ -274,7 +344,9 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
             column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
             owner.columns.append(column)
             if owner.site is not None:
-                owner.columns[-1].site = (*owner.site, k)
+                column.site = (*owner.site, k)
+            if column.site is not None and column.site in ctx.optional:
+                _make_optional(ctx, column)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
     if owner.row != value.kind:
         ctx.fail("a list of lists and tuples", "append elements of one type")
@@ -746,6 +818,8 @@ def held(ctx: Context, value: Value) -> Value:
             return OneOf(ctx.let(index, "popped"), options)
         case Seq(items, kind):
             return Seq(tuple(held(ctx, i) for i in items), kind)
+        case OrNone(inner, none):
+            return OrNone(held(ctx, inner), ctx.let(none, "popped is None"))
         case Array():
             return ctx.define(replace(value, view=False), "popped")
         case GrowingList() if value.prefix:
@@ -800,8 +874,18 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
     if owner.rows is not None:
         ctx.emit(n.Store(owner.buffer, owner.index(at), rows.number_of(ctx, owner.rows, given)))
         return
+    if owner.row == OPTIONAL:
+        for leaf in owner.leaves:
+            ctx.note_store(leaf.buffer)
+        _put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
+        return
+    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
+        _optional_wanted(ctx, owner)
     if owner.row and owner.dims:
         _store_row(ctx, owner, at, value)
+        return
+    if owner.dims and not owner.row and isinstance(value, (Array, Concatenation)):
+        _store_array(ctx, owner, at, as_array(ctx, value))
         return
     if owner.columns or owner.dims or isinstance(value, (Seq, GrowingList)):
         if isinstance(value, Record) and value.kind is owner.of:
@@ -811,6 +895,34 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
             return
         ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
     _store_number(ctx, owner, at, value)
+
+
+def _names_of(ctx: Context, shows: Callable[[Value], bool]) -> list[str]:
+    """Names that may still be read and whose values are of some kind."""
+    return [
+        name for frame in ctx.frames for name, v in frame.items()
+        if shows(v) and (frame is not ctx.frames[-1] or ctx.live_here is None or name in ctx.live_here)
+    ]  # fmt: skip
+
+
+def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> None:
+    """An array takes the place of one in a list: its elements do, as long as no name stands for the one before."""
+    others = _names_of(ctx, lambda v: isinstance(v, Array) and v.view and v.base == owner.buffer)
+    if others or owner.shared:
+        problem = "an array in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
+        ctx.fail(problem, "use an array with one dimension more")
+    array = ctx.compact(array, "row") if array.mask is not None else array
+    same = len(array.dims) == len(owner.dims) and all(
+        one == two or ctx.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
+    )
+    if not same or array.dtype != owner.dtype:
+        ctx.fail("a list whose elements differ in type", "store arrays of one dtype and shape")
+    if array.view:
+        ctx.note_append(array.base)
+    new = ctx.define(replace(array, view=False), "item")
+    index = (*owner.index(at), *(a.var for a in new.axes))
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+    ctx.emit(n.Write(owner.buffer, new.axes, index, new.body))
 
 
 def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
@@ -846,11 +958,7 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None
     value = as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
         ctx.fail(f"a store of {describe(value)} into a list of lists", "use an array with two dimensions")
-    others = [
-        name for frame in ctx.frames for name, v in frame.items()
-        if isinstance(v, GrowingList) and v.prefix and v.buffer == owner.buffer
-        and (frame is not ctx.frames[-1] or ctx.live_here is None or name in ctx.live_here)
-    ]  # fmt: skip
+    others = _names_of(ctx, lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
     if others or value.extent is None:
         problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
         ctx.fail(problem, "use an array with two dimensions")

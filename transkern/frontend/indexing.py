@@ -21,6 +21,7 @@ from transkern.frontend.elementwise import (
     select,
 )  # fmt: skip
 from transkern.frontend.values import (
+    OPTIONAL,
     Array,
     Char,
     Concatenation,
@@ -29,6 +30,7 @@ from transkern.frontend.values import (
     Hashed,
     Known,
     OneOf,
+    OrNone,
     Range,
     Record,
     Row,
@@ -319,6 +321,10 @@ def is_typed(ctx: Context, owner: GrowingList) -> bool:
 def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
     """The element of a growing list at a position that it has."""
     if owner.columns:
+        if owner.row == OPTIONAL:
+            flags, held = owner.columns
+            none = ctx.load(flags.buffer, flags.index(at))
+            return OrNone(element(ctx, held, at), none) if is_typed(ctx, held) else Static(None)
         items = tuple(element(ctx, c, at) for c in owner.columns)
         return Seq(items, owner.row) if owner.of is None else Record(owner.of, tuple(owner.of._fields), items)  # type: ignore
     if owner.dims and owner.row:  # the very list, not a copy

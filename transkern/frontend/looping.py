@@ -56,6 +56,7 @@ class Loops(Branches):
             ctx.trips.append(trip_bound(ctx, condition, state, body))
             try:
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
+                    self.env.update(self.told(test, True))
                     if not self.block(body):
                         state.back(self)
             finally:

@@ -148,6 +148,7 @@ class Results(Expressions):
                 if (owner.dims and owner.row) or owner.prefix:  # lists in a list
                     kind = "lists of numbers" if owner.python else "lists"
                     return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
+                growing.forget_behind_none(self.ctx, owner)
                 made = _list_result(owner)
                 if owner.of is not None and isinstance(made, n.TupleResult):
                     return replace(made, kind="rows of record", of=self._class_path(owner.of))

@@ -14,7 +14,9 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
 from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
 from transkern.frontend.reductions import reduce
+from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
+    OPTIONAL,
     Array,
     Concatenation,
     Dict,
@@ -238,6 +240,8 @@ def _fixed_length(value: Value) -> Expr | None:
 
 def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
     """``[x] * n`` with a run-time `n`: a list of `n` numbers."""
+    if seq == Seq((Static(None),), "list"):
+        return growing.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
     if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):
         ctx.must_be_known(times, f"{describe(seq)} times a run-time number")
     extent = ctx.extent(b.maximum(times.expr, b.ZERO))
@@ -318,6 +322,8 @@ def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
     columns: list[Value] = []
 
     def take(one: GrowingList) -> None:
+        if one.row == OPTIONAL:
+            ctx.fail("`sorted` of a list that may have None in it", "leave None out")
         if one.columns:
             for column in one.columns:
                 take(column)
@@ -375,7 +381,12 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
             return Seq(tuple(Static(k) for k in range(*bounds)), kind)  # type: ignore[arg-type]
     contents = ctx.deref(value)
     if kind == "tuple":
-        ctx.fail(f"a tuple of {describe(contents)}", "its length is known at run time only: make a list")
+        start, stop, step, item = counted
+        count = b.constant(trip_count(start, stop, step))
+        if count is not None and count <= _FEW:
+            return Seq(tuple(item(b.add(start, b.mul(step, b.index(k)))) for k in range(count)), kind)
+        problem, help = f"a tuple of {describe(contents)}", "its length is known at run time only: make a list"
+        ctx.must_be_known(Scalar(trip_count(start, stop, step), True), problem, help)
     if isinstance(contents, Range):
         return growing.list_of(ctx, growing.numbers(ctx, contents), True)
     if isinstance(contents, GrowingList):

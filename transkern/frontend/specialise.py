@@ -57,10 +57,11 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     wanted: dict[Site, tuple[str, bool]] = {}
     tables: set[Site] = set()
     ragged: set[Site] = set()
+    optional: set[Site] = set()
     changes: list[Change] = []
     while True:
         try:
-            program, found = _translate(function, types, (growing, wanted, tables, ragged), changes)
+            program, found = _translate(function, types, (growing, wanted, tables, ragged, optional), changes)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -68,6 +69,8 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
                 tables.add(problem.table)
             elif problem.ragged is not None and problem.ragged not in ragged:
                 ragged.add(problem.ragged)
+            elif problem.optional is not None and problem.optional not in optional:
+                optional.add(problem.optional)
             else:
                 raise
             continue
@@ -83,11 +86,11 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
 
 def _translate(
     function: Function, types: Sequence[ArgType],
-    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site]], changes: list[Change],
+    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site]], changes: list[Change],
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
-    (ctx.growing, ctx.wanted, ctx.tables, ctx.ragged), ctx.changes = lists, list(changes)
+    (ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional), ctx.changes = lists, list(changes)
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
     if len(types) != len(names):

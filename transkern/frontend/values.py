@@ -223,12 +223,16 @@ class Text:
     args: tuple[Value, ...]
 
 
+OPTIONAL = "optional"
+
+
 @dataclass(slots=True)
 class GrowingList:
     """A list that run-time code appends to: a buffer and a count. The element type is that of the first append.
 
     Elements with dims are arrays, or (with `row` "list") lists of numbers of one type; tuples of different things stand
-    in a list for each of their items, all with one count (`columns`). With a `prefix` this is such a list in a list,
+    in a list for each of their items, all with one count (`columns`); None and what it stands among (`row` "optional")
+    are such tuples of whether it is None, and what it is otherwise. With a `prefix` this is such a list in a list,
     which is `extent` long. With a `head` the first element stands there, not at the buffer's beginning.
     """
 
