@@ -302,7 +302,7 @@ def difference(found: Outcome, wanted: Outcome) -> str:
         return ""
     if isinstance(found.error, OverflowError) and str(found.error) == TOO_LARGE:
         return ""  # a refusal, at run time: Python's integers have 64 bits in compiled code
-    if type(found.error) is not type(wanted.error) or str(found.error) != str(wanted.error):
+    if type(found.error) is not _public(wanted.error) or str(found.error) != str(wanted.error):
         return f"{_told(found)}, with NumPy {_told(wanted)}"
     if wanted.error is not None:
         return ""
@@ -310,6 +310,11 @@ def difference(found: Outcome, wanted: Outcome) -> str:
     for k, (mine, theirs) in enumerate(zip(found.arguments, wanted.arguments, strict=True)):
         problem = problem or _differ(mine, theirs, wanted.noise, f"[1][{k}]", f"argument {k} afterwards")
     return problem or _aliases(found, wanted)
+
+
+def _public(error: Exception | None) -> type:
+    """The class of an exception, as far as NumPy shows it: a `UFuncTypeError` is a TypeError for everyone else."""
+    return next(c for c in type(error).__mro__ if not c.__module__.startswith("numpy._"))
 
 
 def _told(outcome: Outcome) -> str:
