@@ -117,9 +117,27 @@ def array_that_no_loop_runs_along(x: Any, a: Any, u: Any, z: Any) -> None:
             assert (k if k else z) >= v[0]
 
 
+def powers_of_two(k: int, j: int) -> Any:
+    """`targets/clike`: a shifted 1 was an int of 32 bits; Python's own rules for the number of places."""
+    return 1 << k, 2**k, 5 >> j, -5 >> j
+
+
+def shifted_back(k: int, j: int) -> Any:
+    return k << j
+
+
+def products_of_constants(c: Any) -> Any:
+    """`targets/clike`: constants that a condition chooses were multiplied as ints of 32 bits."""
+    chosen = np.where(c, np.int64(70000), 1)
+    return (70000 if c[0] else 1) * (-70000 if c[1] else 1), chosen * np.where(c, np.int64(70000), 2)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        *((powers_of_two, (k, j)) for k, j in ((3, 1), (31, 31), (40, 63), (62, 64), (0, 200), (1, -1))),
+        (shifted_back, (3, -2)),
+        (products_of_constants, (np.array([True, True, False]),)),
         (array_that_no_loop_runs_along, (np.zeros(0, np.uint64), np.ones((0, 2)), np.ones(2), np.int8(5))),
         (array_that_no_loop_runs_along, (np.zeros(2, np.uint64), np.ones((2, 2)), np.ones(2), np.int8(5))),
         (first_two, (np.array([3, 1, 2]),)),

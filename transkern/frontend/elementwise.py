@@ -609,6 +609,10 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
         fits = Apply("less", (Apply("absolute", (size,), "float64"), Const(2.0**63, "float64")), "bool")
         ctx.guard(fits, "OverflowError", _TOO_LARGE)
         return Scalar(Apply("power", tuple(exprs), "index"), True)
+    if op in ("left_shift", "right_shift") and common == "index":
+        ctx.guard(b.compare("greater_equal", exprs[1], b.ZERO), "ValueError", "negative shift count")
+        if op == "right_shift":  # C has no shifts by more
+            exprs[1] = b.minimum(exprs[1], b.index(63))
     exprs = [b.cast(e, common) for e in exprs]
     if op == "power" and common == "float64":
         given = [not buffers_read(e) and variables_read(e) <= ctx.entry for e in exprs]

@@ -546,6 +546,8 @@ class CPrinter:
         if op in _INFIX:
             sign, level = _INFIX[op]
             left, right = self._at(args[0], level), self._at(args[1], level + 1)
+            if op in ("add", "subtract", "multiply") and all(map(_is_int, args)):
+                left = f"({self.type(dtype)}){self._at(args[0], _UNARY)}"
             if level in (_AND, _XOR, _OR) or level in (_COMPARE, _EQUAL):
                 left, right = self._at(args[0], _SHIFT), self._at(args[1], _SHIFT)
             if op in ("and_then", "or_else"):
@@ -646,6 +648,8 @@ class CPrinter:
                 return self._call("shl", dtype, args)
             case "right_shift", "i" | "u":
                 return self._call("shr", dtype, args)
+            case "left_shift", _ if _is_int(x):
+                return f"({self.type(dtype)}){self._at(x, _UNARY)} << {self._at(args[1], _SHIFT + 1)}", _SHIFT
             case "left_shift", _:
                 return f"{self._at(x, _SHIFT)} << {self._at(args[1], _SHIFT + 1)}", _SHIFT
             case "right_shift", _:
@@ -695,6 +699,19 @@ class CPrinter:
 def _not_negative(e: Expr) -> bool:
     """Sizes and axes (loops start at 0 or above where their subscripts are divided)."""
     return b.is_nonnegative(e)
+
+
+def _is_int(e: Expr) -> bool:
+    """Whether C takes a number of 64 bits for an int: it has no more than small constants in it."""
+    match e:
+        case Const(value, "index" | "int64"):
+            return abs(int(value)) < 2**31  # type: ignore[arg-type]
+        case Apply("where", (_, x, y), _):
+            return _is_int(x) and _is_int(y)
+        case Apply("negative" | "positive", (x,), _):
+            return _is_int(x)
+        case _:
+            return False
 
 
 def _words(text: str) -> list[str]:
