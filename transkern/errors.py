@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from transkern.ir.expr import NOWHERE, Span
 
+TOO_LARGE = "Python int too large for compiled code, where it has 64 bits"
+"""Python's integers know no limit: what needs more bits must not go on as another number (OverflowError)."""
+
 
 class TranskernError(Exception):
     """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""

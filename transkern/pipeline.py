@@ -24,6 +24,7 @@ from transkern.fuse.lanes import block_lanes
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
+from transkern.fuse.overflow import check_integers
 from transkern.fuse.overlap import overlap_sums
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
@@ -85,6 +86,8 @@ LOOP_PASSES: tuple[Pass, ...] = (
 
 PASSES: tuple[Pass, ...] = (
     *BEFORE_LOOPS,
+    check_integers,
+    hoist_guards,  # those of what a loop does not change
     drop_dead_fills,  # before loops are fused: a fill stands alone
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from transkern.frontend.whole import TOO_LARGE
+from transkern.errors import TOO_LARGE
 
 _SUMS = ("sum", "mean", "var", "std", "dot", "matmul", "prod", "norm", "trace", "average")
 _ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arctan", "cbrt", "log2", "exp2", "sinh",

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
 from transkern.frontend.values import Scalar
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr
-
-TOO_LARGE = "Python int too large for compiled code, where it has 64 bits"
-"""Python's integers know no limit: what needs more bits must not go on as another number."""
 
 
 def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:

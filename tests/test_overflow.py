@@ -1,0 +1,124 @@
+"""Python's integers know no limit; compiled code has 64 bits for them, and says so where they are not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.tools import require
+from transkern.errors import TOO_LARGE
+from transkern.pipeline import PASSES, program_of
+
+require("cc")
+
+
+def factorial(n: int) -> int:
+    product = 1
+    for i in range(1, n + 1):
+        product *= i
+    return product
+
+
+def fibonacci(n: int) -> int:
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def squares(n: int, k: int) -> int:
+    while n > 0:
+        k *= k
+        n -= 1
+    return k
+
+
+def total(x: Any) -> int:
+    v = 0
+    for i in range(len(x)):
+        v += int(x[i])
+    return v
+
+
+def weighted(x: Any) -> int:
+    v = 0
+    for item in x:
+        v += int(item) * 2
+    return v
+
+
+def chosen(k: int, m: int) -> int:
+    return k * m - 1 if abs(m) < 1000 else m
+
+
+def doubled(values: list[int]) -> list[int]:
+    return [2 * v for v in values]
+
+
+def shifted(k: int, by: int) -> int:
+    return (k << by) + 1
+
+
+def hashed(text: Any, k: int) -> int:
+    h = k
+    for c in text:
+        h = (h * 31 + int(c)) % 1000000007
+    return h
+
+
+def collatz(n: int) -> int:
+    steps = 0
+    while n != 1 and steps < 1000:
+        n = 3 * n + 1 if n % 2 else n // 2
+        steps += 1
+    return steps
+
+
+BIG = 2**62
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    *((factorial, (n,)) for n in (0, 1, 20, 21, 40)),
+    *((fibonacci, (n,)) for n in (5, 91, 94, 200)),
+    *((squares, (n, k)) for n, k in ((3, 2), (5, 3), (6, 3), (2, -7), (9, -1), (300, 1))),
+    *((total, (np.array(x),)) for x in ([BIG, BIG - 1], [BIG, BIG], [-BIG, -BIG], [-BIG, -BIG, -1], [3, -8])),
+    *((weighted, (np.array(x),)) for x in ([3, -8, -1], [BIG // 2, BIG // 2 - 1], [BIG], [-BIG, -1], [-BIG // 2, 5])),
+    *((chosen, (k, m)) for k, m in ((BIG // 8, 7), (BIG // 8, 900), (BIG // 8, 10**12), (-5, 3))),
+    *((doubled, (x,)) for x in ([1, 2, 3], [4, BIG], [-BIG, 5])),
+    *((shifted, (k, by)) for k, by in ((1, 3), (1, 62), (1, 63), (-1, 62), (12345, 60), (0, 3))),
+    *((hashed, (np.arange(9), k)) for k in (0, 5, -77)),
+    *((collatz, (n,)) for n in (27, 2**59 + 1)),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES)
+def test_is_right_or_says_that_64_bits_are_not_enough(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    wanted = function(*arguments)
+    compiled = transkern.compile(function, target="cpu")
+    numbers = wanted if isinstance(wanted, list) else [wanted]
+    try:
+        found = compiled(*arguments)
+    except OverflowError as error:
+        assert str(error) == TOO_LARGE
+        largest = max(map(abs, numbers))
+        assert largest > 2**61 or function is collatz  # on the way: 3 * n + 1
+    else:
+        assert found == wanted
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x):\n    n = 0\n    for v in x:\n        if v > 0:\n            n += 1\n    return n",
+        "def f(x):\n    s = 0\n    for i in range(len(x)):\n        s += i\n    return s",
+        "def f(x):\n    i, j = 0, len(x)\n    while i < j:\n        k = (i + j) // 2\n        if x[k] < 0:\n"
+        "            i = k + 1\n        else:\n            j = k\n    return i",
+        "def f(x):\n    h = 7\n    for i in range(len(x)):\n        h = (h * 1103515245 + 12345) % 2147483648\n"
+        "    return h",
+        "def f(x):\n    return x[2:-1:2].mean() + x.reshape(-1, 1)[1:].sum() / (2 * len(x) - 1)",
+    ],
+)
+def test_nothing_is_checked_where_64_bits_are_enough(source: str) -> None:
+    assert TOO_LARGE not in str(program_of(source, "f", "f(float64[n])", PASSES))
