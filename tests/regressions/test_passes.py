@@ -132,9 +132,18 @@ def products_of_constants(c: Any) -> Any:
     return (70000 if c[0] else 1) * (-70000 if c[1] else 1), chosen * np.where(c, np.int64(70000), 2)
 
 
+def changed_in_a_branch(x: Any, y: Any, k: int) -> Any:
+    """`contract_temporaries`: an array took the memory of a result that is allocated around the branch it lives in."""
+    if k:
+        y = y[np.arange(x.shape[0])]
+        y[x < 1] += 1
+    return y
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (changed_in_a_branch, (np.arange(4.0) - 1, np.ones(4), 1)),
         *((powers_of_two, (k, j)) for k, j in ((3, 1), (31, 31), (40, 63), (62, 64), (0, 200), (1, -1))),
         (shifted_back, (3, -2)),
         (products_of_constants, (np.array([True, True, False]),)),

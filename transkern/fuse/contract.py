@@ -100,6 +100,9 @@ class _Contracting:
             ):
                 continue
             stores = [w for w in walk((loop,)) if isinstance(w, n.Store) and w.buffer == s.buffer]
+            allocation = next((o for o in siblings if isinstance(o, n.Alloc) and o.buffer == s.buffer), None)
+            if allocation is None:  # in a block around this one, where it may hold what is still needed
+                continue
             if len(stores) != 1 or not self._dies_at(name, s, loop):
                 continue
             other = s.buffer
@@ -111,7 +114,6 @@ class _Contracting:
 
             siblings[position] = _rename_stores(map_statement(loop, change), name, other)
             first = min(k for k, o in enumerate(siblings) if isinstance(o, n.Alloc) and o.buffer in (name, other))
-            allocation = next(o for o in siblings if isinstance(o, n.Alloc) and o.buffer == other)
             siblings.remove(allocation)
             siblings.insert(first, allocation)
             del self.buffers[name]
