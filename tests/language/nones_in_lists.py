@@ -210,3 +210,21 @@ def comp(a):
     m=[x for x in out if x is not None]
     out[0]=None
     return out, m, [x is None for x in out]
+
+
+@case(np.array([0.3,.8,.6,.2,.9,.1]))
+def many_that_may_be_none(w):
+    a=b=c=d=e=None
+    if w[0]>.5: a=(1,w[0])
+    if w[1]>.5: b=2
+    if w[2]>.5: c=w[2]
+    if w[3]>.5: d=True
+    if w[4]>.5: e=(w[4],w[4])
+    return a,b,c,d,e
+
+
+@case(np.array([0.3, 0.8, 0.6]))
+def dict_of_one_value(w):
+    sums = dict.fromkeys("abc", 0.0)
+    for k, v in zip("bca", w): sums[k] += v
+    return sums, dict.fromkeys([1, 2])

@@ -256,6 +256,17 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
 TABLE["builtins.dict"] = _dict
 
 
+@handles("builtins.dict.fromkeys", names="iterable value")
+def _fromkeys(ctx: Context, a: Arguments) -> Value:
+    counted = iteration(ctx, a.need("iterable"))
+    if not isinstance(counted, list):
+        ctx.fail("a dict with a run-time number of keys", "fill it in a loop")
+    made, value = Dict((), ()), a.get("value") or Static(None)
+    for item in counted:
+        made = made.put(constant_object(ctx, item, "a dict's run-time key"), value)
+    return made
+
+
 @handles("builtins.slice", names="a b c")
 def _slice(ctx: Context, a: Arguments) -> Value:
     parts = [a.get(k) for k in "abc" if k in a.given]

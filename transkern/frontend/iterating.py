@@ -46,6 +46,16 @@ from transkern.ir import build as b
 from transkern.ir.expr import Expr
 
 _FEW_CHARACTERS = 8
+_MANY = 64  # values that differ in type, one by one
+
+
+def one_by_one(counted: Any) -> Any:
+    """What a loop runs over as a list, where it is known how many there are, and they are not too many."""
+    start, stop, step, element = counted
+    count = b.constant(trip_count(start, stop, step))
+    if count is None or count > _MANY:
+        return counted
+    return [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
 
 
 def iteration(ctx: Context, source: Value) -> Any:
@@ -119,6 +129,8 @@ def iteration(ctx: Context, source: Value) -> Any:
         case Method(receiver, "zip"):
             assert isinstance(receiver, Seq)
             inners = [iteration(ctx, item) for item in receiver.items]
+            if any(isinstance(i, list) and not all(is_number(x) or isinstance(x, Scalar) for x in i) for i in inners):
+                inners = [i if isinstance(i, list) else one_by_one(i) for i in inners]
             if all(isinstance(i, list) for i in inners):
                 return [Seq(tuple(items)) for items in zip(*inners, strict=False)]
             counted: list[tuple[Expr, Any]] = []

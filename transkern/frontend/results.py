@@ -9,7 +9,7 @@ import numpy as np
 
 from transkern.frontend import growing, hashed
 from transkern.frontend.context import Change, Context, Terminated
-from transkern.frontend.elementwise import as_array, describe, static_expr
+from transkern.frontend.elementwise import as_array, describe, is_number, static_expr
 from transkern.frontend.expressions import RETURN, Expressions
 from transkern.frontend.values import (
     Array,
@@ -59,8 +59,10 @@ class Results(Expressions):
     def hand_back(self, value: Value, decided: int = 0) -> None:
         """Return `value` from the compiled function; where something in it may be None, each way by itself."""
         ctx = self.ctx
-        found = _or_none(ctx, value)
-        if found is None:
+        options = _or_none(ctx, value)
+        found = options[0] if options else None
+        many = not decided and len({o.none for o in options}) > _MOST_NONE
+        if found is None or (many and all(_is_number(ctx, o) for o in options)):
             ctx.emit(n.Return(self.returned(value)))
             return
         if decided > _MOST_NONE:
@@ -165,6 +167,8 @@ class Results(Expressions):
                 return self._view_result(value)
             case Array() | Concatenation() | Static(np.ndarray()):
                 return self._array_result(as_array(self.ctx, value))
+            case OrNone(inner, none) if _is_number(self.ctx, inner):
+                return n.TupleResult((n.ScalarResult(none, True), self.result(inner)), "or none")
             case Unbound(why):
                 self.ctx.fail(why)
             case _:
@@ -255,12 +259,20 @@ def _changes(path: str, given: Value, now: Value) -> list[Change]:
     return changed + [(path, "without", k) for k in mine if k not in names]
 
 
-def _or_none(ctx: Context, value: Value) -> OrNone | None:
-    """Something in a result that may be None."""
+def _or_none(ctx: Context, value: Value) -> list[OrNone]:
+    """What in a result may be None."""
     value = ctx.deref(value)
     if isinstance(value, OrNone):
-        return value
-    return next((found for i in children(value) or () if (found := _or_none(ctx, i)) is not None), None)
+        return [value]
+    return [found for i in children(value) or () for found in _or_none(ctx, i)]
+
+
+def _is_number(ctx: Context, value: Value) -> bool:
+    """Whether a value is a number, a tuple of numbers, or None: there is something to hand back where it is None."""
+    value = ctx.deref(value.value if isinstance(value, OrNone) else value)
+    if isinstance(value, Seq):
+        return all(_is_number(ctx, i) for i in value.items)
+    return isinstance(value, Scalar) or (isinstance(value, Static) and is_number(value))
 
 
 def _decided(ctx: Context, value: Value, none: Expr, is_none: bool) -> Value:

@@ -381,10 +381,10 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
             return Seq(tuple(Static(k) for k in range(*bounds)), kind)  # type: ignore[arg-type]
     contents = ctx.deref(value)
     if kind == "tuple":
-        start, stop, step, item = counted
-        count = b.constant(trip_count(start, stop, step))
-        if count is not None and count <= _FEW:
-            return Seq(tuple(item(b.add(start, b.mul(step, b.index(k)))) for k in range(count)), kind)
+        items = iterating.one_by_one(counted)
+        if isinstance(items, list):
+            return Seq(tuple(items), kind)
+        start, stop, step, _ = counted
         problem, help = f"a tuple of {describe(contents)}", "its length is known at run time only: make a list"
         ctx.must_be_known(Scalar(trip_count(start, stop, step), True), problem, help)
     if isinstance(contents, Range):

@@ -48,6 +48,8 @@ def container_text(r: n.TupleResult) -> str:
         return f"lambda *a: [*map({class_text(r.of)}._make, zip(*a))]"
     if r.kind == "rows of list":
         return "lambda *a: [list(row) for row in zip(*a)]"
+    if r.kind == "or none":
+        return "lambda none, a: None if none else a"
     if r.kind == "rows of optional":
         return "lambda none, a: [None if k else v for k, v in zip(none, a)] if a else [None] * len(none)"
     assert r.kind == "rows of tuple", r

@@ -346,7 +346,7 @@ class TupleResult:
     ``lists`` or ``lists of numbers`` (an array as lists in a list, of NumPy scalars or Python's numbers), ``rows of
     tuple``/``rows of list``/``rows of record``: a list of tuples (lists, named tuples of class `of`) whose k-th items
     are the k-th list, ``rows of optional``: a list of what stands in the second list, or None where the first one says
-    so, or ``ragged lists`` (``ragged
+    so, ``or none`` (None where the first item says so, else the second), or ``ragged lists`` (``ragged
     arrays``): lists (arrays) in a list, by their numbers, and each one's start and length in the last item, ``dict of
     lists`` (of its keys and its values) or ``set of lists`` (of its keys).
     """
