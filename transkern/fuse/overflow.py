@@ -177,7 +177,7 @@ class _Intervals:
         """The arguments that sums and products are made of, directly."""
         used = {
             x.name for e in self.roots() if isinstance(e, Apply) and e.dtype == "index" and e.op in _MAY_OVERFLOW
-            for x in _data(e) if isinstance(x, Var)
+            for x in _data(e) if isinstance(x, Var) and x.dtype == "index"
         }  # fmt: skip
         return [p.name for p in self.program.params if isinstance(p, n.ScalarParam) and p.name in used]
 
