@@ -34,6 +34,14 @@ def as_long_as_kept(x: Any, y: Any) -> None:
     y[0] = np.where(v > 1, v, v[::1].astype(float)).sum()
 
 
+def decided_by(x: Any, y: Any, s: Any) -> Any:
+    """`launcher`: NaN and infinities were written as names that are none."""
+    if s:
+        x, y = y, 1
+    x[2] = 0
+    return float("inf"), s
+
+
 _PRODUCTS = np.array([1e300, 1e300, 1e-300, 0.0, 2.0, 1e-300, 3.0] * 12)
 
 
@@ -44,6 +52,9 @@ _PRODUCTS = np.array([1e300, 1e300, 1e-300, 0.0, 2.0, 1e-300, 3.0] * 12)
         (never_an_integer, (np.ones(3, np.int32), np.nan)),
         (running_products, (_PRODUCTS, _PRODUCTS.reshape(6, -1).astype(np.float32))),
         (as_long_as_kept, (np.array([1.0, -1.0, 3.0]), np.zeros(2))),
+        (decided_by, (np.ones(3), np.ones(4), np.nan)),
+        (decided_by, (np.ones(3), np.ones(4), np.float32(-np.inf))),
+        (decided_by, (np.ones(3), np.ones(4), 0.0)),
         (running_products, (_PRODUCTS[4:] + 0.5, _PRODUCTS[:4, None])),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",

@@ -119,7 +119,7 @@ class Launcher:
                 case n.ConstantParam(value=value) if callable(value):
                     pass  # a function is part of the code: there is no literal to compare with
                 case n.ConstantParam(name, value):
-                    checks.append(f'{self.use("_check_constant")}("{name}", {name}, {value!r})')
+                    checks.append(f'{self.use("_check_constant")}("{name}", {name}, {host.literal(value)})')
         for text in checks:
             self.line(text)
         for p in self.arrays:
@@ -457,7 +457,7 @@ class Launcher:
             case n.ArgumentResult(name):
                 return self.given.get(name, name)
             case n.ConstantResult(value):
-                return repr(value)
+                return host.literal(value)
 
 
 def _objects(result: n.Result) -> set[str]:

@@ -42,7 +42,7 @@ def _check_number(name, x, kind):
 """,
     "_check_constant": """
 def _check_constant(name, x, value):
-    if type(x) is not type(value) or x != value:
+    if type(x) is not type(value) or (x != value and repr(x) != repr(value)):  # NaN is not equal to itself
         raise TypeError(f"{name} is {x!r}; this code is for {value!r}")
 """,
     "_check_size": """
