@@ -14,6 +14,7 @@ from tests.tools import require
 
 require("jax")
 
+_KEPT = np.array([1.0, 5.0, -1.0, 3.5, 2.0, -3.0, 0.25])
 _SPECIAL = np.array([0.0, -0.0, 1.5, -2.5, 3.0, -3.0, np.inf, -np.inf, np.nan, 0.1, -7.0])
 
 
@@ -235,6 +236,30 @@ def from_nothing(y: Any) -> None:
     y[::2] = v[np.arange(1)]
 
 
+def sorted_kept(x: Any, p: Any) -> Any:
+    """`padding`: libraries saw the zeros behind the end of an array whose size depends on data."""
+    y = np.outer(x, x)[x > 0]
+    v = p[p > 0].copy()
+    v[0] = 9
+    w = np.sort(y, axis=0), np.sort(y, axis=1), np.sort(x[x > 0] * 1j), np.sort((x > 1)[p > 0])
+    return w, np.sort(v), np.argsort(-x[x > 0], kind="stable"), np.median(x[x > 0]), sorted([k for k in p if k != 1])
+
+
+def sorted_in_loop(x: Any, p: Any) -> Any:
+    """`padding`: what was left of the iteration before stood behind the end, too."""
+    total = 0.0
+    for k in range(4):
+        v = np.sort(x[x > k])
+        total += v[0] if len(v) else 0
+    return total
+
+
+def products_of_kept(x: Any, p: Any) -> Any:
+    """`emit`: a result was cut along its first dimension only."""
+    y = np.outer(p, p)[p > 0]
+    return y @ p, y @ y.T, p[p > 0] @ p[p > 0]
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -278,6 +303,9 @@ def from_nothing(y: Any) -> None:
         (behind_float_constants, (np.zeros((0, 2), np.int8),)),
         (from_nothing, (np.ones(1),)),
         (from_nothing, (np.ones(2),)),
+        (sorted_kept, (_KEPT, _KEPT.astype(np.int16))),
+        (sorted_in_loop, (_KEPT, _KEPT)),
+        (products_of_kept, (_KEPT, _KEPT)),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )

@@ -15,6 +15,7 @@ from transkern.targets.pallas import prelude, spelling
 from transkern.targets.pallas.host import Host, sizes_used
 from transkern.targets.pallas.jumps import structure_jumps
 from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
+from transkern.targets.pallas.padding import fill_padding
 from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.skips import search_next
 from transkern.targets.pallas.values import Module, numbers_of
@@ -32,7 +33,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     check_told(program, "JAX", {"dict"}, prints=False)
     if narrow:
         program = narrow_program(program)
-    program, static = mask_windows(search_next(structure_jumps(program)))
+    program, static = mask_windows(fill_padding(search_next(structure_jumps(program))))
     wide, below = needs_64_bits(program), integers_stay_below(program)
     wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
     if not wide:
@@ -309,8 +310,9 @@ class _Taking:
         match result:
             case n.ArrayResult():
                 node = self.leaf()
-                for _ in host.cut[id(result)]:
-                    node = call(host.module.helper("_cut"), [node, self.leaf()])
+                for axis, _ in host.cut[id(result)]:
+                    along = [constant(axis)] if axis else []
+                    node = call(host.module.helper("_cut"), [node, self.leaf(), *along])
                 return node
             case n.ListResult(buffer, _, _):
                 if not buffer:

@@ -63,7 +63,7 @@ class Host(Statements):
         super().__init__(module, 0, {})
         self.defined = {p.name for p in self.program.params if isinstance(p, n.ArrayParam)}
         self.returns: list[n.Result] = []
-        self.cut: dict[int, list[Expr]] = {}  # the dims of a result, by its id, that are known only after the call
+        self.cut: dict[int, list[tuple[int, Expr]]] = {}  # which dims of a result, by its id, only the call tells
         dims = [d for p in self.program.params if isinstance(p, n.ArrayParam) for d in p.dims]
         self.known_outside = {v for d in dims for v in variables_read(d)} | self.scalars | set(self.module.static)
         self.early = self.early_guards()
@@ -274,8 +274,8 @@ class Host(Statements):
                 if have != dims and all(self.is_static(d) for d in dims) and len(have) == len(dims):
                     node = subscript(node, [ast.Slice(None, self.size(d)) for d in dims])
                 out.append(node)
-                self.cut[id(result)] = [d for d in dims if not self.is_static(d)]
-                out += [self.expr(d).node for d in self.cut[id(result)]]
+                self.cut[id(result)] = [(k, d) for k, d in enumerate(dims) if not self.is_static(d)]
+                out += [self.expr(d).node for _, d in self.cut[id(result)]]
             case n.ListResult(buffer, count, _):
                 if not buffer:
                     return

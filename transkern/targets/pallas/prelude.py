@@ -199,9 +199,9 @@ def _integer(value, kind):
     return kind(value)
 ''',
     "_cut": '''
-def _cut(array, count):
+def _cut(array, count, axis=0):
     """The first `count` elements; while JAX traces, where shapes must be static, the padded array and the count."""
-    return (array, count) if isinstance(count, jax.core.Tracer) else array[:int(count)]
+    return (array, count) if isinstance(count, jax.core.Tracer) else array[(slice(None),) * axis + (slice(int(count)),)]
 ''',
     "_nonempty": '''
 def _nonempty(array, *axes):
