@@ -128,7 +128,7 @@ class Batch:
             if isinstance(found.error, OverflowError) and "an index beyond 32 bits" in str(found.error):
                 s.report.verdict, s.report.message = "refused", str(found.error)
                 return False
-            if problem := difference(found, wanted):
+            if problem := difference(found, wanted, afterwards=self.target == "cpu"):
                 s.report.verdict, s.report.message = "wrong", problem
                 return False
             if wanted.fragile:

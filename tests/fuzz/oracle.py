@@ -296,20 +296,23 @@ def _gather(noise: dict[str, Any], other: Any, wanted: Any, where: str) -> bool:
     return True
 
 
-def difference(found: Outcome, wanted: Outcome) -> str:
-    """The first difference between an outcome and NumPy's, in words, or nothing."""
+def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str:
+    """The first difference between an outcome and NumPy's, in words, or nothing.
+
+    `afterwards`: an exception, too, leaves the arguments as NumPy leaves them (devices give nothing back then).
+    """
     if wanted.fragile:
         return ""
     if isinstance(found.error, OverflowError) and str(found.error) == TOO_LARGE:
         return ""  # a refusal, at run time: Python's integers have 64 bits in compiled code
     if type(found.error) is not _public(wanted.error) or str(found.error) != str(wanted.error):
         return f"{_told(found)}, with NumPy {_told(wanted)}"
-    if wanted.error is not None:
+    if wanted.error is not None and not afterwards:
         return ""
     problem = _differ(found.result, wanted.result, wanted.noise, "[0]", "the result")
     for k, (mine, theirs) in enumerate(zip(found.arguments, wanted.arguments, strict=True)):
         problem = problem or _differ(mine, theirs, wanted.noise, f"[1][{k}]", f"argument {k} afterwards")
-    return problem or _aliases(found, wanted)
+    return problem or ("" if wanted.error is not None else _aliases(found, wanted))
 
 
 def _public(error: Exception | None) -> type:
