@@ -456,3 +456,39 @@ def filled_from_the_front(x, order):
         held.pop()
         w = w + 2 * np.array(held)
     return w
+
+
+@case(X, 3)
+def numbers_of_two_types(x, u):
+    d = [1.5] * len(x)
+    d[u] = 0
+    return d[u] + 1, d[u - 1] + 1, [d[u] * 2, d[0] * 2], d[u] < d[0], d
+
+
+@case(X, 3)
+def numbers_of_three_types(x, u):
+    d = [float("inf")] * len(x)
+    d[u] = 0
+    d[u + 1] = x[0]
+    for i in range(1, len(x)):
+        if d[i] > d[i - 1] + abs(x[i]):
+            d[i] = d[i - 1] + abs(x[i])
+    return d, d[u], d[u + 1], d[0] + x[2], x * d[u]
+
+
+@case(np.where(rng.random((8, 8)) < 0.4, rng.integers(1, 9, (8, 8)), 0.0), 0)
+def nearest_first(w, source):
+    n = len(w)
+    distance, before, seen = [float("inf")] * n, [None] * n, set()
+    distance[source] = 0
+    while len(seen) < n:
+        u = min((v for v in range(n) if v not in seen), key=lambda v: distance[v])
+        seen.add(u)
+        if distance[u] == float("inf"):
+            break
+        for v in range(n):
+            if w[u][v] > 0 and v not in seen:
+                other = distance[u] + w[u][v]
+                if other < distance[v]:
+                    distance[v], before[v] = other, u
+    return distance, before

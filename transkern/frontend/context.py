@@ -6,9 +6,9 @@ import ast
 import builtins
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Kind,
     Object,
     Row,
     Scalar,
@@ -71,6 +72,27 @@ class NotKnown(CompileError):
     @property
     def begins_anew(self) -> bool:
         return any(found is not None for found in (self.wanted, self.table, self.ragged, self.optional))
+
+
+@dataclass
+class Held:
+    """The types of the numbers that lists of several types hold, as far as is known, by the lists' sites (None: of any
+    list); `told`: what was said when numbers were read."""
+
+    kinds: dict[Site | None, set[Kind]] = field(default_factory=dict)
+    told: dict[Site | None, set[Kind]] = field(default_factory=dict)
+
+    def note(self, site: Site | None, kinds: Iterable[Kind]) -> None:
+        for key in {site, None}:
+            self.kinds.setdefault(key, set()).update(kinds)
+
+    def tell(self, site: Site | None) -> set[Kind]:
+        known = self.kinds.get(site, set())
+        return self.told.setdefault(site, set(known))
+
+    def is_settled(self) -> bool:
+        """Whether nothing has become known of a list since numbers were read from it."""
+        return all(self.kinds.get(site, set()) == kinds for site, kinds in self.told.items())
 
 
 class Catch(NamedTuple):
@@ -158,6 +180,7 @@ class Context:
         self.integers: set[str] = set()  # parameters that are Python's integers
         self.growing: set[Site] = set()  # lists that run-time code appends to
         self.wanted: dict[Site, tuple[str, bool]] = {}  # lists of several types of numbers: one that holds all
+        self.held = Held()  # and the types
         self.catching: list[Catch] = []  # the `try` statements around, the innermost last
         self.in_head = 0  # conditions of loops that are being translated
         self.texts: dict[str, np.ndarray[Any, Any]] = {}  # the codes of texts

@@ -14,11 +14,12 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
-from transkern.frontend.context import Context, Terminated
+from transkern.frontend.context import Context, Site, Terminated
 from transkern.frontend.values import Array, Doubt, Kind, Scalar, Split, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.nodes import TAGS
 from transkern.ir.traverse import buffers_read, variables_read
 
 T = TypeVar("T")
@@ -34,6 +35,29 @@ def doubt(kinds: Sequence[Kind], python: tuple[Any, ...] | None, decides: Expr |
     """The doubt between types, where there are several."""
     different = tuple(sorted(set(kinds)))
     return Doubt(different, python, decides=decides) if len(different) > 1 else None
+
+
+def of_a_list(ctx: Context, site: Site | None, held: Expr, python: bool, tag: Expr) -> Scalar:
+    """A number from a list of several types, which holds it as `held`."""
+    kinds = tuple(sorted(ctx.held.tell(site)))
+    if len(kinds) == 1:
+        return Scalar(b.cast(held, kinds[0][0]), kinds[0][1], tag)
+    made = doubt(kinds, None)
+    if made is not None and len({*map(tag_number, kinds)}) == len(kinds) == 2:
+        one, two = (Scalar(b.cast(held, dtype), of_python) for dtype, of_python in kinds)
+        is_one = Apply("equal", (tag, Const(tag_number(kinds[0]), "uint8")), "bool")
+        made = replace(made, split=Split(is_one, one, two, exact=True))
+    return Scalar(held, python and all(of_python for _, of_python in kinds), tag, made)
+
+
+def tag_number(kind: Kind) -> int:
+    """The position of a type in `TAGS`."""
+    dtype, python = kind
+    if python:
+        dtype = {"index": "int", "float64": "float", "complex128": "complex"}.get(dtype, dtype)
+    elif dtype == "bool":
+        dtype = "bool_"
+    return TAGS.index(dtype) if dtype in TAGS else 0
 
 
 def of_both(one: Value, two: Value, decides: Expr | None, split: Split | None) -> Doubt | None:
@@ -223,7 +247,7 @@ def _split(
         if not checked:
             return None
         ctx.emit(n.If(splits[0].tag, *blocks))
-    return Split(splits[0].tag, made[0], made[1])
+    return Split(splits[0].tag, made[0], made[1], splits[0].exact)
 
 
 def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:
@@ -365,7 +389,8 @@ def named(ctx: Context, doubted: Doubt | None, name: str) -> Doubt | None:
     sides = [
         replace(v, expr=ctx.let_tentative(v.expr, name)) if isinstance(v, Scalar) else v for v in (split.one, split.two)
     ]
-    return replace(doubted, split=Split(ctx.let_tentative(split.tag, f"{name} is"), sides[0], sides[1]))
+    tag = ctx.let_tentative(split.tag, f"{name} is")
+    return replace(doubted, split=Split(tag, sides[0], sides[1], split.exact))
 
 
 def _python_of(args: Sequence[Value], python: Callable[..., Any] | None) -> tuple[Any, ...] | None:

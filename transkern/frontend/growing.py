@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from transkern.frontend import rows
+from transkern.frontend import doubts, rows
 from transkern.frontend.context import Context, MustGrow, NotKnown, Site
 from transkern.frontend.elementwise import (
     as_array,
@@ -39,7 +39,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.nodes import RESERVED, RESERVED_ROWS, TAGS
+from transkern.ir.nodes import RESERVED, RESERVED_ROWS
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _COLUMNS = 16  # items of tuples in lists
@@ -265,22 +265,26 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
 def _tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     """Notes of which type a number in a list of several types is."""
     if owner.tags:
+        _note_kinds(ctx, owner, value)
         ctx.emit(n.Store(owner.tags, owner.index(at), tag_of(value)))
+
+
+def _note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """Notes the types that a number which is put into a list of several types may have."""
+    ctx.held.note(owner.site, doubts.kinds_of(value))
+    if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
+        doubts.depends(ctx, [value], "an element that is")
 
 
 def tag_of(value: Value) -> Expr:
     """The type of a number, as a position in `TAGS`."""
     if isinstance(value, Scalar) and value.tag is not None:
         return value.tag
-    expr, python = (value.expr, value.python) if isinstance(value, Scalar) else (None, is_python_number(value))
-    kind = expr.dtype if expr is not None else type(getattr(value, "value", None)).__name__
-    if isinstance(value, Array):
-        kind = value.dtype
-    if python:
-        kind = {"index": "int", "float64": "float", "complex128": "complex"}.get(kind, kind)
-    elif kind == "bool":
-        kind = "bool_"
-    return Const(TAGS.index(kind) if kind in TAGS else 0, "uint8")
+    if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
+        split = value.doubt.split
+        return b.where(split.tag, tag_of(split.one), tag_of(split.two))
+    kinds = doubts.kinds_of(value)
+    return Const(doubts.tag_number(kinds[0]) if kinds else 0, "uint8")
 
 
 def _typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
@@ -524,7 +528,9 @@ def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
     _make_tags(ctx, made)
     if made.tags:
         axis = ctx.axis("i", made.length)
-        kind = tag_of(Scalar(Const(0, owner.dtype), owner.python))
+        of_before = Scalar(Const(0, owner.dtype), owner.python)
+        _note_kinds(ctx, made, of_before)
+        kind = tag_of(of_before)
         ctx.emit(n.Write(made.tags, (axis,), (axis.var,), kind))
     return made
 
@@ -601,8 +607,12 @@ def _tag_many(
     if not owner.tags:
         return
     is_index = python and array.dtype == "int64"
-    kinds = tag_of(Scalar(b.as_index(array.body) if is_index else array.body, python))
-    if isinstance(value, GrowingList) and value.tags in ctx.buffers:
+    one = Scalar(b.as_index(array.body) if is_index else array.body, python)
+    kinds = tag_of(one)
+    if not (isinstance(value, GrowingList) and value.tags in ctx.buffers):
+        _note_kinds(ctx, owner, one)
+    else:
+        ctx.held.note(owner.site, ctx.held.tell(value.site))
         kinds = ctx.load(value.tags, value.index(array.axes[0].var))
     ctx.emit(n.Write(owner.tags, array.axes, index, kinds))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters
+from transkern.frontend import characters, doubts
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -344,8 +344,10 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
         return Row(owner.rows, ctx.let(loaded, "number"))
     if owner.options:
         return OneOf(ctx.let(loaded, "choice"), owner.options)
-    tag = ctx.load(owner.tags, owner.index(at)) if owner.tags in ctx.buffers else None
-    return Scalar(b.cast(loaded, "index") if owner.dtype == "index" else loaded, owner.python, tag)
+    number = b.cast(loaded, "index") if owner.dtype == "index" else loaded
+    if owner.tags not in ctx.buffers:
+        return Scalar(number, owner.python)
+    return doubts.of_a_list(ctx, owner.site, number, owner.python, ctx.load(owner.tags, owner.index(at)))
 
 
 # --- arrays

@@ -122,7 +122,9 @@ class Results(Expressions):
                 return n.ConstantResult(v)
             case Seq(kind="set"):
                 self.ctx.fail("returning a set", "return a list or a tuple")
-            case Scalar(doubt=Doubt(split=Split(tag, one, two), kinds=kinds)) if not any(p for _, p in kinds):
+            case Scalar(doubt=Doubt(split=Split(tag, one, two, exact), kinds=kinds)) if (
+                exact or not any(p for _, p in kinds)
+            ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
             case Scalar(expr, python, None):
                 return n.ScalarResult(expr, python)

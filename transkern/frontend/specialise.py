@@ -11,7 +11,7 @@ import numpy as np
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import growing as growing_lists
-from transkern.frontend.context import Change, Context, MustGrow, NotKnown, Site
+from transkern.frontend.context import Change, Context, Held, MustGrow, NotKnown, Site
 from transkern.frontend.source import from_object, span_of
 from transkern.frontend.translate import Translator
 from transkern.frontend.types import (
@@ -58,10 +58,12 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     tables: set[Site] = set()
     ragged: set[Site] = set()
     optional: set[Site] = set()
+    held = Held()
     changes: list[Change] = []
     while True:
+        held.told.clear()
         try:
-            program, found = _translate(function, types, (growing, wanted, tables, ragged, optional), changes)
+            program, found = _translate(function, types, (growing, wanted, tables, ragged, optional, held), changes)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -79,18 +81,19 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
                 raise must.problem from None
             growing.add(must.site)
             continue
-        if found == changes:
+        if found == changes and held.is_settled():
             return program
         changes = found  # what one `return` changes, every other one hands back too
 
 
 def _translate(
     function: Function, types: Sequence[ArgType],
-    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site]], changes: list[Change],
+    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], Held],
+    changes: list[Change],
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
-    (ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional), ctx.changes = lists, list(changes)
+    (ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.held), ctx.changes = lists, list(changes)
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
     if len(types) != len(names):

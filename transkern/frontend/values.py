@@ -23,11 +23,13 @@ Kind: TypeAlias = tuple[str, bool]  # the type of a number: a dtype, and whether
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The two numbers, each of a certain type, that a number of a doubtful type may be: `one` where `tag` holds."""
+    """The two numbers, each of a certain type, that a number of a doubtful type may be: `one` where `tag` holds. With
+    `exact` the caller is to see which of them it is, also where one is Python's."""
 
     tag: Expr
     one: Static | Scalar
     two: Static | Scalar
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
