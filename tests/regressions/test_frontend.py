@@ -393,6 +393,20 @@ def sometimes_bound_anew(x: Any, y: Any, k: int) -> None:
     y[0] = 7
 
 
+def stores_then_raises(x: Any, y: Any, k: int) -> None:
+    y[1] = 1
+    x[0] = k
+
+
+def test_a_store_before_a_failing_one_is_made_where_arguments_overlap() -> None:
+    """`hoist_guards`: the memory that both share was taken for nobody's, and the check went before the store."""
+    memory, wanted = np.zeros(8, np.uint64), np.zeros(8, np.uint64)
+    for function, m in ((transkern.compile(stores_then_raises, target="cpu"), memory), (stores_then_raises, wanted)):
+        with pytest.raises(OverflowError, match="Python integer -1 out of bounds for uint64"):
+            function(m[:7], m[1:], -1)
+    assert list(memory) == list(wanted) == [0, 0, 1, 0, 0, 0, 0, 0]
+
+
 def test_a_name_that_no_iteration_binds_anew_keeps_its_memory() -> None:
     """The store went into a copy."""
     memory, wanted = np.zeros(8, np.uint8), np.zeros(8, np.uint8)

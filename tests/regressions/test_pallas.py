@@ -98,6 +98,12 @@ def raises_in_later_loop(x: Any, y: Any) -> Any:
     return total
 
 
+def place_of_nothing(x: Any, y: Any) -> None:
+    """`emit`: the place that a message tells was computed by Python, for which ``% 0`` is an error."""
+    picked = np.roll(y[:-1], 2)
+    y[::2] = picked[np.arange((x.shape[0] + 1) // 2) * 2 % picked.shape[0]]
+
+
 def loop_of_no_iterations(x: Any, y: Any) -> None:
     """`statements.parallel`: what a loop of no iterations stores into one element was stored."""
     for _ in range(1, len(x)):
@@ -278,6 +284,8 @@ def products_of_kept(x: Any, p: Any) -> Any:
         (raises_in_later_loop, (np.ones(2), np.ones(1))),
         (raises_in_later_loop, (np.ones(2), np.ones(2))),
         (loop_of_no_iterations, (np.ones(1), np.ones(1))),
+        (place_of_nothing, (np.ones(1), np.ones(1))),
+        (place_of_nothing, (np.ones(5), np.arange(5.0))),
         (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
         (leaves_at_argmin, (np.array([2.0, 1.0]),)),
         (perhaps_beyond, (np.ones(1), np.full(5, 9, np.int16))),

@@ -61,7 +61,7 @@ def hoist_guards(program: n.Program) -> n.Program:
 
     A call that must fail then fails before it computes, and guards no longer stand between loops that fuse.
     """
-    written = {p.name for p in program.params if isinstance(p, n.ArrayParam)}
+    written = {p.base or p.name for p in program.params if isinstance(p, n.ArrayParam)}
     out: list[n.Stmt] = []
     for s in program.body:
         if not isinstance(s, n.Guard) or any(buffers_read(e) for e in (s.condition, *s.args)):

@@ -255,7 +255,9 @@ def _host_expr(module: Module, e: Expr) -> ast.expr:
             if dtype == "index":
                 return inner if x.dtype == "index" else call(module.helper("_int"), [inner])
             return quote(f"xp.{'bool_' if dtype == 'bool' else dtype}(_0)", inner)
-        case Apply("floor_divide" | "remainder" as op, (x, y), "index") if b.constant(y) is None:
+        case Apply("floor_divide" | "remainder" as op, (x, y), dtype) if (
+            dtype.startswith(("index", "int", "uint")) and not b.constant(y)
+        ):
             both = [_host_expr(module, x), _host_expr(module, y)]
             return call(module.helper("_divided"), [*both, constant(op == "floor_divide")])
         case Apply(op, args, _):
