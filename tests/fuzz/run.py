@@ -204,6 +204,7 @@ def _counts(counts: Counter[str]) -> str:
 
 
 def _line(failure: dict[str, Any]) -> str:
+    """A failure in short: the end of its message."""
     last = failure["message"].strip()[-200:]
     return f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {last}"
 

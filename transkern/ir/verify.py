@@ -17,7 +17,6 @@ from transkern.ir.storage import storage
 from transkern.ir.traverse import own_exprs, variables_read, walk
 
 _ARRAY_STATEMENTS = (n.Define, n.Write, n.Filter, n.Scan, n.Scatter)
-_OF_THE_COMPILER = ("cast", "where", "and_then", "or_else")
 
 
 def violations(program: n.Program, lowered: bool = True) -> list[str]:
@@ -119,7 +118,7 @@ class _Checking:
             case n.Store(buffer, index, value):
                 self.buffers((buffer,))
                 self.subscripts(buffer, index)
-                if _held(value.dtype) != (held := self.element(buffer, index, value.dtype)):
+                if storage(value.dtype) != (held := self.element(buffer, index, value.dtype)):
                     self.fail(f"`{buffer}` holds {held}, and {value.dtype} is stored")
             case n.Alloc(buffer) | n.Fetch(buffer=buffer):
                 self.buffers((buffer,))
@@ -160,11 +159,11 @@ class _Checking:
             case Load(buffer, index, dtype):
                 self.buffers((buffer,))
                 self.subscripts(buffer, index)
-                if _held(dtype) != (held := self.element(buffer, index, dtype)):
+                if storage(dtype) != (held := self.element(buffer, index, dtype)):
                     self.fail(f"`{buffer}` holds {held} and is read as {dtype}")
                 self.exprs(index, seen)
             case Apply(op, args, _):
-                if op not in OPS and op not in _OF_THE_COMPILER:
+                if op not in OPS:
                     self.fail(f"{op} is no operation")
                 self.exprs(args, seen)
             case Reduce(axes=axes, body=body):
@@ -176,7 +175,7 @@ class _Checking:
         """How what stands at a subscript lies in memory."""
         info = self.program.buffers.get(buffer)
         dtype = otherwise if info is None else info.dtype
-        return float_of(dtype) if is_complex(dtype) and has_part(index) else _held(dtype)
+        return float_of(dtype) if is_complex(dtype) and has_part(index) else storage(dtype)
 
     def subscripts(self, buffer: str, index: Sequence[Expr]) -> None:
         info = self.program.buffers.get(buffer)
@@ -188,11 +187,6 @@ class _Checking:
             self.fail(f"a subscript of `{buffer}` is no index")
         if len(index) != len(info.dims) and (len(index) != 1 or info.layout != "C") and index:
             self.fail(f"`{buffer}` of {len(info.dims)} dimensions has {len(index)} subscripts")
-
-
-def _held(dtype: str) -> str:
-    """How a value lies in memory."""
-    return "int64" if dtype == "index" else storage(dtype)
 
 
 def _parameters(program: n.Program) -> dict[str, str]:
