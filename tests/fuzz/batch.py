@@ -31,6 +31,8 @@ from transkern.targets.cuda.simulator.source import translate
 QUICK = ("-O0", "-std=gnu11", "-fopenmp", "-fPIC", "-fwrapv", "-ffp-contract=off", "-fno-math-errno",
          "-fno-trapping-math", "-w")  # fmt: skip
 """For most programs: compiled five times as fast."""
+_SANITIZERS = ("-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+"""Signed integers may wrap (`-fwrapv`), as NumPy's do; what is found ends the process, with a report on stderr."""
 
 
 class Pending(Exception):
@@ -68,6 +70,7 @@ class Batch:
     target: str
     folder: Path
     flags: tuple[str, ...] = QUICK
+    sanitized: bool = False  # in a process that AddressSanitizer's runtime was loaded into first
     started: Callable[[Program], None] = lambda program: None  # told before code of a program runs
     made: dict[Any, Specialisation] = field(default_factory=dict)
     waiting: dict[Any, tuple[Any, str]] = field(default_factory=dict)
@@ -177,7 +180,7 @@ class Batch:
             path = self.folder / f"batch_{os.getpid()}_{next(self.numbers)}.so"
             source = path.with_suffix(".c")
             source.write_text(united([text for _, (_, text) in unit]), encoding="utf-8")
-            flags = [f for f in self.flags if f != "-shared"]
+            flags = [f for f in (*self.flags, *(_SANITIZERS if self.sanitized else ())) if f != "-shared"]
             command = [cc.compiler(), *flags, "-shared", str(source), "-o", str(path), "-lm"]
             run = subprocess.run(command, capture_output=True, text=True, check=False)
             if run.returncode and len(unit) > 1:
@@ -206,7 +209,8 @@ class Batch:
                 parts.append("#undef transkern_kernels")
             source = path.with_suffix(".cpp")
             source.write_text("\n".join(parts), encoding="utf-8")
-            command = ["g++", *simulator._KERNEL_FLAGS, "-O0", "-shared", str(source), "-o", str(path)]
+            flags = (*simulator._KERNEL_FLAGS, *(_SANITIZERS if self.sanitized else ()))
+            command = ["g++", *flags, "-O0", "-shared", str(source), "-o", str(path)]
             run = subprocess.run(command, capture_output=True, text=True, check=False)
             if run.returncode == 0:
                 self.loaded |= {text: (path, f"kernels_{k}") for k, text in enumerate(texts)}
@@ -246,5 +250,5 @@ class _Module(simulator.Module):
         if text not in batch.loaded:
             batch.kernels[text] = None
             raise Pending
-        self._runtime = simulator._load_runtime(cache)
+        self._runtime = simulator._load_runtime(cache, "address,undefined" if batch.sanitized else None)
         self._load(text, *batch.loaded[text])

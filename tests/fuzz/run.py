@@ -3,13 +3,18 @@
 Each process takes seeds of one target in batches; a batch is compiled together and runs in a subprocess with a time
 limit, so that a crash or an endless loop is a finding and not the end. What fails is made smaller, the pass at fault is
 named where the interpreter of the IR shows it, and the program is printed, ready for `tests/regressions`.
+
+With `--sanitize`, the CPU's and the CUDA simulator's code runs under AddressSanitizer and UndefinedBehaviorSanitizer,
+whose finding is a failure (`unsafe`) too: a wrong access that happens to give the right answer is found so.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import json
+import linecache
 import os
 import queue
 import re
@@ -57,8 +62,9 @@ def _problem(message: str) -> str:
     return re.sub(r"`[a-z]\d*(_\d+)?`", "`…`", first)
 
 
-def worker(target: str, seeds: list[int], full: bool) -> Iterator[dict[str, Any]]:
+def worker(target: str, seeds: list[int], full: bool, sanitized: bool) -> Iterator[dict[str, Any]]:
     """Runs programs, and tells of each: first that it runs, then how it went."""
+    os.environ.pop("LD_PRELOAD", None)  # not for the compiler
     from tests.fuzz.batch import QUICK, Batch
     from tests.fuzz.programs import generate
     from transkern.targets.cpu import build as cc
@@ -67,7 +73,7 @@ def worker(target: str, seeds: list[int], full: bool) -> Iterator[dict[str, Any]
         _tell({"at": program.seed})
 
     with tempfile.TemporaryDirectory() as folder:
-        batch = Batch(target, Path(folder), tuple(cc.flags()) if full else QUICK, started)
+        batch = Batch(target, Path(folder), tuple(cc.flags()) if full else QUICK, sanitized, started)
         programs = [generate(s) for s in seeds]
         if target == "pallas":
             programs = [_with_few_sizes(p) for p in programs]
@@ -90,7 +96,33 @@ def _tell(event: dict[str, Any]) -> None:
     print(json.dumps(event), flush=True)
 
 
-def supervised(target: str, seeds: list[int], full: bool, tally: Tally, lock: threading.Lock) -> None:
+@functools.cache
+def under_sanitizers() -> dict[str, str]:
+    """What to put into the environment of a process whose code is built with the sanitizers."""
+    from transkern.targets.cpu import build as cc
+
+    library = subprocess.run([cc.compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    return {
+        "LD_PRELOAD": library.stdout.strip(), "PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1",
+        "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:exitcode=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=1",
+    }  # fmt: skip
+
+
+def found_by_sanitizers(told: str) -> str:
+    """What the sanitizers found, in short, and the line of the code that did it."""
+    found = re.search(r"(?:runtime error|ERROR: AddressSanitizer): (.*)", told)
+    if not found:
+        return ""
+    place = re.search(r" in (\w+)\S* (\S+\.(?:c|cpp)):(\d+)", told[found.end() :])
+    if not place:
+        return found[1]
+    return f"{found[1]} in {place[1]}: {linecache.getline(place[2], int(place[3])).strip()}"
+
+
+def supervised(
+    target: str, seeds: list[int], full: bool, sanitized: bool, tally: Tally, lock: threading.Lock
+) -> None:
     """A batch in a subprocess; what crashes it or does not end is told, and the rest runs again without it."""
     command = [
         sys.executable,
@@ -101,50 +133,56 @@ def supervised(target: str, seeds: list[int], full: bool, tally: Tally, lock: th
         "--worker",
         target,
         "--full" if full else "--quick",
+        *(["--sanitize"] if sanitized else []),
     ]
-    environment = {**os.environ, **ENVIRONMENT}
+    environment = {**os.environ, **ENVIRONMENT, **(under_sanitizers() if sanitized else {})}
     left = list(seeds)
     while left:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        process.stdin.write(json.dumps(left))
-        process.stdin.close()
-        events: queue.Queue[str] = queue.Queue()
-        errors: list[str] = []
-        readers = [
-            threading.Thread(target=lambda p=process, q=events: [q.put(line) for line in p.stdout], daemon=True),
-            threading.Thread(target=lambda p=process, e=errors: e.extend(p.stderr), daemon=True),
-        ]
-        for reader in readers:
-            reader.start()
-        at, hung, last = None, False, time.monotonic()
-        while process.poll() is None or not events.empty() or readers[0].is_alive():
-            try:
-                event = json.loads(events.get(timeout=0.2))
-            except queue.Empty:
-                if time.monotonic() - last > LIMIT and not hung:
-                    hung = True
-                    process.kill()
-                continue
-            last = time.monotonic()
-            if "at" in event:
-                at = event["at"]
-                continue
-            left.remove(event["seed"])
+        with tempfile.TemporaryDirectory() as folder:  # a process that crashes leaves its files behind
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                env={**environment, "TMPDIR": folder},
+            )  # fmt: skip
+            assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            process.stdin.write(json.dumps(left))
+            process.stdin.close()
+            events: queue.Queue[str] = queue.Queue()
+            errors: list[str] = []
+            readers = [
+                threading.Thread(target=lambda p=process, q=events: [q.put(line) for line in p.stdout], daemon=True),
+                threading.Thread(target=lambda p=process, e=errors: e.extend(p.stderr), daemon=True),
+            ]
+            for reader in readers:
+                reader.start()
+            at, hung, last = None, False, time.monotonic()
+            while process.poll() is None or not events.empty() or readers[0].is_alive():
+                try:
+                    event = json.loads(events.get(timeout=0.2))
+                except queue.Empty:
+                    if time.monotonic() - last > LIMIT and not hung:
+                        hung = True
+                        process.kill()
+                    continue
+                last = time.monotonic()
+                if "at" in event:
+                    at = event["at"]
+                    continue
+                left.remove(event["seed"])
+                with lock:
+                    tally.add(target, event)
+            if not left:
+                return
+            readers[1].join(10)
+            verdict, message = "hung" if hung else "crashed", "".join(errors[-8:])
+            if (found := found_by_sanitizers("".join(errors))) and not hung:
+                verdict, message = "unsafe", found
+            culprit = at if at in left else left[0]
+            left.remove(culprit)
             with lock:
-                tally.add(target, event)
-        if not left:
-            return
-        verdict = "hung" if hung else "crashed"
-        culprit = at if at in left else left[0]
-        left.remove(culprit)
-        with lock:
-            tally.add(target, {"seed": culprit, "verdict": verdict, "message": "".join(errors[-8:])})
+                tally.add(target, {"seed": culprit, "verdict": verdict, "message": message})
 
 
-def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
+def fuzz(targets: list[str], minutes: float, first: int, count: int, sanitized: bool = False) -> Tally:
     """Programs on two processes until the time is over (or `count` programs a target have run)."""
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -171,7 +209,7 @@ def fuzz(targets: list[str], minutes: float, first: int, count: int) -> Tally:
     def work() -> None:
         while time.monotonic() < deadline and (chosen := choose()) is not None:
             target, seeds, full = chosen
-            supervised(target, seeds, full, tally, lock)
+            supervised(target, seeds, full, sanitized, tally, lock)
             with lock:
                 running[target] = [s for s in running[target] if s not in set(seeds)]
 
@@ -218,7 +256,7 @@ def explained(failure: dict[str, Any]) -> str:
 
     program = generate(failure["seed"])
     head = f"{failure['target']}, seed {failure['seed']}: {failure['verdict']}: {failure['message'].strip()[-400:]}"
-    if failure["verdict"] in ("crashed", "hung"):
+    if failure["verdict"] in ("crashed", "hung", "unsafe"):
         return f"{head}\n{program.text()}"
     found = stages.first_wrong(program, failure["target"])
     if found is None:  # the code that the target prints
@@ -246,21 +284,25 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=0, help="programs a target; 0: as many as the time allows")
     parser.add_argument("--target", action="append", choices=TARGETS, help="all, unless given")
     parser.add_argument("--shrink", type=int, default=10, help="how many failures are made smaller")
+    parser.add_argument("--sanitize", action="store_true", help="under the sanitizers: the CPU, and CUDA's simulator")
     parser.add_argument("--worker", choices=TARGETS, help=argparse.SUPPRESS)
     parser.add_argument("--full", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.sanitize and "pallas" in (given.target or ()):
+        parser.error("--sanitize is for code that a C++ compiler builds: cpu and cuda")
     if given.worker:
-        for event in worker(given.worker, json.loads(sys.stdin.read()), given.full):
+        for event in worker(given.worker, json.loads(sys.stdin.read()), given.full, given.sanitize):
             _tell(event)
         return
     os.environ.update(ENVIRONMENT)
-    tally = fuzz(given.target or list(TARGETS), given.minutes, given.first, given.count)
+    targets = given.target or [t for t in TARGETS if not (given.sanitize and t == "pallas")]
+    tally = fuzz(targets, given.minutes, given.first, given.count, given.sanitize)
     for problem, n in tally.refusals.most_common(12):
         print(f"refused {n:4} times: {problem}")
     for failure in tally.failures:
         print(_line(failure))
-    for target in given.target or TARGETS:
+    for target in targets:
         print(f"{target:7} {_counts(tally.counts[target])}", flush=True)
     for failure in tally.failures[: given.shrink]:
         try:

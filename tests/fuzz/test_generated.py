@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,9 +17,10 @@ from tests.fuzz.arguments import SIZES, Parameter
 from tests.fuzz.batch import Batch, Report
 from tests.fuzz.complex_programs import complex_arguments, generate_complex
 from tests.fuzz.programs import Program, drawn, generate
+from tests.fuzz.run import ENVIRONMENT, found_by_sanitizers, under_sanitizers
 from tests.fuzz.shrink import shrunk
 from tests.fuzz.simple_run import check
-from tests.tools import on_target
+from tests.tools import on_target, require
 
 COUNTS = {"cpu": 40, "cuda": 8, "pallas": 3}
 
@@ -32,6 +36,47 @@ def test_programs_give_numpys_answer(target: str, tmp_path: Path, monkeypatch: p
     assert not _shown([r for r in reports if r.verdict in ("wrong", "broken")])
     assert sum(r.verdict == "refused" for r in reports) <= 1 + COUNTS[target] // 20
     assert sum(r.verdict == "right" for r in reports) >= COUNTS[target] // 2
+
+
+def _sanitized(target: str, folder: Path, planted: str = "") -> str:
+    """What two programs say on stderr under the sanitizers, in a process whose code has `planted` at its beginning."""
+    (folder / "planted.h").write_text(planted)
+    run = subprocess.run(
+        [sys.executable, "-c", _SANITIZED, target, str(folder)], capture_output=True, text=True,
+        env={**os.environ, **ENVIRONMENT, **under_sanitizers(), "TMPDIR": str(folder)}, timeout=300,
+    )  # fmt: skip
+    assert planted or run.returncode == 0, run.stderr
+    return run.stderr
+
+
+_SANITIZED = """
+import os, sys
+from pathlib import Path
+from tests.fuzz.batch import QUICK, Batch
+from tests.fuzz.programs import generate
+
+del os.environ["LD_PRELOAD"]
+target, folder = sys.argv[1:]
+batch = Batch(target, Path(folder), (*QUICK, "-include", str(Path(folder, "planted.h"))), sanitized=True)
+assert [r.verdict for r in batch.run([generate(0), generate(1)])] == ["right", "right"]
+"""
+
+
+def test_the_sanitizers_find_planted_faults(tmp_path: Path) -> None:
+    require("cc", "sanitizers")
+    planted = "__attribute__((constructor)) static void planted(void) {{ {} }}\n"
+    outside = "volatile char *p = __builtin_malloc(8);\np[8] = 1;"
+    assert "buffer-overflow" in found_by_sanitizers(_sanitized("cpu", tmp_path, planted.format(outside)))
+    shift = "volatile int n = 40;\nn = 1 << n;"
+    found = found_by_sanitizers(_sanitized("cpu", tmp_path, planted.format(shift)))
+    assert "shift exponent 40" in found
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_programs_under_the_sanitizers(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("cc", "c++", "sanitizers")
+    on_target(target, monkeypatch)
+    assert not found_by_sanitizers(_sanitized(target, tmp_path))
 
 
 @settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -264,10 +264,14 @@ class _Kernel(ctypes.Structure):
 _loaded_runtime: list[ctypes.PyDLL] = []
 
 
-def _load_runtime(cache: Path | None) -> ctypes.PyDLL:
-    """The scheduler, once a process. PyDLL: it has one state, which the interpreter's lock guards."""
+def _load_runtime(cache: Path | None, sanitizer: Sanitizer | None = None) -> ctypes.PyDLL:
+    """The scheduler, once a process. PyDLL: it has one state, which the interpreter's lock guards.
+
+    `sanitizer`: what the process runs under; the sanitizer's own runtime must have been loaded first.
+    """
     if not _loaded_runtime:
-        path = _compile('#include "runtime.cpp"\n', (*_COMMON, "-O2", "-shared"), (), "-runtime.so", cache)
+        defines = (_RUNTIME_DEFINES[sanitizer],) if sanitizer else ()
+        path = _compile('#include "runtime.cpp"\n', (*_COMMON, "-O2", "-shared", *defines), (), "-runtime.so", cache)
         runtime = ctypes.PyDLL(str(path), mode=ctypes.RTLD_GLOBAL)
         runtime.transkern_sim_launch.argtypes = [
             ctypes.c_void_p,
