@@ -165,3 +165,47 @@ def chosen_by_a_number(x, k):
     if y is not None and y[k] > 0:
         y[k] = 0
     return y, z
+
+
+@case(X)
+def longest_list(x):
+    best = None
+    for v in x:
+        found = [w for w in x if w > v]
+        if best is None or len(found) > len(best):
+            best = found
+    return best
+
+
+@case(X, 0.0)
+@case(X, 9.0)
+def list_in_a_tuple(x, least):
+    best = None
+    for i in range(len(x)):
+        for j in range(i):
+            found = [w for w in x[j:i] if w > least]
+            if found and (best is None or len(found) > len(best[1])):
+                best = (i, j), found
+    return best
+
+
+@case(X, 0.0)
+def list_of_known_length(x, least):
+    best = last = None
+    for i, v in enumerate(x):
+        now = [i, v]
+        if v > least and (best is None or v > best[1]):
+            best = now
+        last = {"at": i, "pair": now}
+    return best, last
+
+
+@case(np.abs(X[:6].reshape(2, 3)))
+def list_before(a):
+    before, total = None, 0.0
+    for row in a:
+        now = [v for v in row if v > 0]
+        if before is not None:
+            total += sum(p * q for p, q in zip(before, now))
+        before = now
+    return total, before

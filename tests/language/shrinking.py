@@ -97,3 +97,14 @@ def new_and_turned(shape):
     made = np.ndarray(shape, dtype=np.float32)
     made[:] = np.arange(4)
     return np.transpose(made, axes=(1, 0, 2)), np.transpose(made), made.transpose(2, 0, 1)
+
+
+@case(SQUARE, 2)
+def last_of_a_loop(a, n):
+    for i in range(n):
+        rest = a[i + 1:, 0]
+        for j in range(n):
+            below = a[j + 1:, i]
+            count = int(abs(a[i, j])) + 1
+            block = np.full((count, j + 1), a[i, j])
+    return rest, below, block

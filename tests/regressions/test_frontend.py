@@ -483,3 +483,70 @@ def test_which_error_of_a_store_comes_first(k: int) -> None:
     for p in (2, 9):
         alike(number_or_position, np.zeros(3, np.int8), np.array([p]), k)
         alike(number_or_own_position, np.zeros(3, np.int8), p, k)
+
+
+def left_by_an_inner_loop(a: Any) -> Any:
+    """The view that a generator's own `v` is not read by what comes later."""
+    best = 0
+    for i in range(len(a)):
+        for j in range(len(a)):
+            views = [a[i, :j][::-1], a[i + 1 :, j]]
+            if any((v < a[i, j]).all() for v in views):
+                best += 1
+            for v in views:
+                best += len(v)
+    return best
+
+
+def test_names_of_comprehensions_are_their_own() -> None:
+    """What another scope's name stands for was carried by the loop, with a size that only the loop knew."""
+    alike(left_by_an_inner_loop, np.arange(25).reshape(5, 5) % 7)
+
+
+def one_list_of_two(x: Any) -> Any:
+    y = [v for v in x if v > 0]
+    z = [v for v in x if v < 0]
+    both = y if x[0] > 0 else z
+    y.append(1.0)
+    return both
+
+
+def list_seen_later(x: Any) -> Any:
+    best, most = None, -9.0
+    for i in range(len(x)):
+        now = [v for v in x if v < x[i]]
+        if x[i] > most:
+            best, most = now, x[i]
+        now.append(1.0)
+    return best
+
+
+def pair_seen_later(x: Any) -> Any:
+    best, most, now = None, -9.0, [0, 1]
+    for i in range(len(x)):
+        now[0] = i
+        if x[i] > most:
+            best, most = (i, now), x[i]
+    return best
+
+
+def pair_changed_in_the_next(x: Any, n: int) -> Any:
+    best, now = [9, 9], [0, 1]
+    for i in range(n):
+        now[0] = i
+        if x[i] > 1:
+            best = now
+    return best
+
+
+@pytest.mark.parametrize("function", [one_list_of_two, list_seen_later])
+def test_a_list_that_has_another_name(function: Callable[..., Any]) -> None:
+    """Its copy is what a name stands for that is one of several lists: it did not see the change."""
+    with pytest.raises(transkern.CompileError, match="appended to a list, or one of two on two paths"):
+        transkern.compile(function, target="cpu")(np.array([1.0, -1.0, 2.0, 0.5]))
+
+
+def test_a_pair_that_has_another_name() -> None:
+    alike(pair_seen_later, np.array([1.0, -1.0, 2.0, 0.5]))
+    with pytest.raises(transkern.CompileError, match="stands in another, or is one of two on two paths"):
+        transkern.compile(pair_changed_in_the_next, target="cpu")(np.array([1.0, -1.0, 2.0, 0.5]), 4)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from transkern.frontend import characters, doubts, growing, rows
 from transkern.frontend.assigning import Assignments
+from transkern.frontend.carried import is_shown
 from transkern.frontend.elementwise import describe, scalar_expr, select
 from transkern.frontend.expressions import RETURN
 from transkern.frontend.liveness import live_after
@@ -234,13 +235,14 @@ class Branches(Assignments):
             return self.join_arrays(name, one, two, out1, out2)
         return differ
 
-    def _stays(self, name: str, value: Object) -> bool:
+    def _stays(self, name: str, value: Object | GrowingList) -> bool:
         """Whether a list, dict or object is seen under another name than the one that is being joined."""
         env1, env2, live = self.joining
-        named = [k for env in (env1, env2) for k, v in env.items() if v == value and k != name]
-        outer = any(v == value for frame in self.ctx.frames if frame is not self.env for v in frame.values())
-        held = any(value in (children(v) or ()) for v in self.ctx.heap.values())
-        return outer or held or value.token in self.ctx.paths or any(live is None or k in live for k in named)
+        named = [k for env in (env1, env2) for k, v in env.items() if k != name and is_shown(v, value)]
+        outer = any(is_shown(v, value) for frame in self.ctx.frames if frame is not self.env for v in frame.values())
+        held = any(is_shown(v, value) for v in self.ctx.heap.values() if v is not value)
+        path = isinstance(value, Object) and value.token in self.ctx.paths
+        return outer or held or path or any(live is None or k in live for k in named)
 
     def join_none(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value | None:
         """None or a value: a flag, and the value where there is one."""
@@ -270,6 +272,9 @@ class Branches(Assignments):
             with ctx.block() as more:
                 growing.extend(ctx, joined, value)
             out.extend(more)
+        if any(isinstance(v, GrowingList) and self._stays(name, v) for v in (one, two)):
+            for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
+                ctx.only_read(v)
         return joined
 
     def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
@@ -277,8 +282,17 @@ class Branches(Assignments):
         ctx = self.ctx
         if " " in name and not isinstance(value, (Scalar, Array, Seq)):
             return value  # only read where it was set
-        if isinstance(value, (Unbound, Function, Known, GrowingList)):
+        if isinstance(value, (Unbound, Function, Known)):
             return Unbound(f"`{name}` has a value on one of two paths only")
+        if isinstance(value, GrowingList):
+            if value.row_of is not None or value.prefix:
+                return Unbound(f"`{name}` has a value on one of two paths only")
+            none = Seq((), "list")
+            held = self.join_lists(name, value if first else none, none if first else value, out1, out2)
+            flag = ctx.variable(f"{name} is set", "bool")
+            for out in (out1, out2):
+                out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=ctx.span))
+            return Maybe(held, flag)
         if children(value):
             parts = [self.half(name, i, out1, out2, first) for i in children(value) or ()]
             if not all(isinstance(p, Maybe) for p in parts):

@@ -66,6 +66,7 @@ class LoopState:
         self.slots: dict[str, Value] = {}
         self.kinds: dict[str, Any] = {}
         self.widened = False
+        self.known = owner.ctx.taken - owner.ctx.list_counts  # the names from before the loop that stay what they are
         self.heap = dict(owner.ctx.heap)
         self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
@@ -265,13 +266,9 @@ class LoopState:
         for name in sorted(self.all_assigned):
             value = owner.env.get(name)
             if value is None or isinstance(value, (Unbound, Function, Known)):
-                if (
-                    isinstance(value, Unbound)
-                    and value.decides is not None
-                    and name in self.slots
-                    and self.is_live(name)
-                ):
-                    ctx.must_be_known(Scalar(value.decides), value.why, "give it a value of one type on every path")
+                if isinstance(value, Unbound) and name in self.slots and self.is_live(name):
+                    decides = Static(None) if value.decides is None else Scalar(value.decides)
+                    ctx.must_be_known(decides, value.why, "give it a value of one type on every path")
                 if name in self.slots:
                     self._needs_flag(name)
                 continue
@@ -285,7 +282,8 @@ class LoopState:
                 value = value.value
             if name not in self.kinds:
                 if self.is_live(name):
-                    self.kinds[name] = self._with_before(ctx, name, kind_of(ctx, value), value)
+                    kind = self._counted(ctx, name, kind_of(ctx, value))
+                    self.kinds[name] = self._with_before(ctx, name, kind, value)
                     self.widened = True
                 continue
             if bound is None:
@@ -305,26 +303,26 @@ class LoopState:
                 self.tagged.add(name)
                 self.widened = True
                 continue
-            if isinstance(slot, Object) and slot.token in self.fresh:
-                slot, value = self.fresh[slot.token], ctx.deref(value)
+            for made in _lists_in(value) if value != slot else ():
+                self._check_lists(owner, name, made)
             if isinstance(slot, OrNone):
-                if value == slot:
+                if value == slot and not isinstance(slot.value, Object):
                     self._note_left(name, slot, value)
                     continue
                 pending += _none_pairs(slot, value)
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
+            if isinstance(slot, Object) and slot.token in self.fresh:
+                slot, value = self.fresh[slot.token], ctx.deref(value)
             self._note_left(name, slot, value)
-            if isinstance(slot, GrowingList) and isinstance(value, GrowingList) and slot is not value:
-                self._check_lists(owner, name, value)
             (self.kept if value == slot else self.rebound).add(name)
-            if value != slot:
+            if value != slot or _lists_in(value):
                 self._check_alias(owner, name, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
                     if ctx.is_seen(name, value):
                         ctx.chosen[slot.base] = name, None
-                pending += _pairs(slot, value)
+                pending += self._pairs(ctx, slot, value)
         self._sync_objects(owner, pending)
         if not self.widened and self.counting and not leaving:
             self._check_counting(owner, pending)
@@ -348,6 +346,20 @@ class LoopState:
         self.uncounted |= {k for k, s in self.slots.items() if isinstance(s, Scalar) and s.expr == Var(self.counting)}
         self.widened = True
 
+    def _counted(self, ctx: Context, name: str, kind: Any) -> Any:
+        """The kind of an array whose length only an iteration knows: one of its greatest length, and a count."""
+        if kind[0] != "array":
+            return kind
+        _, dtype, dims, facts = kind
+        inner = [not b.constant(d) and bool(variables_read(d) - self.known - ctx.entry) for d in dims]
+        bound = bound_of(ctx, dims[0]) if any(inner[:1]) else None
+        if any(inner[1:]) or (any(inner) and bound is None):
+            ctx.must_be_known(
+                Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
+                "allocate it at its final size before the loop, or append to a list",
+            )  # fmt: skip
+        return ("dynamic", dtype, bound, dims[1:], facts) if any(inner) else kind
+
     def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
         """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""
         given = self.before.get(name)
@@ -357,6 +369,25 @@ class LoopState:
         if self.runs == b.TRUE or kind[0] != "scalar" or given is None or not number:
             return kind
         return join_kinds(ctx, name, kind_of(ctx, given), kind, value, given)
+
+    def _pairs(self, ctx: Context, slot: Value, value: Value) -> list[tuple[Value, Value]]:
+        """What becomes of the variables of a slot, when it becomes `value`: pairs of them and of their values."""
+        if isinstance(slot, OrNone):
+            pairs = _none_pairs(slot, value)
+            if isinstance(value, Static) and value.value is None:
+                return pairs
+            inner = value.value if isinstance(value, OrNone) else value
+            return pairs + self._pairs(ctx, slot.value, inner)
+        if isinstance(slot, Object) and slot.token in self.fresh:
+            return self._pairs(ctx, self.fresh[slot.token], ctx.deref(value))
+        if slot == value:
+            return []
+        mine, others = children(slot), children(value)
+        if mine is not None and others is not None:
+            return [p for s, v in zip(mine, others, strict=True) for p in self._pairs(ctx, s, v)]
+        if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
+            return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
+        return [(slot, value)]
 
     def _sync_objects(self, owner: Loops, pending: list[tuple[Value, Value]]) -> None:
         """What the iteration has put into lists, dicts and objects from before the loop."""
@@ -379,7 +410,7 @@ class LoopState:
                 self.widened = True
             if token in self.objects:
                 self._note_left("item", start, now)
-                pending += _pairs(start, now)
+                pending += self._pairs(ctx, start, now)
 
     def _note_left(self, name: str, slot: Value, value: Value) -> None:
         """The types of the numbers that an iteration leaves in a slot."""
@@ -432,9 +463,9 @@ class LoopState:
                 f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
             )  # fmt: skip
 
-    def _check_lists(self, owner: Loops, name: str, value: GrowingList) -> None:
-        """The same for lists."""
-        same = [k for k, v in owner.env.items() if k != name and v is value and self.is_live(k)]
+    def _check_lists(self, owner: Loops, name: str, value: Value) -> None:
+        """The same for lists, dicts and objects."""
+        same = [k for k, v in owner.env.items() if k != name and self.is_live(k) and is_shown(v, value)]
         changed = self.stored & {name, *same}
         if same and changed:
             owner.ctx.fail(
@@ -552,19 +583,21 @@ def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
     return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
 
 
-def _pairs(slot: Value, value: Value) -> list[tuple[Value, Value]]:
-    if isinstance(slot, OrNone):
-        pairs = _none_pairs(slot, value)
-        if isinstance(value, Static) and value.value is None:
-            return pairs
-        inner = value.value if isinstance(value, OrNone) else value
-        return pairs if inner == slot.value else pairs + _pairs(slot.value, inner)
-    mine, others = children(slot), children(value)
-    if mine is not None and others is not None:
-        return [p for s, v in zip(mine, others, strict=True) if s != v for p in _pairs(s, v)]
-    if isinstance(slot, Scalar) and slot.doubt is not None and slot.doubt.split is not None:
-        return [(slot, value), *doubts.handed_on(slot, slot.doubt.split, value)]
-    return [(slot, value)]
+def is_shown(value: Value, what: Value) -> bool:
+    """Whether a value is a certain list, dict or object, or holds it."""
+    if isinstance(value, (Maybe, OrNone)):
+        return is_shown(value.value, what)
+    same = value is what if isinstance(what, GrowingList) else value == what
+    return same or any(is_shown(v, what) for v in children(value) or ())
+
+
+def _lists_in(value: Value) -> list[Value]:
+    """The lists, dicts and objects in a value."""
+    if isinstance(value, OrNone):
+        return _lists_in(value.value)
+    if isinstance(value, (Object, GrowingList)):
+        return [value]
+    return [made for v in children(value) or () for made in _lists_in(v)]
 
 
 def kind_of(ctx: Context, value: Value) -> Any:
@@ -633,7 +666,24 @@ def _list_of_both(ctx: Context, name: str, d1: str, p1: bool, d2: str, p2: bool)
     return joined
 
 
-_NOT_NONE = ("scalar", "array", "dynamic", "items")  # kinds of what may be None in other iterations
+def _may_be_none(kind: Any) -> bool:
+    """Whether a name of this kind may be None in other iterations."""
+    return kind[0] in ("scalar", "array", "dynamic", "items", "list", "fresh")
+
+
+def _of_its_own(ctx: Context, kind: Any) -> Any:
+    """The kind with lists and objects of its own in place of those that one iteration makes."""
+    match kind:
+        case ("same", GrowingList() as made) if _is_plain_list(made):
+            return ("list", made.dtype, made.python)
+        case ("object", Object() as made):
+            return ("fresh", _of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
+        case ("or none", inner):
+            return ("or none", _of_its_own(ctx, inner))
+        case ("items", shell, kinds):
+            return ("items", shell, tuple(_of_its_own(ctx, k) for k in kinds))
+        case _:
+            return kind
 
 
 def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: Value) -> Any:
@@ -675,17 +725,17 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("or none", _), ("choice", (None,)):
             return old
         case ("choice", (None,)), ("or none", _):
-            return new
+            return _of_its_own(ctx, new)
         case ("or none", k1), ("or none", k2):
             return ("or none", join_kinds(ctx, name, k1, k2, value, slot))
         case ("or none", k1), (kind, *_) if kind != "choice":
             return ("or none", join_kinds(ctx, name, k1, new, value, slot))
-        case (kind, *_), ("or none", k2) if kind in _NOT_NONE:
+        case (kind, *_), ("or none", k2) if _may_be_none(old):
             return ("or none", join_kinds(ctx, name, old, k2, value, slot))
-        case ("choice", (None,)), (kind, *_) if kind in _NOT_NONE:
-            return ("or none", new)
-        case (kind, *_), ("choice", (None,)) if kind in _NOT_NONE:
-            return ("or none", old)
+        case ("choice", (None,)), (kind, *_) if _may_be_none(own := _of_its_own(ctx, new)):
+            return ("or none", own)
+        case (kind, *_), ("choice", (None,)) if _may_be_none(own := _of_its_own(ctx, old)):
+            return ("or none", own)
         case ("character",), ("choice", (str() as text,)) if len(text) == 1:
             return old
         case ("choice", (str() as text,)), ("character",) if len(text) == 1:

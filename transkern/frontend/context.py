@@ -337,20 +337,21 @@ class Context:
     def only_read(self, value: Value) -> None:
         """Nobody may change a list, dict or object from here on."""
         if isinstance(value, Object):
-            self.handed.add(value.token)
+            self._note_read(value)
         contents = self.deref(value)
         if isinstance(contents, GrowingList):
-            self.appended.add(contents.buffer)
+            self.note_append(contents.buffer)
 
     def note_handed(self, value: Object) -> None:
         """What is in a list becomes an element of another, as a copy: nobody may change it later."""
-        token = value.token
-        if self.is_last_look(value):
-            return
-        made = self.made_at.get(token, ())
-        if any(set(self.loop_path) & set(path) - set(made) for path in self.changed_at.get(token, [])):
-            self._fail_handed()
-        self.handed.add(token)
+        if not self.is_last_look(value):
+            self._note_read(value)
+
+    def _note_read(self, value: Object) -> None:
+        made = self.made_at.get(value.token, ())
+        if any(set(self.loop_path) & set(path) - set(made) for path in self.changed_at.get(value.token, [])):
+            self._fail_handed()  # in the loop's next iteration, that is
+        self.handed.add(value.token)
 
     def _fail_handed(self) -> NoReturn:
         problem = "a change of a list (dict, object) that stands in another, or is one of two on two paths"

@@ -144,8 +144,13 @@ def _bound_here(node: ast.AST) -> set[str]:
 
 
 def _read(node: ast.AST) -> Names:
-    """The names read somewhere in `node`; ``x += 1`` reads `x`."""
-    return frozenset(
-        x.id for child in ast.walk(node) for x in (child.target if isinstance(child, ast.AugAssign) else child,)
-        if isinstance(x, ast.Name) and (isinstance(x.ctx, ast.Load) or x is not child)
-    )  # fmt: skip
+    """The names read somewhere in `node`; ``x += 1`` reads `x`. What a comprehension binds is its own."""
+    if isinstance(node, ast.Name):
+        return frozenset({node.id}) if isinstance(node.ctx, ast.Load) else _NOTHING
+    read = _NOTHING.union(*map(_read, ast.iter_child_nodes(node)))
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return read | {node.target.id}
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        own = {x.id for g in node.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        return (read - own) | _read(node.generators[0].iter)
+    return read

@@ -150,6 +150,7 @@ class Loops(Branches):
 
         def trip(state: LoopState) -> n.Stmt:
             ctx.trips.append(trips)
+            state.known -= {axis}
             try:
                 with ctx.block() as inner:
                     ctx.ranges[axis] = (low, high)
