@@ -105,6 +105,5 @@ def last_of_a_loop(a, n):
         rest = a[i + 1:, 0]
         for j in range(n):
             below = a[j + 1:, i]
-            count = int(abs(a[i, j])) + 1
-            block = np.full((count, j + 1), a[i, j])
+            block = np.full((j + 1, 2), a[i, j])
     return rest, below, block

@@ -351,14 +351,18 @@ class LoopState:
         if kind[0] != "array":
             return kind
         _, dtype, dims, facts = kind
-        inner = [not b.constant(d) and bool(variables_read(d) - self.known - ctx.entry) for d in dims]
-        bound = bound_of(ctx, dims[0]) if any(inner[:1]) else None
-        if any(inner[1:]) or (any(inner) and bound is None):
+        inner = [self._is_inner(ctx, d) for d in dims]
+        bound = bound_of(ctx, dims[0]) if any(inner) else None
+        if any(inner[1:]) or (any(inner) and (bound is None or self._is_inner(ctx, bound))):
             ctx.must_be_known(
                 Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
                 "allocate it at its final size before the loop, or append to a list",
             )  # fmt: skip
         return ("dynamic", dtype, bound, dims[1:], facts) if any(inner) else kind
+
+    def _is_inner(self, ctx: Context, size: Expr) -> bool:
+        """Whether a size has to do with what the loop makes."""
+        return bool(variables_read(size) - self.known - ctx.entry)
 
     def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
         """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""
