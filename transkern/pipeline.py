@@ -9,6 +9,7 @@ from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
 from transkern.fuse.alive import mask_shrinking
+from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.distribute import distribute_rows
@@ -103,6 +104,7 @@ PASSES: tuple[Pass, ...] = (
     push_recurrences,
     block_lanes,
     simplify_repeated,
+    alternate_rows,
     overlap_sums,  # last of all: sums become parts of other loops
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do

@@ -38,8 +38,38 @@ STEPS = {
     "in reverse": (
         "s = 0.0\n  for i in range(n):\n   s += x[n - 1 - i]\n  for i in range(n):\n   x[i] = t[i] * s", False
     ),
-    "another range": (
-        "s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s", False
+    "one element more": (
+        "s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s", True
+    ),
+    "one element more, stored after the loop": (
+        "s = 0.0\n  for i in range(k):\n   s += x[i] * t[k - i]\n"
+        "  for i in range(k):\n   x[i] = t[i] * s\n  x[k] = s", True
+    ),
+    "two elements more, stored after the loop": (
+        "s = 0.0\n  for i in range(2 * k):\n   s += x[i]\n"
+        "  for i in range(2 * k):\n   x[i] = t[i] * s\n  x[2 * k] = s\n  x[2 * k + 1] = t[k]", True
+    ),
+    "three elements more": (
+        "s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k - 2):\n   x[i] = t[i] * s", False
+    ),
+    "one element more of none": (
+        "s = 0.0\n  for i in range(5, k):\n   s += x[i]\n  for i in range(5, k):\n   x[i] = t[i] * s", False
+    ),
+    "an element stored after the loop that the sum has passed": (
+        "s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s\n  x[k - 1] = 0.5", False
+    ),
+    "an element stored after the loop from the step's sum": (
+        "s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s\n  y[k] = s", True
+    ),
+    "another variable before the sum": (
+        "r = r * 0.5 + 0.25\n  s = 0.0\n  for i in range(k):\n   s += x[i]\n  s = s * r\n"
+        "  for i in range(k):\n   x[i] = t[i] * s", True
+    ),
+    "the sum before, handed on before the sum": (
+        "r = s * 0.5\n  s = 0.0\n  for i in range(k):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s * r", True
+    ),
+    "a range of which nothing is known": (
+        "s = 0.0\n  for i in range(k // 2):\n   s += x[i]\n  for i in range(k):\n   x[i] = t[i] * s", False
     ),
     "a total over all steps": (
         "for i in range(n):\n   s += x[i]\n  for i in range(n):\n   x[i] = t[i] * s", False
@@ -63,8 +93,8 @@ STEPS = {
 
 def text(step: str) -> str:
     return (
-        "import numpy as np\ndef f(x, t):\n n = x.shape[0]\n y = x * 0.5\n z = np.zeros(n)\n s = 0.0\n"
-        f" for k in range(1, n):\n  {step}\n return s, y, z\n"
+        "import numpy as np\ndef f(x, t):\n n = x.shape[0]\n y = x * 0.5\n z = np.zeros(n)\n s = r = 0.0\n"
+        f" for k in range(1, {'n // 2' if '2 * k' in step else 'n'}):\n  {step}\n return s, r, y, z\n"
     )
 
 

@@ -14,8 +14,9 @@
                                                               for i in 0 .. k + 1: x[i] = …
 
 Additions in order wait for each other, and a processor has time for a dozen other operations meanwhile: the elements
-are computed for nothing, and are at hand. Legal where the two loops run over one range, and where no iteration of the
-sums reads what a later one of the elements stores.
+are computed for nothing, and are at hand. Legal where the two loops run over one range, but for an element or two that
+are stored after the loop (`x[k + 1] = alpha`) and added up after it, and where no iteration of the sums reads what a
+later one of the elements stores.
 """
 
 from __future__ import annotations
@@ -59,12 +60,14 @@ def overlap_sums(program: n.Program) -> n.Program:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A step: variables begin, and are summed up in a loop; what comes between; the loop over elements at its end."""
+    """A step: variables begin, and are summed up in a loop; what comes between; the loop over elements; single elements
+    that are stored after it."""
 
     starts: tuple[n.Assign, ...]
     sums: n.Loop
     between: tuple[n.Stmt, ...]
     elements: n.Loop
+    stores: tuple[n.Store, ...]
 
 
 class _Overlapping(Walk):
@@ -80,9 +83,9 @@ class _Overlapping(Walk):
 
     def legal(self, s: n.Loop, step: _Step) -> bool:
         """Whether the next step's sums may be added up where this step's elements are computed."""
-        if _later(step.sums.stop, s) != step.elements.stop or _later(step.sums.start, s) != step.elements.start:
+        if _later(step.sums.start, s) != step.elements.start or _left(s, step) not in range(_LEFT + 1):
             return False
-        stored = buffers_written(step.elements)
+        stored = buffers_written(step.elements) | {x.buffer for x in step.stores}
         if any(stored & buffers_read(x.value) for x in step.starts):
             return False
         saved = self.facts, self.lets
@@ -90,9 +93,24 @@ class _Overlapping(Walk):
         self.levels.append(Level(s.axis, s.start, s.stop, 1))
         carried = Carried(self.program.buffers, self.joined(s, step, {}), self.surroundings())
         too_early = any(not meeting.first.write for meeting in carried.meetings())  # read before it is stored
+        self.levels.append(Level(step.elements.axis, step.elements.start, step.elements.stop, 1))
+        too_early = too_early or any(not self.apart(x, self.joined(s, step, {})) for x in step.stores)
+        self.levels.pop()
+        if _left(s, step):  # then the sums run over what follows the elements, if these are not fewer than none
+            too_early = too_early or not self.holds(b.compare("less_equal", step.elements.start, step.elements.stop))
         self.levels.pop()
         self.facts, self.lets = saved
         return not too_early
+
+    def apart(self, store: n.Store, sums: n.Loop) -> bool:
+        """Whether the sums, up to where the elements end, read nothing of what is stored after them."""
+        known = {x.name: x.value for x in sums.body if isinstance(x, n.Let) and x.value.dtype == "index"}
+        for e in exprs(sums.body):
+            if isinstance(e, Load) and e.buffer == store.buffer:
+                pairs = zip((b.substitute(i, known) for i in e.index), store.index, strict=True)
+                if not any(self.holds(b.compare("not_equal", x, y)) for x, y in pairs):
+                    return False
+        return True
 
     def joined(self, s: n.Loop, step: _Step, names: Mapping[str, str]) -> n.Loop:
         """The loop over this step's elements with the next step's sums, kept in variables under other `names`."""
@@ -107,13 +125,21 @@ class _Overlapping(Walk):
             self.variables[new] = self.variables[name]
         sums = with_own_names(step.sums, self.names, {}, {})
         before = _with_values((*step.starts, sums), {s.axis: s.start})
+        rest: list[n.Stmt] = []
+        for k in range(_left(s, step) or 0):  # what is summed up of elements that are stored after the loop
+            one = with_own_names(step.sums, self.names, {}, {})
+            place = b.add(step.elements.stop, b.index(k))
+            rest += _with_values(_of_next(one.body, s, names), {one.axis: place})
         meanwhile = (
             *_of_next(step.starts, s, names),
             self.joined(s, step, names),
+            *step.stores,
+            *rest,
             *(n.Assign(x.name, Var(names[x.name], self.variables[x.name]), span=x.span) for x in step.starts),
         )
         alone = with_own_names(step.elements, self.names, {}, {})
-        last = n.If(b.compare("less", b.add(Var(s.axis), b.ONE), s.stop), meanwhile, (alone,), span=step.elements.span)
+        goes_on = b.compare("less", b.add(Var(s.axis), b.ONE), s.stop)
+        last = n.If(goes_on, meanwhile, (alone, *step.stores), span=step.elements.span)
         loop = replace(s, body=(*step.between, last))
         runs = b.compare("less", s.start, s.stop)
         return [*before, loop] if runs == b.TRUE else [n.If(runs, (*before, loop), (), span=s.span)]
@@ -122,14 +148,24 @@ class _Overlapping(Walk):
 def _step(s: n.Loop) -> _Step | None:
     """The parts of an iteration that begins with sums and ends with a loop over elements, cheap enough together."""
     count = next((k for k, x in enumerate(s.body) if not isinstance(x, n.Assign)), len(s.body))
-    starts = tuple(x for x in s.body[:count] if isinstance(x, n.Assign))
     if len(s.body) < count + 2 or any(isinstance(x, _EXITS) for x in walk(s.body)):
         return None
     sums, *between = s.body[count:]
     handed: list[n.Stmt] = []  # what the step hands on of its variables: may as well be said before the elements
-    while isinstance(between[-1], n.Assign) and len(between) > 1:
-        handed.insert(0, between.pop())
+    stores: list[n.Store] = []
+    last: list[n.Stmt] = []
+    while len(between) > 1 and (isinstance(x := between[-1], (n.Assign, n.Store)) or _is_place(x)):
+        last.insert(0, between.pop())
     elements = between.pop()
+    places: dict[str, Expr] = {}
+    for x in last:
+        match x:
+            case n.Let(name, value):
+                places[name] = b.substitute(value, places)
+            case n.Store():
+                stores += [y for y in _with_values((x,), places) if isinstance(y, n.Store)]
+            case _:
+                handed += _with_values((x,), places)
     if not (isinstance(sums, n.Loop) and isinstance(elements, n.Loop)) or (sums.kind, elements.kind) != (
         "sequential", "parallel",
     ):  # fmt: skip
@@ -139,19 +175,37 @@ def _step(s: n.Loop) -> _Step | None:
     if not all(isinstance(x, (n.Let, n.Store)) for x in elements.body) or not _cheap((*sums.body, *elements.body)):
         return None
     added = {x.name for x in sums.body if isinstance(x, n.Assign)}
+    assigned = [x for x in s.body[:count] if isinstance(x, n.Assign)]
+    starts = tuple(x for x in assigned if x.name in added)
+    first = [x for x in assigned if x.name not in added]  # may as well be said after the sums
     begun = {x.name for x in starts}
-    if not added <= begun or any(begun & variables_read(x.value) for x in starts):
+    early = {x.name for x in first}
+    if not added <= begun or any(begun & variables_read(x.value) for x in assigned):
+        return None
+    if early & (scalars_used(sums) | set().union(*(variables_read(x.value) for x in starts))):
         return None
     if any(begun & scalars_set(x) for x in (*between, *handed)):
         return None
-    if any(_order_matters(x, elements) for x in handed):
+    if any(_order_matters(x, elements) or any(_order_matters(x, y) for y in stores) for x in handed):
         return None
-    return _Step(starts, sums, (*between, *handed), elements)
+    return _Step(starts, sums, (*first, *between, *handed), elements, tuple(stores))
 
 
-def _order_matters(s: n.Stmt, elements: n.Loop) -> bool:
+def _is_place(s: n.Stmt) -> bool:
+    return isinstance(s, n.Let) and s.value.dtype == "index"
+
+
+def _left(s: n.Loop, step: _Step) -> int | None:
+    """How many more elements the next step's sums run over than this step's loop computes."""
+    return b.difference(_later(step.sums.stop, s), step.elements.stop)
+
+
+def _order_matters(s: n.Stmt, elements: n.Stmt) -> bool:
     return bool(scalars_set(s) & scalars_used(elements) or buffers_used(s) & buffers_written(elements))
 
+
+_LEFT = 2
+"""Elements at most that are stored after the loop."""
 
 _EXITS = (n.Guard, n.Return, n.Break, n.Continue)
 

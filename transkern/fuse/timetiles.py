@@ -49,8 +49,8 @@ _BYTES = 1 << 19
 _BYTES_OF_ELEMENTS = 1 << 15
 """The same where a row is one element: then the innermost cache pays."""
 
-_BYTES_OF_PLANES = 1 << 20
-"""The same where several threads share a part."""
+_BYTES_OF_PLANES = 1 << 19
+"""The same where several threads share a part, and a core's cache may hold half a megabyte only."""
 
 _SHARED = 16
 """Rows of a plane at least, for threads to share."""

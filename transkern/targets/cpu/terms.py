@@ -4,8 +4,9 @@
         total = total + x[i] * y[i]    to         for i in the block, side by side: terms[i] = x[i] * y[i]
                                                   for i in the block, in order: total = total + terms[i]
 
-The additions wait for each other either way, and the products did not wait for them; but eight of them are now one
-instruction or two, and an exponential, or a product too small for a normal number, takes as long for eight as for one.
+Elements that the loop stores on the way are computed side by side as well. The additions wait for each other either
+way, and the products did not wait for them; but eight of them are now one instruction or two, and an exponential, or a
+product too small for a normal number, takes as long for eight as for one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import stride_along, variables_read, walk_expr
+from transkern.ir.traverse import own_exprs, stride_along, variables_read, walk_expr
 from transkern.targets.clike import ident
 
 if TYPE_CHECKING:
@@ -38,27 +39,30 @@ _COSTLY = 8
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What a loop in order does: names for values (`lets`), and one term each added to variables."""
+    """What a loop in order does: names for values and elements that are stored (`first`), and one term each added to
+    variables."""
 
-    lets: tuple[n.Let, ...]
+    first: tuple[n.Let | n.Store, ...]
     chains: tuple[tuple[n.Assign, Expr], ...]
 
     @property
     def values(self) -> list[Expr]:
         """What may be computed side by side."""
-        return [*(x.value for x in self.lets), *(term for _, term in self.chains)]
+        return [*(x.value for x in self.first), *(term for _, term in self.chains)]
 
 
 def sums_of(s: n.Loop, program: n.Program) -> Sums | None:
     """The sums that make up a loop, where their terms are worth computing side by side."""
     if s.step != b.ONE or (b.constant(b.sub(s.stop, s.start)) or _BLOCK) < _BLOCK:
         return None
-    lets = [x for x in s.body if isinstance(x, n.Let)]
+    first = [x for x in s.body if isinstance(x, (n.Let, n.Store))]
     assigned = [x for x in s.body if isinstance(x, n.Assign)]
     changed = {x.name for x in assigned}
-    if len(lets) + len(assigned) < len(s.body) or len(changed) < len(assigned) or not 0 < len(changed) <= _CHAINS:
+    if len(first) + len(assigned) < len(s.body) or len(changed) < len(assigned) or not 0 < len(changed) <= _CHAINS:
         return None
-    if any(x.name in program.variables or variables_read(x.value) & changed for x in lets):
+    if any(variables_read(e) & changed for x in first for e in own_exprs(x)):
+        return None
+    if any(isinstance(x, n.Let) and x.name in program.variables for x in first):
         return None
     chains: list[tuple[n.Assign, Expr]] = []
     for x in assigned:
@@ -72,14 +76,16 @@ def sums_of(s: n.Loop, program: n.Program) -> Sums | None:
         if variables_read(term) & changed or not term.dtype.startswith("float") or not isinstance(term, Apply):
             return None
         chains.append((x, term))
-    sums = Sums(tuple(lets), tuple(chains))
+    sums = Sums(tuple(first), tuple(chains))
     known: dict[str, Expr] = {}
-    for let in lets:
-        if let.value.dtype == "index":
+    for let in first:
+        if isinstance(let, n.Let) and let.value.dtype == "index":
             known[let.name] = b.substitute(let.value, known)
     loads = [e for v in sums.values for e in walk_expr(v) if isinstance(e, Load)]
-    in_rows = all(_in_a_row(e, program.buffers[e.buffer], s.axis, known) for e in loads)
-    return sums if in_rows else None
+    stores = [x for x in first if isinstance(x, n.Store)]
+    touched: list[Load | n.Store] = [*loads, *stores]
+    in_rows = all(_in_a_row(e, program.buffers[e.buffer], s.axis, known) for e in touched)
+    return sums if in_rows and _independent(stores, loads, s.axis, known) else None
 
 
 def print_sums(printer: KernelPrinter, s: n.Loop, sums: Sums) -> None:
@@ -101,8 +107,8 @@ def print_sums(printer: KernelPrinter, s: n.Loop, sums: Sums) -> None:
     printer.line(f"for (int64_t {i} = {block}; {i} < {block} + {_BLOCK}; ++{i}) {{")
     c.inverses = True
     printer.depth += 1
-    for let in sums.lets:
-        printer.statement(let)
+    for one in sums.first:
+        printer.statement(one)
     for x, term in sums.chains:
         printer.source(x)
         printer.line(f"{terms[x.name]}[{i} - {block}] = {c.expr(term)};")
@@ -137,7 +143,29 @@ def _with_term(value: Expr, term: Expr, by: Var) -> Expr:
     return replace(value, args=tuple(by if e is term else e for e in value.args))
 
 
-def _in_a_row(e: Load, info: n.Buffer, axis: str, known: Mapping[str, Expr]) -> bool:
-    """Whether neighbouring iterations read one element, or neighbours."""
+def _in_a_row(e: Load | n.Store, info: n.Buffer, axis: str, known: Mapping[str, Expr]) -> bool:
+    """Whether neighbouring iterations touch one element, or neighbours."""
     stride = stride_along([b.substitute(i, known) for i in e.index], axis)
-    return stride == 0 or (stride in (1, -1) and info.layout == "C")
+    return (stride == 0 and isinstance(e, Load)) or (stride in (1, -1) and info.layout == "C")
+
+
+def _independent(stores: list[n.Store], loads: list[Load], axis: str, known: Mapping[str, Expr]) -> bool:
+    """Whether no iteration touches what another one stores, as far as the subscripts tell at once."""
+    if len({x.buffer for x in stores}) < len(stores):
+        return False
+    for store in stores:
+        place = [b.substitute(i, known) for i in store.index]
+        for load in loads:
+            other = [b.substitute(i, known) for i in load.index]
+            if load.buffer == store.buffer and place != other and not any(map(_never_equal, place, other)):
+                return False
+    return True
+
+
+def _never_equal(x: Expr, y: Expr) -> bool:
+    """Whether two subscripts of any iterations differ: of other rows of those that take turns."""
+    match x, y:
+        case Apply("remainder", (p, m), _), Apply("remainder", (q, other), _) if m == other:
+            distance, of = b.difference(p, q), b.constant(m)
+            return distance is not None and of is not None and of > 1 and distance % of != 0
+    return False
