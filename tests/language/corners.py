@@ -22,6 +22,10 @@ def d1(x): return np.maximum(x,0), np.minimum(x,0), np.fmax(x,1), np.sign(x), ab
 def d2(x): return x.max(), x.min(), x.argmax(), x.argmin(), np.where(x>0)[0], x[x==x], np.sort(x), np.clip(x,-1,1)
 @case(IM)
 def d3(i): return i+i, i*i, -i, abs(i), i//-1, i//2, i%3, i%-3, i//0, i%0, i<<3, i>>2, i**2, np.sign(i), i.sum(), i.prod(), i/0
+@case(np.array([-2**63, -9, -8, -1, 0, 1, 7, 8, 2**63 - 1]), -9)
+@case(np.array([-2**31, -9, -8, -1, 0, 1, 7, 8, 2**31 - 1], np.int32), 7)
+def divided_by_powers_of_two(i, k):
+    return i // 2, i % 2, i // 8, i % 8, i // 1024, i % 1024, (i + k) // 4 * 3, (k - i) % 16 + 1, -(i % 4), k // 8, k % 8
 @case(X,Y)
 def items_before_a_store(x,y): return x+y, np.multiply(x,2,out=y)
 @case(X,30)

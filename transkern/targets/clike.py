@@ -690,10 +690,23 @@ class CPrinter:
         return self.expr(e) if e.dtype == "bool" else f"{self._at(e, _EQUAL + 1)} != 0"
 
     def _index_division(self, sign: str, helper: str, args: tuple[Expr, ...], dtype: str) -> tuple[str, int]:
-        """Division of what cannot be negative by a positive constant or size is C's own."""
+        """Division of what cannot be negative by a positive constant or size is C's own; by a power of two it is a
+        shift, or the last bits: these round down as Python does."""
         if dtype == "index" and b.is_nonnegative(args[1]) and _not_negative(args[0]):
             return f"{self._at(args[0], _MUL)} {sign} {self._at(args[1], _MUL + 1)}", _MUL
+        if dtype in ("index", "int64", "int32") and (bits := _power_of_two(args[1])):
+            if sign == "%":
+                return f"{self._at(args[0], _AND)} & {2**bits - 1}", _AND
+            return f"{self._at(args[0], _MUL)} >> {bits}", _SHIFT
         return self._call(helper, dtype, args)
+
+
+def _power_of_two(e: Expr) -> int:
+    """Which power of two a constant is, up to the 30th; 0 where it is none, or one."""
+    match e:
+        case Const(int(value)) if 1 < value < 2**31 and value & (value - 1) == 0:
+            return value.bit_length() - 1
+    return 0
 
 
 def _not_negative(e: Expr) -> bool:
