@@ -123,8 +123,9 @@ class _Overlapping(Walk):
         names = {x.name: self.names.fresh(x.name) for x in step.starts}
         for name, new in names.items():
             self.variables[new] = self.variables[name]
-        sums = with_own_names(step.sums, self.names, {}, {})
-        before = _with_values((*step.starts, sums), {s.axis: s.start})
+        before = _with_values((*step.starts, with_own_names(step.sums, self.names, {}, {})), {s.axis: s.start})
+        if isinstance(sums := before[-1], n.Loop) and b.difference(sums.stop, sums.start) == 1:
+            before = (*before[:-1], *_with_values(sums.body, {sums.axis: sums.start}))
         rest: list[n.Stmt] = []
         for k in range(_left(s, step) or 0):  # what is summed up of elements that are stored after the loop
             one = with_own_names(step.sums, self.names, {}, {})

@@ -696,7 +696,7 @@ class CPrinter:
             return f"{self._at(args[0], _MUL)} {sign} {self._at(args[1], _MUL + 1)}", _MUL
         if dtype in ("index", "int64", "int32") and (bits := _power_of_two(args[1])):
             if sign == "%":
-                return f"{self._at(args[0], _AND)} & {2**bits - 1}", _AND
+                return f"{self._at(args[0], _UNARY)} & {2**bits - 1}", _AND
             return f"{self._at(args[0], _MUL)} >> {bits}", _SHIFT
         return self._call(helper, dtype, args)
 
