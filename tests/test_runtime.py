@@ -130,6 +130,12 @@ def test_the_disk_cache_serves_a_new_process(tmp_path: Path) -> None:
     assert in_new_process(ask, TRANSKERN_CACHE_DIR=str(tmp_path)) == "1 0"
 
 
+def test_a_cache_may_be_emptied_while_it_is_used(tmp_path: Path) -> None:
+    folder = str(tmp_path / "cache")
+    code = CALL + f"import shutil; shutil.rmtree({folder!r}); x = np.ones(9); print(f(x, x, x).dtype)"
+    assert in_new_process(code, TRANSKERN_CACHE_DIR=folder) == "float64"
+
+
 def test_a_cache_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")

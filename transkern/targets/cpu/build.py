@@ -93,6 +93,7 @@ def compile_text(text: str, name: str, out: Path, *more: str) -> None:
                 f"the C compiler failed on the code of `{name}`\n  command: {' '.join(command[:-4])} {kept}\n{log}\n"
                 "  help: check that the compiler works and knows OpenMP (`transkern doctor`)"
             )
+        out.parent.mkdir(parents=True, exist_ok=True)  # someone may have emptied the cache meanwhile
         temporary = out.with_name(f"{out.name}.{os.getpid()}")
         shutil.copy(made, temporary)
         os.replace(temporary, out)
