@@ -18,12 +18,14 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     complex_numbers,
     corners,
     everyday,
+    generators,
     keys_at_run_time,
     lists_compared,
     lists_of_lists,
     lists_of_numbers,
     nones,
     nones_in_lists,
+    objects,
     random_numbers,
     shared_memory,
     shrinking,
@@ -39,7 +41,7 @@ def difference(got: Any, wanted: Any, tolerance: float) -> str:
         return f"{type(got)} instead of {type(wanted)}"
     if isinstance(wanted, (np.random.Generator, np.random.RandomState)):
         return difference(state_of(got), state_of(wanted), 0.0)
-    if isinstance(wanted, Sim):
+    if isinstance(wanted, Sim) or type(wanted).__module__ == objects.__name__:
         return difference(vars(got), vars(wanted), tolerance)
     if isinstance(wanted, dict):
         return difference(list(got.items()), list(wanted.items()), tolerance)

@@ -550,3 +550,31 @@ def test_a_pair_that_has_another_name() -> None:
     alike(pair_seen_later, np.array([1.0, -1.0, 2.0, 0.5]))
     with pytest.raises(transkern.CompileError, match="stands in another, or is one of two on two paths"):
         transkern.compile(pair_changed_in_the_next, target="cpu")(np.array([1.0, -1.0, 2.0, 0.5]), 4)
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.n = 0
+        self.items = [1, 2]
+
+    def next(self) -> int:
+        self.n += 1
+        return self.n
+
+
+def counts_on_one_side(c: Any, k: int) -> Any:
+    last = 7
+    a = c.next() if k > 0 else -1
+    if k > 1 and (last := c.next()) > 0:
+        a += 1
+    if k < 2 or c.next() > 1:
+        a += 2
+    return a, last, (q := k * 2) if k > 0 else (q := -1), q
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_effects_of_one_side(k: int) -> None:
+    """What a side of a conditional expression, or a later operand of `and`, does to objects is done only there."""
+    found, wanted = Counter(), Counter()
+    assert transkern.compile(counts_on_one_side, target="cpu")(found, k) == counts_on_one_side(wanted, k)
+    assert vars(found) == vars(wanted)

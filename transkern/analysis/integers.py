@@ -402,7 +402,10 @@ class _System:
             point = made.sample_point()
             if point.is_void():
                 return None
-            return self._whole({v: point.get_coordinate_val(kind, k).to_python() for v, k in names.items()})
+            found = {v: point.get_coordinate_val(kind, k).to_str() for v, k in names.items()}
+            if None in found.values():  # isl gave up behind the point
+                return UNPROVEN
+            return self._whole({v: int(text) for v, text in found.items()})
         except islpy.Error:
             return UNPROVEN
 

@@ -19,6 +19,7 @@ from transkern.frontend import (
     library_calls,
     sequences,
     shaping,
+    special_methods,
     storing,
 )
 from transkern.frontend.context import Context, Site
@@ -282,6 +283,8 @@ class Assignments(Results):
         if isinstance(base, GrowingList):
             growing.store_item(self.ctx, base, items, value)
             return
+        if special_methods.store_item(self.ctx, owner, items, value):
+            return
         if not isinstance(base, Array):
             self.ctx.fail(f"a store into {describe(base)}", "", target)
         if not base.view:
@@ -372,6 +375,10 @@ class Assignments(Results):
         if isinstance(target, ast.Name):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             new = self.expr(value)
+            made = special_methods.in_place(ctx, op, old, new)
+            if made is not None:
+                self.assign(target, made)
+                return
             held = ctx.deref(old)
             if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
                 sequences.extend(ctx, old, new)
@@ -389,6 +396,8 @@ class Assignments(Results):
             if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
                 owner = self.own(target.value.id, owner)
             old = attributes.attribute(ctx, owner, target.attr)
+            if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+                ctx.fail("an operator in place on an object that is an attribute", "give the object a name", target)
             if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
                 result = self.operate(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
@@ -401,13 +410,15 @@ class Assignments(Results):
         owner = self.expr(target.value)
         base = ctx.deref(owner)
         items = [self.settle_item(i) for i in self.items(target.slice)]
-        old = subscript(ctx, base, items)
+        old = subscript(ctx, owner if isinstance(base, Record) else base, items)
         if isinstance(base, Array) and not base.view and isinstance(target.value, ast.Name):
             base = self.own(target.value.id, base)
             old = subscript(ctx, base, items)
         if isinstance(base, (Seq, Dict)) and isinstance(old, Array) and not (old.ndim == 0 and not old.view):
             storing.write(ctx, old, [Static(Ellipsis)], self.operate(op, old, self.expr(value)), casting=op)
             return
+        if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
+            ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
         if isinstance(old, Object) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
             sequences.extend(ctx, old, self.expr(value))
             return
@@ -430,6 +441,9 @@ class Assignments(Results):
 
     def operate(self, op: str, left: Value, right: Value) -> Value:
         ctx = self.ctx
+        made = special_methods.binary(ctx, op, left, right)
+        if made is not None:
+            return made
         left, right = ctx.deref(left), ctx.deref(right)
         if isinstance(left, OrNone) or isinstance(right, OrNone):
             left, right = self.operands(op, left, right)

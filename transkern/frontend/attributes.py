@@ -163,6 +163,8 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
         text = f"type object '{owner.__name__}'" if isinstance(owner, type) else f"'{type(owner).__name__}' object"
         ctx.guard(b.FALSE, "AttributeError", f"{text} has no attribute '{name}'")
         raise
+    if isinstance(owner, type) and isinstance(inspect.getattr_static(owner, name), classmethod):
+        return Bound(live_function(found.__func__), Static(owner))
     value = from_object(found)
     if value is None:
         ctx.fail(f"`.{name}`, a {type(found).__name__}, cannot take part", "pass what is needed of it as an argument")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import doubts, python_complex
+from transkern.frontend import doubts, python_complex, special_methods
 from transkern.frontend.context import Context
 from transkern.frontend.values import (
     OPTIONAL,
@@ -797,6 +797,9 @@ def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tu
 
 def truth(ctx: Context, value: Value) -> Value:
     """``bool(value)``: a Static bool, or a Scalar of dtype bool."""
+    told = special_methods.truth_of(ctx, value)
+    if told is not None:
+        return truth(ctx, told)
     value = ctx.deref(value)
     match value:
         case Dict(keys):

@@ -24,12 +24,14 @@ from transkern.frontend import (
     characters,
     doubts,
     functions,
+    generators,
     grids,
     growing,
     hashed,
     iterating,
     rows,
     sequences,
+    special_methods,
 )
 from transkern.frontend.carried import LoopState
 from transkern.frontend.compositions import compose
@@ -137,12 +139,16 @@ class Expressions:
     allocate: Callable[[Value, str], Value]
     site: Callable[[str], Site]
     join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
+    merge: Callable[
+        [dict[str, Value], dict[str, Value], list[n.Stmt], list[n.Stmt], frozenset[str] | None], None
+    ]
+    merge_heaps: Callable[[dict[int, Value], dict[int, Value], list[n.Stmt], list[n.Stmt]], None]
 
     def __init__(
         self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
-        self.node = desugared(node, inlined)
+        self.node = desugared(generators.written_out(node, self._function_here), inlined)
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.loops: list[LoopState] = []
         self.decides: Expr | None = None  # the condition between the paths that are being joined
@@ -152,6 +158,13 @@ class Expressions:
         self.ended = False
         self.handed_out: set[str] = set()  # buffers that results stand in
         ctx.inline = ctx.inline or self.inline
+
+    def _function_here(self, name: str) -> ast.FunctionDef | None:
+        """The text of the function that a name means, where its own names mean there what they mean here."""
+        found = self.env.get(name) or self.scope.lookup(name)
+        if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) and self.scope.is_also(found.scope):
+            return found.node
+        return None
 
     # --- expressions
 
@@ -185,6 +198,9 @@ class Expressions:
             case ast.UnaryOp(op=op, operand=operand):
                 inner = self.expr(operand)
                 with At(ctx, node, self.scope.file):
+                    made = special_methods.unary(ctx, _UNARY[type(op)], inner)
+                    if made is not None:
+                        return made
                     sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
                     inner = present(ctx, inner, "TypeError", f"bad operand type for unary {sign}: 'NoneType'")
                     return apply(ctx, _UNARY[type(op)], [inner], operator_call=True)
@@ -375,11 +391,18 @@ class Expressions:
                 ctx.fail("`is` between run-time values", "use ==")
             return Static(same is isinstance(op, ast.Is))
         if isinstance(op, (ast.In, ast.NotIn)):
+            made = special_methods.contained(ctx, x, y)
+            if made is not None:
+                made = truth(ctx, made)
+                return made if isinstance(op, ast.In) else self._not(made)
             if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
                 ctx.must_grow(y.token, "`in` a dict with a key that is known at run time only")
             found = iterating.contains(ctx, ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
+        made = special_methods.compared(ctx, name, x, y)
+        if made is not None:
+            return made
         x, y = ctx.deref(x), ctx.deref(y)
         if isinstance(x, OrNone) or isinstance(y, OrNone):
             return self._compare_or_none(op, x, y)
@@ -546,17 +569,42 @@ class Expressions:
         assert isinstance(decided, Scalar)
         one = self.settle(one, "chosen")
         condition = condition_of(truth(ctx, one))
+        before, other = self._held(), list[n.Stmt]()
         with ctx.block() as out, ctx.knowing(condition if is_and else b.logical_not(condition)):
             try:
                 two = self.chosen(is_and, values[1:])
+                self._meet(self._held(), before, out, other)
             except Terminated:
                 two = one
+                self._take(before)
         if isinstance(one, Scalar) and isinstance(two, (Scalar, Static)) and not out:
             bools = is_number(two) or isinstance(two, Scalar)
             if bools and one.dtype == "bool" and scalar_expr(ctx, two).dtype == "bool":
                 joined = (b.both if is_and else b.either)(condition, scalar_expr(ctx, two))
                 return Scalar(joined, two.python if isinstance(two, Scalar) else is_python_number(two))
-        return self.either(condition if is_and else b.logical_not(condition), two, one, out, [])
+        return self.either(condition if is_and else b.logical_not(condition), two, one, out, other)
+
+    # --- expressions that are evaluated on one path only: what they leave in objects, and under names (``:=``)
+
+    def _held(self) -> tuple[dict[int, Value], dict[str, Value]]:
+        return dict(self.ctx.heap), dict(self.env)
+
+    def _take(self, held: tuple[dict[int, Value], dict[str, Value]]) -> None:
+        self.ctx.heap = dict(held[0])
+        self.env.clear()
+        self.env.update(held[1])
+
+    def _meet(
+        self, one: tuple[dict[int, Value], dict[str, Value]], two: tuple[dict[int, Value], dict[str, Value]],
+        out1: list[n.Stmt], out2: list[n.Stmt],
+    ) -> None:  # fmt: skip
+        """What is left where two paths meet, with what it takes at the ends of them."""
+        self._take(one)
+        if any(one[0].get(token) is not contents for token, contents in two[0].items()):
+            self.joining = (one[1], two[1], None)
+            self.merge_heaps(one[0], two[0], out1, out2)
+        if one[1].keys() != two[1].keys() or any(one[1][name] is not value for name, value in two[1].items()):
+            self.merge(one[1], two[1], out1, out2, None)
 
     def boolean(self, is_and: bool, values: Sequence[ast.expr]) -> Value:
         """``and``/``or``: the value where it decides at specialisation, else a condition."""
@@ -566,6 +614,7 @@ class Expressions:
         for position, node in enumerate(values):
             ends = False
             left = ast.BoolOp(ast.And() if is_and else ast.Or(), list(values[:position]))
+            before, other = self._held(), list[n.Stmt]()
             with ctx.block() as extra, self.knowing_none(left, is_and):
                 try:
                     value = self.expr(node)
@@ -576,12 +625,14 @@ class Expressions:
             if ends:
                 ctx.out.extend(extra)
                 raise Terminated
+            if conditions:
+                self._meet(self._held(), before, extra, other)
             if conditions and any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
-                conditions = [self._decided_first(is_and, conditions, extra, value)]
+                conditions = [self._decided_first(is_and, conditions, extra, other, value)]
                 continue
             if extra and conditions:
                 # what the operand needs runs only where the left side does not decide
-                ctx.emit(self._short_circuit(is_and, conditions, extra))
+                ctx.emit(self._short_circuit(is_and, conditions, extra, other))
             else:
                 ctx.out.extend(extra)
             decided = truth(ctx, value)
@@ -603,7 +654,9 @@ class Expressions:
             joined = b.both(joined, c) if is_and else b.either(joined, c)
         return Static(joined == b.TRUE) if isinstance(joined, Const) else Scalar(joined, True)
 
-    def _short_circuit(self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt]) -> n.Stmt:
+    def _short_circuit(
+        self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], other: list[n.Stmt]
+    ) -> n.Stmt:
         before = conditions[0]
         for c in conditions[1:]:
             before = b.both(before, c) if is_and else b.either(before, c)
@@ -613,9 +666,11 @@ class Expressions:
                 self.ctx.variables[s.name] = s.value.dtype
                 self.ctx.emit(n.Assign(s.name, zero(s.value.dtype)))
                 extra[position] = n.Assign(s.name, s.value, span=s.span)
-        return n.If(needed, tuple(extra))
+        return n.If(needed, tuple(extra), tuple(other))
 
-    def _decided_first(self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], value: Value) -> Expr:
+    def _decided_first(
+        self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], other: list[n.Stmt], value: Value
+    ) -> Expr:
         """``a and b`` where b computes arrays: a flag, which b changes where a does not decide."""
         ctx = self.ctx
         before = conditions[0]
@@ -626,7 +681,8 @@ class Expressions:
         with ctx.block() as more:
             holds = condition_of(truth(ctx, value))
         last = n.Assign(flag.name, holds, span=ctx.span)
-        ctx.emit(n.If(flag if is_and else b.logical_not(flag), (*extra, *more, last)))
+        branches = (*extra, *more, last), tuple(other)
+        ctx.emit(n.If(flag, *branches) if is_and else n.If(b.logical_not(flag), *branches))
         return flag
 
     def conditional(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
@@ -637,18 +693,23 @@ class Expressions:
         assert isinstance(condition, Scalar)
         holds = ctx.let(condition.expr, "condition") if buffers_read(condition.expr) else condition.expr
         sides: list[tuple[Value | None, list[n.Stmt]]] = []
+        before, left_by = self._held(), []
         for node, known in ((body, holds), (orelse, b.logical_not(holds))):
+            self._take(before)
             with ctx.block() as out, ctx.knowing(known), self.knowing_none(test, node is body):
                 try:
                     sides.append((self.expr(node), out))
                 except Terminated:  # this side raises
                     sides.append((None, out))
+            left_by.append(self._held())
         (one, out1), (two, out2) = sides
         if one is not None and two is not None:
+            self._meet(left_by[0], left_by[1], out1, out2)
             return self.either(holds, one, two, out1, out2, body)
         if one is None and two is None:
             ctx.emit(n.If(holds, tuple(out1), tuple(out2)))
             raise Terminated
+        self._take(left_by[one is None])
         raised, when, kept = (out1, holds, out2) if one is None else (out2, b.logical_not(holds), out1)
         ctx.emit(n.If(when, tuple(raised)))
         ctx.out.extend(kept)
@@ -762,9 +823,28 @@ class Expressions:
 
     # --- calls
 
+    def _of_base(self, node: ast.expr) -> Value | None:
+        """``super().name`` in a method."""
+        match node:
+            case ast.Attribute(ast.Call(ast.Name("super"), [], []), name):
+                kind, arguments = self.scope.lookup("__class__"), self.node.args
+                parameters = [*arguments.posonlyargs, *arguments.args]
+                if not isinstance(kind, Static) or not parameters:
+                    return None
+                receiver = self.env.get(parameters[0].arg)
+                if receiver is None or not isinstance(self.ctx.deref(receiver), Record):
+                    return None
+                return special_methods.of_base(self.ctx, kind.value, receiver, name)
+            case _:
+                return None
+
     def call(self, node: ast.Call) -> Value:
+        if (of_base := self._of_base(node.func)) is not None:
+            return self._called(of_base, node)
+        return self._called(self.expr(node.func), node)
+
+    def _called(self, function: Value, node: ast.Call) -> Value:
         ctx = self.ctx
-        function = self.expr(node.func)
         if isinstance(function, Known) and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
             folded = self.fold(function.path, node.args[0], node.keywords)
             if folded is not None:
@@ -786,6 +866,11 @@ class Expressions:
             keywords[keyword.arg] = self.expr(keyword.value)
         if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
             return self.mapped(function == Known("builtins.map"), positional[0], positional[1:], node)
+        if isinstance(function, Known) and len(positional) == 1 and not keywords:
+            with At(ctx, node, self.scope.file):
+                made = special_methods.builtin(ctx, function.path, positional[0])
+            if made is not None:
+                return made
         key = keywords.get("key")
         if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
             return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
@@ -874,6 +959,9 @@ class Expressions:
             for name in sorted(ctx.entry & ctx.dims):
                 ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
             ctx.fail(problem, "write the recursion as a loop")
+        if generators.is_generator(function.node):
+            problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
+            ctx.fail(problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
         if isinstance(function.node, ast.FunctionDef):
             env = {k: self.settle(v, k) for k, v in env.items()}

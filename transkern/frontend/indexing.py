@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters, doubts
+from transkern.frontend import characters, doubts, special_methods
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -135,6 +135,9 @@ def _clip_bound(ctx: Context, bound: Expr | None, extent: Expr, default: Expr) -
 
 def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     """``base[items]``."""
+    made = special_methods.item(ctx, base, items)
+    if made is not None:
+        return made
     base = ctx.deref(base)
     match base:
         case Hashed():

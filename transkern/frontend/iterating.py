@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters
+from transkern.frontend import characters, special_methods
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -60,6 +60,8 @@ def one_by_one(counted: Any) -> Any:
 
 def iteration(ctx: Context, source: Value) -> Any:
     """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
+    over = special_methods.iterated(ctx, source)
+    source = source if over is None else over
     source = present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable")
     match source:
         case Trips():

@@ -19,11 +19,14 @@ ORIGIN = "_transkern_origin"  # on a loop over the iterations behind the first: 
 def live_names(function: ast.FunctionDef | ast.Lambda, loop: ast.stmt) -> tuple[Names, Names]:
     """The names live where an iteration of `loop` begins or ends, and those live after the loop.
 
-    Of a loop that does not stand in the function's text (one made of a comprehension), all names that are ever read.
+    Of a loop that does not stand in the function's text (one made of a comprehension), all names that are ever read,
+    but for those that it binds anew in each iteration, which are its own.
     """
     found = _live_at_loops(function).get(getattr(loop, ORIGIN, loop))
     if found is None:
         every = _read(function) | _read(loop)
+        if isinstance(loop, ast.For):
+            every -= {x.id for x in ast.walk(loop.target) if isinstance(x, ast.Name)}
         return every, every
     return found
 

@@ -131,6 +131,12 @@ class LiveScope(Scope):
         self.file, self.lines, self.owner = file, lines, function
         self.used: dict[str, Any] = {}
 
+    def is_also(self, other: Scope) -> bool:
+        if not isinstance(other, LiveScope):
+            return False
+        mine, others = self.owner, other.owner
+        return other is self or (mine.__globals__ is others.__globals__ and not others.__closure__)
+
     def lookup(self, name: str) -> Value | None:
         found, value = self._find(name)
         if not found:

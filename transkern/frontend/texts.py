@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import special_methods
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number
 from transkern.frontend.values import Array, Dict, Known, Record, Scalar, Seq, Static, Text, Value
@@ -20,6 +21,9 @@ def quoted(text: str) -> str:
 
 def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") -> Text:
     """``format(value, spec)``, with `conversion` ``r`` its ``repr``."""
+    own = special_methods.text(ctx, value, conversion == "r")
+    if own is not None:
+        return as_text(ctx, own, spec)
     value = ctx.deref(value)
     match value:
         case Text():

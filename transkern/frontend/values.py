@@ -447,5 +447,9 @@ class Scope:
     def lookup(self, name: str) -> Value | None:
         raise NotImplementedError
 
+    def is_also(self, other: Scope) -> bool:
+        """Whether names that a function there does not bind mean what they mean here."""
+        return other is self
+
 
 Handler: TypeAlias = Callable[..., Value]

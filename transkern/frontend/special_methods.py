@@ -1,0 +1,222 @@
+"""What operators and built-in functions mean for objects whose classes say so: `__add__`, `__len__`, `__getitem__`, …
+
+    p + q   ->   P.__add__(p, q), else Q.__radd__(q, p)
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import types
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transkern.frontend.context import Context
+from transkern.frontend.source import live_function
+from transkern.frontend.values import Array, Bound, Concatenation, Record, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+
+_BINARY = {
+    "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
+    "remainder": "mod", "power": "pow", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor",
+    "left_shift": "lshift", "right_shift": "rshift", "matmul": "matmul",
+}  # fmt: skip
+_UNARY = {"negative": "__neg__", "positive": "__pos__", "invert": "__invert__"}
+_ORDER = {
+    "less": ("__lt__", "__gt__"), "less_equal": ("__le__", "__ge__"), "greater": ("__gt__", "__lt__"),
+    "greater_equal": ("__ge__", "__le__"), "equal": ("__eq__", "__eq__"), "not_equal": ("__ne__", "__ne__"),
+}  # fmt: skip
+_BUILTIN = {
+    "builtins.len": "__len__", "builtins.abs": "__abs__", "builtins.float": "__float__", "builtins.int": "__int__",
+    "builtins.complex": "__complex__", "builtins.reversed": "__reversed__", "builtins.iter": "__iter__",
+    "builtins.next": "__next__", "builtins.round": "__round__",
+}  # fmt: skip
+
+
+def method(ctx: Context, value: Value, name: str) -> Bound | None:
+    """A special method that the class of an object, or one that it is derived from, writes in Python."""
+    contents = ctx.deref(value)
+    if not isinstance(contents, Record):
+        return None
+    found = next((vars(kind)[name] for kind in contents.kind.__mro__ if name in vars(kind)), None)
+    if not isinstance(found, types.FunctionType) or found.__code__.co_filename == "<string>":
+        return None  # nobody's, Python's own, or one that `dataclass` has made
+    return Bound(live_function(found), value)
+
+
+def _call(ctx: Context, bound: Bound, *args: Value) -> Value:
+    assert ctx.inline is not None
+    return ctx.inline(bound.function, [bound.receiver, *args], {})
+
+
+def _kind(ctx: Context, value: Value) -> type:
+    contents = ctx.deref(value)
+    return contents.kind if isinstance(contents, Record) else object
+
+
+def _handed(ctx: Context, value: Value) -> Value:
+    """The left operand as the right one's method gets it: NumPy makes a number of Python's of one of its own."""
+    from transkern.frontend.attributes import python_number
+
+    if isinstance(value, Scalar) and not value.python:
+        return python_number(ctx, value)
+    return Static(value.value.item()) if isinstance(value, Static) and hasattr(value.value, "item") else value
+
+
+def _reflected(ctx: Context, name: str, x: Value, y: Value) -> Value | None:
+    bound = method(ctx, y, name)
+    if bound is None:
+        return None
+    held = ctx.deref(x)
+    if isinstance(held, (Array, Concatenation)) and (not isinstance(held, Array) or held.ndim):
+        ctx.fail("an operator between an array and an object", "call the object's method")
+    held = Scalar(held.body) if isinstance(held, Array) else x
+    given = _handed(ctx, held)
+    if given is not held and any(method(ctx, y, n) for n in ("__len__", "__getitem__")):
+        ctx.fail("an operator between NumPy's number and an object that is a sequence", "call the object's method")
+    return _call(ctx, bound, given)
+
+
+def binary(ctx: Context, op: str, x: Value, y: Value) -> Value | None:
+    """An operator of two operands, of which one is an object with a method for it; None where none is."""
+    stem = _BINARY[op]
+    one, two = _kind(ctx, x), _kind(ctx, y)
+    if one is not two and one is not object and issubclass(two, one):  # the derived class is asked first
+        made = _reflected(ctx, f"__r{stem}__", x, y)
+        if made is not None:
+            return made
+    bound = method(ctx, x, f"__{stem}__")
+    if bound is not None:
+        return _call(ctx, bound, y)
+    return _reflected(ctx, f"__r{stem}__", x, y)
+
+
+def in_place_name(op: str) -> str:
+    return f"__i{_BINARY[op]}__"
+
+
+def in_place(ctx: Context, op: str, x: Value, y: Value) -> Value | None:
+    """``x += y`` by `__iadd__`."""
+    bound = method(ctx, x, in_place_name(op))
+    return None if bound is None else _call(ctx, bound, y)
+
+
+def unary(ctx: Context, op: str, x: Value) -> Value | None:
+    bound = method(ctx, x, _UNARY[op])
+    return None if bound is None else _call(ctx, bound)
+
+
+def compared(ctx: Context, op: str, x: Value, y: Value) -> Value | None:
+    """A comparison by `__eq__`, `__lt__`, …; of objects whose class has none by what they are."""
+    own, other = _ORDER[op]
+    for name, one, two in ((own, x, y), (other, y, x)):
+        bound = method(ctx, one, name)
+        if bound is not None:
+            return _call(ctx, bound, _handed(ctx, two) if one is y else two)
+    if op == "not_equal":
+        equal = compared(ctx, "equal", x, y)
+        if equal is None:
+            return None
+        from transkern.frontend.elementwise import truth
+
+        holds = truth(ctx, equal)
+        if isinstance(holds, Static):
+            return Static(not holds.value)
+        assert isinstance(holds, Scalar)
+        return Scalar(b.logical_not(holds.expr), True)
+    if op != "equal" or not all(_by_identity(ctx, v) for v in (x, y)):
+        return None
+    return Static(x == y)
+
+
+def _by_identity(ctx: Context, value: Value) -> bool:
+    """Whether it is an object that equals itself only."""
+    contents = ctx.deref(value)
+    return (
+        isinstance(contents, Record) and contents is not value and not contents.is_tuple
+        and not dataclasses.is_dataclass(contents.kind)
+        and not any("__eq__" in vars(kind) for kind in contents.kind.__mro__[:-1])
+    )  # fmt: skip
+
+
+def builtin(ctx: Context, path: str, value: Value) -> Value | None:
+    """``len(x)``, ``abs(x)``, …; None where `x` is no object with a method for it."""
+    from transkern.frontend.attributes import python_number
+
+    if path not in _BUILTIN:
+        return None
+    bound = method(ctx, value, _BUILTIN[path])
+    if bound is None:
+        return None
+    if path in ("builtins.reversed", "builtins.iter", "builtins.next"):
+        ctx.fail(f"`{path.removeprefix('builtins.')}` of an object", "write a loop over it")
+    made = _call(ctx, bound)
+    return python_number(ctx, made) if path in ("builtins.len", "builtins.float", "builtins.int") else made
+
+
+def truth_of(ctx: Context, value: Value) -> Value | None:
+    """What `__bool__`, or else `__len__`, says."""
+    bound = method(ctx, value, "__bool__") or method(ctx, value, "__len__")
+    return None if bound is None else _call(ctx, bound)
+
+
+def item(ctx: Context, value: Value, items: Sequence[Value]) -> Value | None:
+    bound = method(ctx, value, "__getitem__")
+    return None if bound is None else _call(ctx, bound, items[0] if len(items) == 1 else Seq(tuple(items)))
+
+
+def store_item(ctx: Context, owner: Value, items: Sequence[Value], value: Value) -> bool:
+    """``owner[items] = value`` by `__setitem__`; whether there is one."""
+    bound = method(ctx, owner, "__setitem__")
+    if bound is None:
+        return False
+    _call(ctx, bound, items[0] if len(items) == 1 else Seq(tuple(items)), value)
+    return True
+
+
+def contained(ctx: Context, value: Value, owner: Value) -> Value | None:
+    bound = method(ctx, owner, "__contains__")
+    return None if bound is None else _call(ctx, bound, value)
+
+
+def iterated(ctx: Context, value: Value) -> Value | None:
+    """What a loop over an object goes over, where its `__iter__` is ``return iter(something)``."""
+    bound = method(ctx, value, "__iter__")
+    if bound is None:
+        return None
+    node = bound.function.node
+    made = getattr(node, _ITERATED, None)
+    if made is None:
+        made = copy.deepcopy(node)
+        match made:
+            case ast.FunctionDef(body=[*_, ast.Return(ast.Call(ast.Name("iter"), [of], []))]):
+                made.body[-1] = ast.copy_location(ast.Return(of), made.body[-1])
+            case _:
+                ctx.fail("a loop over an object whose `__iter__` does more than `return iter(…)`", "loop over a list")
+        setattr(node, _ITERATED, made)  # the same function twice must be the same tree twice
+    assert isinstance(made, ast.FunctionDef)
+    return _call(ctx, Bound(replace(bound.function, node=made), value))
+
+
+_ITERATED = "_transkern_iterated"
+
+
+def text(ctx: Context, value: Value, shown: bool) -> Value | None:
+    """What `__str__` (or, with `shown`, `__repr__`) gives."""
+    bound = None if shown else method(ctx, value, "__str__")
+    bound = bound or method(ctx, value, "__repr__")
+    return None if bound is None else _call(ctx, bound)
+
+
+def of_base(ctx: Context, kind: type, receiver: Value, name: str) -> Value | None:
+    """``super().name``: the attribute of the classes behind `kind` in the order of the object's class."""
+    order = _kind(ctx, receiver).__mro__
+    for base in order[order.index(kind) + 1 :]:
+        if name in vars(base):
+            found = vars(base)[name]
+            if isinstance(found, types.FunctionType):
+                return Bound(live_function(found), receiver)
+            return None
+    return None
+
