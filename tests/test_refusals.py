@@ -20,9 +20,9 @@ def unknown_type(x: Any) -> Any:
 
 
 def grows(x: Any) -> Any:
-    out = x
+    out = x[:, None]
     for _ in range(300):
-        out = np.concatenate([out, x])
+        out = np.hstack([out, x[:, None]])
     return out
 
 
@@ -77,7 +77,7 @@ CASES = [
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
     (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),
     (number_of_two_types, (np.arange(3), 1), "a Python float or a Python int", "d[u] + w[u]"),
-    (grows, (np.ones(2),), "may grow", "np.concatenate"),
+    (grows, (np.ones(2),), "changes its type or shape in the loop", "np.hstack"),
     (two_names, (np.ones(3),), "a store into `v`, which is one of several arrays", "v[0] = 1"),
     (prints, (np.ones(2),), "`print` with `file=`", "print(x, file=None)"),
     (with_manager, (np.ones(2),), "`open` in a compiled function", "with open"),

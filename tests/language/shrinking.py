@@ -107,3 +107,52 @@ def last_of_a_loop(a, n):
             below = a[j + 1:, i]
             block = np.full((j + 1, 2), a[i, j])
     return rest, below, block
+
+
+GROWS = np.array([0.5, -0.0, np.nan, 3.0, np.inf, 0.6, -2.0, 3.1])
+
+
+@case(GROWS, 40.0)
+@case(GROWS[:1], 40.0)
+@case(GROWS[3:4], 2.0)
+def appended_until(x, limit):
+    out = np.array([x[0]])
+    while out[-1] < limit:
+        out = np.append(out, out[-1] * 2 + 1)
+    return out, np.sort(out)[::-1][:2], out[out > 2].sum()
+
+
+@case(GROWS, 0.2)
+@case(GROWS[:0], 0.2)
+def appended_where(x, least):
+    kept = np.zeros(0, x.dtype)
+    for v in x:
+        for w in (v, v + 1):
+            if w > 0 and not np.any(np.abs(kept - w) < least):
+                kept = np.append(kept, w)
+    return kept, len(kept)
+
+
+@case(np.array([4.0, 2.0, -1.0]), 0.1)
+@case(np.array([-0.0]), -1.0)
+def rows_put_below(x, tolerance):
+    path = np.zeros((0, len(x)))
+    steps = 0
+    while np.abs(x).sum() > tolerance and steps < 9:
+        path = np.vstack([path, x * 1.5])
+        x = x * 0.5
+        steps += 1
+    return path, np.diff(path, axis=0), path.T @ path
+
+
+@case(np.array([[0, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1], [0, 0, 0, 0]], bool), 0)
+@case(np.zeros((1, 1), bool), 0)
+def reached_in_order(edges, start):
+    seen = np.zeros(len(edges), bool)
+    seen[start] = True
+    order = front = np.array([start])
+    while len(front):
+        front = np.flatnonzero(edges[front].any(axis=0) & ~seen)
+        seen[front] = True
+        order = np.concatenate([order, front])
+    return order

@@ -9,7 +9,7 @@ import numpy as np
 
 from transkern.frontend import doubts, growing
 from transkern.frontend.characters import code_of
-from transkern.frontend.context import Context
+from transkern.frontend.context import Context, NotKnown
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
 from transkern.frontend.types_of_scalars import join_dtypes
@@ -40,6 +40,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.nodes import RESERVED, RESERVED_ROWS
 from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class LoopState:
             case ("dynamic", dtype, bound, rest, facts):
                 buffer = ctx.buffer(name, dtype, (bound, *rest), **facts)
                 count = ctx.count(buffer.name, bound)
+                if name in ctx.lengthened:
+                    ctx.rooms.add(buffer.name)
                 ctx.emit(n.Alloc(buffer.name))
                 if initial is not None:
                     assert isinstance(initial, Array)
@@ -716,11 +719,9 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return _dynamic(ctx, name, d1, s1[0], bound, rest, f1 if f1 == f2 else {}, slot, counted=True)
         case ("dynamic", d1, bound, rest, f1), ("array", d2, s2, f2) if d1 == d2 and s2[1:] == rest:
             inner = bound_of(ctx, s2[0])
-            if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
-                return ("dynamic", d1, bound, rest, f1 if f1 == f2 else {})
+            return _as_long(ctx, name, ("dynamic", d1, bound, rest, f1 if f1 == f2 else {}), inner)
         case ("dynamic", d1, bound, rest, f1), ("dynamic", d2, inner, rest2, f2) if d1 == d2 and rest == rest2:
-            if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
-                return ("dynamic", d1, bound, rest, f1 if f1 == f2 else {})
+            return _as_long(ctx, name, ("dynamic", d1, bound, rest, f1 if f1 == f2 else {}), inner)
         case ("items", shell, k1), ("items", other, k2) if len(k1) == len(k2) and shell == other:
             slots = children(ctx.deref(slot)) or (slot,) * len(k1)
             return ("items", shell, tuple(
@@ -768,6 +769,33 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
     )  # fmt: skip
 
 
+def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
+    """The kind of an array of any length when it has at most `inner` elements in the next iteration."""
+    _, dtype, bound, rest, _ = kind
+    if bound == _room(rest):
+        return kind  # which is checked when it is put there
+    if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
+        return kind
+    _lengthen(ctx, name)
+    return ("dynamic", dtype, _room(rest), rest, {})
+
+
+def _room(rest: tuple[Expr, ...]) -> Expr:
+    """More than an array will ever be long: of its memory, only what is touched is used."""
+    return b.index(RESERVED_ROWS if rest else RESERVED)
+
+
+def _lengthen(ctx: Context, name: str) -> None:
+    """A loop makes an array longer: the translation begins anew, with room for that."""
+    if name not in ctx.lengthened:
+        error = NotKnown(
+            f"`{name}` may grow in the loop", "allocate it at its final size before the loop, or append to a list",
+            ctx.span, ctx.lines,
+        )  # fmt: skip
+        error.grows = name
+        raise error
+
+
 def _dynamic(
     ctx: Context,
     name: str,
@@ -786,8 +814,6 @@ def _dynamic(
     if bound is None or inner is None or not b.at_least(bound, inner):
         if ctx.assume_equal(before, after):
             return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
-        ctx.must_be_known(
-            Unbound(""), f"`{name}` may grow in the loop",
-            "allocate it at its final size before the loop, or append to a list",
-        )  # fmt: skip
+        _lengthen(ctx, name)
+        return ("dynamic", dtype, _room(rest), rest, {})
     return ("dynamic", dtype, bound, rest, facts)

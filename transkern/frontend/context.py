@@ -68,10 +68,11 @@ class NotKnown(CompileError):
     table: Site | None = None
     ragged: Site | None = None
     optional: Site | None = None
+    grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
 
     @property
     def begins_anew(self) -> bool:
-        return any(found is not None for found in (self.wanted, self.table, self.ragged, self.optional))
+        return any(found is not None for found in (self.wanted, self.table, self.ragged, self.optional, self.grows))
 
 
 @dataclass
@@ -188,6 +189,8 @@ class Context:
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
         self.optional: set[Site] = set()  # lists that have None among their elements
+        self.lengthened: set[str] = set()  # names of arrays that loops make longer
+        self.rooms: set[str] = set()  # buffers of these
 
     @property
     def span(self) -> Span:

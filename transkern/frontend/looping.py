@@ -206,10 +206,13 @@ class Loops(Branches):
             if catches:
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            if count is None and error.begins_anew:
+            if count is None and error.begins_anew and error.grows is None:
                 raise
             if count is None and not isinstance(ctx.deref(source), GrowingList):
-                ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
+                try:
+                    ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
+                except NotKnown:
+                    raise error from None
             if count is None or count > _UNROLL:
                 raise
             started, first = time.monotonic(), error

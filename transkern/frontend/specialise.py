@@ -58,12 +58,14 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     tables: set[Site] = set()
     ragged: set[Site] = set()
     optional: set[Site] = set()
+    lengthened: set[str] = set()
     held = Held()
     changes: list[Change] = []
     while True:
         held.told.clear()
         try:
-            program, found = _translate(function, types, (growing, wanted, tables, ragged, optional, held), changes)
+            lists = growing, wanted, tables, ragged, optional, lengthened, held
+            program, found = _translate(function, types, lists, changes)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -73,6 +75,8 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
                 ragged.add(problem.ragged)
             elif problem.optional is not None and problem.optional not in optional:
                 optional.add(problem.optional)
+            elif problem.grows is not None and problem.grows not in lengthened:
+                lengthened.add(problem.grows)
             else:
                 raise
             continue
@@ -88,12 +92,13 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
 
 def _translate(
     function: Function, types: Sequence[ArgType],
-    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], Held],
+    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[str], Held],
     changes: list[Change],
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
-    (ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.held), ctx.changes = lists, list(changes)
+    ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.lengthened, ctx.held = lists
+    ctx.changes = list(changes)
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
     if len(types) != len(names):
