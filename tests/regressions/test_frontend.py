@@ -578,3 +578,21 @@ def test_effects_of_one_side(k: int) -> None:
     found, wanted = Counter(), Counter()
     assert transkern.compile(counts_on_one_side, target="cpu")(found, k) == counts_on_one_side(wanted, k)
     assert vars(found) == vars(wanted)
+
+
+def quantiles(y: Any, a: Any, q: float) -> Any:
+    return (
+        np.percentile(y, 30), np.quantile(a, 0.7, axis=0), np.nanpercentile(a, 33, axis=1), np.percentile(y, q),
+        np.percentile(y, 37, method="midpoint"), np.percentile(y, [10, 30]), np.quantile(y, np.float32(0.3)),
+        np.quantile(y, 0), np.quantile(a, 1, axis=1),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
+def test_quantiles_round_as_numpys(dtype: str) -> None:
+    """`1 - fraction` was taken in the array's type; with an integer for a fraction it is an element, of its type."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 7, 12):
+        y, a = (10 * rng.normal(size=n)).astype(dtype), (10 * rng.normal(size=(5, n))).astype(dtype)
+        y[0] = 0
+        alike(quantiles, y, a, 61.7)

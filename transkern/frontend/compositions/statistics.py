@@ -174,15 +174,14 @@ def _interpolated(s: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
     zero = np.zeros((), s.dtype)
     if method == "linear":
         at = (n - 1) * q
+        if q.dtype.kind in "biu":  # the first or the last
+            return chosen(n > 0, s, at, zero)
         low = np.floor(at)
         inside = at < n - 1
         gamma = np.where(inside, at - low, at + 1)
         below = chosen(n > 0, s, np.where(inside, low, n - 1).astype(np.int64), zero)
         above = chosen(n > 0, s, np.where(inside, low + 1, n - 1).astype(np.int64), zero)
-        if weak:
-            gamma = _as_weak(gamma, s)
-        step = np.subtract(above, below)
-        return np.where(gamma >= 0.5, above - step * (1 - gamma), below + step * gamma)
+        return _between(below, above, gamma, weak)
     at = (n - 1) * q
     if method == "lower":
         return chosen(n > 0, s, np.floor(at).astype(np.int64), zero)
@@ -194,17 +193,22 @@ def _interpolated(s: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
         low, high = np.floor(at), np.ceil(at)
         below = chosen(n > 0, s, low.astype(np.int64), zero)
         above = chosen(n > 0, s, high.astype(np.int64), zero)
-        step = np.subtract(above, below)
-        gamma = np.where(high == low, 0.0, 0.5)
-        if weak:
-            gamma = _as_weak(gamma, s)
-        return np.where(gamma >= 0.5, above - step * (1 - gamma), below + step * gamma)
+        return _between(below, above, np.where(high == low, 0.0, 0.5), weak)
     return refuse("np.quantile with this method=", "supported: linear, lower, higher, nearest, midpoint")
 
 
-def _as_weak(gamma: Any, s: Any) -> Any:
+def _between(below: Any, above: Any, gamma: Any, weak: bool) -> Any:
+    """Between two elements; what Python's number leaves of 1 is rounded once, after the difference."""
+    step = np.subtract(above, below)
+    rest = 1 - gamma
+    if weak:
+        return np.where(gamma >= 0.5, above - step * _as_weak(rest, step), below + step * _as_weak(gamma, step))
+    return np.where(gamma >= 0.5, above - step * rest, below + step * gamma)
+
+
+def _as_weak(number: Any, other: Any) -> Any:
     """A number that takes part in arithmetic as one of Python's does: in the dtype of the other operand."""
-    return gamma.astype(s.dtype) if s.dtype.kind in "fc" else gamma
+    return number.astype(other.dtype) if other.dtype.kind in "fc" else number
 
 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
