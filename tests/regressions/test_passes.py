@@ -140,9 +140,19 @@ def changed_in_a_branch(x: Any, y: Any, k: int) -> Any:
     return y
 
 
+def columns_that_a_condition_skips(x: Any, b: Any) -> None:
+    """`block_lanes`: what stands behind `continue` was taken apart from it, and ran in any case."""
+    for i in range(1, len(x), 2):
+        if x.argmin() <= 1:
+            continue
+        b[1:-1, i] = 1
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (columns_that_a_condition_skips, (np.arange(7.0), np.zeros((5, 7), np.uint8))),
+        (columns_that_a_condition_skips, (-np.arange(7.0), np.zeros((5, 7), np.uint8))),
         (changed_in_a_branch, (np.arange(4.0) - 1, np.ones(4), 1)),
         *((powers_of_two, (k, j)) for k, j in ((3, 1), (31, 31), (40, 63), (62, 64), (0, 200), (1, -1))),
         (shifted_back, (3, -2)),

@@ -89,7 +89,10 @@ def repeatable(body: Sequence[n.Stmt]) -> bool:
 
 
 def independent(body: Sequence[n.Stmt]) -> list[list[n.Stmt]]:
-    """Statements in groups that may run in any order: none sets a variable or stores into an array that another has."""
+    """Statements in groups that may run in any order: none sets a variable or stores into an array that another has,
+    and none decides whether another runs."""
+    if any(_leaves(s) for s in body):
+        return [list(body)]
     groups: list[tuple[list[n.Stmt], set[str], set[str]]] = []  # with what they set, and all that they touch
     for s in body:
         own = [x.buffer for x in walk((s,)) if isinstance(x, n.Alloc)]
@@ -102,6 +105,13 @@ def independent(body: Sequence[n.Stmt]) -> list[list[n.Stmt]]:
             sets, touches = sets | group[1], touches | group[2]
         groups.append(([*members, s], sets, touches))
     return [members for members, _, _ in groups]
+
+
+def _leaves(s: n.Stmt) -> bool:
+    """Whether what stands behind the statement may not run."""
+    return any(isinstance(x, (n.Guard, n.Return)) for x in walk((s,))) or isinstance(s, (n.Break, n.Continue)) or (
+        isinstance(s, n.If) and any(_leaves(x) for x in (*s.then, *s.orelse))
+    )  # fmt: skip
 
 
 def only_lanes(block: Sequence[n.Stmt], lane: Var) -> bool:
