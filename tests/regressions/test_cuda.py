@@ -45,9 +45,15 @@ def decided_by(x: Any, y: Any, s: Any) -> Any:
 _PRODUCTS = np.array([1e300, 1e300, 1e-300, 0.0, 2.0, 1e-300, 3.0] * 12)
 
 
+def largest_and_filter(y: Any, a: Any) -> Any:
+    """`fuse_loops`: a maximum over two axes went into the filter's loop, which combines no threads' parts."""
+    return np.max(a), y[y > 0], (a * 2).sum()
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (largest_and_filter, (np.arange(40) % 3, np.arange(120).reshape(40, 3))),
         (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
         (never_an_integer, (np.ones(3, np.int32), np.nan)),
         (running_products, (_PRODUCTS, _PRODUCTS.reshape(6, -1).astype(np.float32))),

@@ -110,9 +110,9 @@ class _Fusing(Walk):
         made = {s.buffer for s in walk((two,)) if isinstance(s, n.Alloc)} & self.buffers.keys()
         if any(two.axis in variables_read(d) for name in made for d in self.buffers[name].dims):
             return False  # the arrays made inside have sizes in its terms
-        if isinstance(two, n.Compact) and any(isinstance(s, n.Accumulate) for s in one.body):
-            return False  # a compaction combines nothing but its count
         outer_one, outer_two = _outer_scalars(one), _outer_scalars(two)
+        if isinstance(two, n.Compact) and {s.name for s in walk(one.body) if isinstance(s, n.Accumulate)} & outer_one:
+            return False  # a compaction combines nothing but its count
         if outer_one & (scalars_used(two) | scalars_set(two)) or outer_two & (scalars_used(one) | scalars_set(one)):
             return False
         written_one, written_two = buffers_written(one), buffers_written(two)
