@@ -13,7 +13,7 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
-from tests.tools import require
+from tests.tools import on_target, require
 
 require("cc")
 
@@ -160,3 +160,20 @@ def test_an_array_whose_type_depends_on_the_choice_is_refused() -> None:
     compiled = transkern.compile(array_of_either, target="cpu")
     with pytest.raises(transkern.CompileError, match="a Python int or a NumPy int16, as run-time conditions decide"):
         compiled(np.ones(3, np.int16), np.ones((2, 3), np.int64))
+
+
+def sums_of_truths(y: Any, a: Any) -> Any:
+    return (
+        y @ y, int(y @ y), a @ y + 1, y.sum(dtype=bool) + 1, a.sum(axis=0, dtype=bool) * 3, np.prod(y, dtype=bool) + 1,
+        np.cumsum(y, dtype=bool) + 0, np.cumprod(a, axis=0, dtype=bool) * 2,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+@pytest.mark.parametrize("n", [0, 1, 4, 256])
+def test_sums_of_truths_do_not_count(target: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the dtype bool they were numbers until they were stored (`lower`, the front end): 256 of them were False."""
+    on_target(target, monkeypatch)
+    truths = np.ones((3, n), bool)
+    truths[1, n // 2 :] = False
+    alike(sums_of_truths, truths[0], truths, target=target)

@@ -101,7 +101,19 @@ def _modf(ctx: Context, args: Sequence[Value]) -> Value:
 
 
 def _float_power(ctx: Context, args: Sequence[Value]) -> Value:
+    base, exponent = args
+    is_root = isinstance(exponent, Static) and exponent.value == 0.5
+    if is_root and isinstance(base, Array) and not is_complex(base.dtype) and _raises_to_a_half():
+        x = apply(ctx, "add", [_as(ctx, base, "float64"), Static(0.0)])
+        endless = apply(ctx, "equal", [x, Static(-math.inf)])
+        return _where(ctx, endless, _like(ctx, x, math.inf), apply(ctx, "sqrt", [x]))
     return apply(ctx, "power", [_as(ctx, a, "float64") for a in args])
+
+
+def _raises_to_a_half() -> bool:
+    """Whether NumPy's ``float_power(x, 0.5)`` is the C library's `pow`; in some versions it is the square root."""
+    with np.errstate(invalid="ignore"):
+        return bool(np.isinf(np.float_power(np.array([-math.inf]), 0.5)[0]))
 
 
 def _spacing(ctx: Context, args: Sequence[Value]) -> Value:
@@ -257,11 +269,7 @@ def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mappin
     value = ctx.kept(value)
     axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
-    if (
-        op in _SCANS
-        and not (op in ("maximum", "minimum") and value.dtype == "bool")
-        and not (is_complex(value.dtype) and op != "add")
-    ):
+    if op in _SCANS and not (is_complex(value.dtype) and op != "add"):
         if op in ("add", "multiply"):
             dtype = dtype or sum_dtype(value.dtype)
         value = convert(value, dtype) if dtype is not None and value.dtype != dtype else value
@@ -271,6 +279,9 @@ def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mappin
 
 def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
     """A running reduction along an axis."""
+    if value.dtype == "bool":  # truths are not counted
+        name = {"sum": "logical_or", "max": "logical_or", "prod": "logical_and", "min": "logical_and"}[op]
+        return as_array(ctx, folded(ctx, name, value, axis, None, True))
     if is_complex(value.dtype):
         if op != "sum":
             return as_array(ctx, folded(ctx, {"prod": "multiply"}[op], value, axis, None, True))

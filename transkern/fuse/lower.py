@@ -90,6 +90,8 @@ class _Lowering:
         return b.map_expr(expr, change)
 
     def reduction(self, r: Reduce, before: list[n.Stmt]) -> Expr:
+        if r.dtype == "bool" and r.body.dtype == "bool" and r.op in _OF_BOOLS:
+            r = replace(r, op=_OF_BOOLS[r.op])
         if any(b.constant(a.extent) == 0 for a in r.axes):
             return _of_nothing(r)
         axes, at = _without_ones(r.axes)
@@ -236,6 +238,10 @@ def _placed(s: n.Stmt, span: Span) -> n.Stmt:
     """The statement, and those inside it, at a place in the user's source where they have none yet."""
     s = with_bodies(s, lambda body: tuple(_placed(x, span) for x in body))
     return replace(s, span=span) if s.span.line == 0 else s
+
+
+_OF_BOOLS = {"sum": "any", "prod": "all", "max": "any", "min": "all"}
+"""NumPy adds and multiplies bools as truths; a machine would count them."""
 
 
 def _of_nothing(r: Reduce) -> Const:
