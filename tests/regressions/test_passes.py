@@ -93,6 +93,17 @@ def filter_that_nobody_reads(y: Any) -> None:
     y[chosen]
 
 
+def chosen_terms(x: Any, k: int) -> Any:
+    """`parallelise`: in ``v + e if c else v`` the sum itself was taken for what is added."""
+    u, v, w = 0, np.int64(3), np.int64(k)
+    for i in range(len(x)):
+        u = u + 2 if x[i] > 0 else u
+    for i in range(len(x)):
+        v = v - x[i] if x[i] > 1 else v
+        w = w * x[i] if x[i] > 5 else w
+    return u, v, w
+
+
 def empty_columns(a: Any) -> Any:
     """`share_values`: what a filter keeps read a name that its body no longer bound."""
     a = np.abs(a)
@@ -160,6 +171,7 @@ def columns_that_a_condition_skips(x: Any, b: Any) -> None:
         (array_that_no_loop_runs_along, (np.zeros(0, np.uint64), np.ones((0, 2)), np.ones(2), np.int8(5))),
         (array_that_no_loop_runs_along, (np.zeros(2, np.uint64), np.ones((2, 2)), np.ones(2), np.int8(5))),
         (first_two, (np.array([3, 1, 2]),)),
+        (chosen_terms, (np.arange(-5, 9), 2)),
         (empty_columns, (np.array([[1.0, 0.0, 2.0], [3.0, 0.0, -4.0]]),)),
         (own_positions, (np.array([1, 0, 1, 7, 7, 7, 6], np.uint8), np.array([9, 8, 7, 3, 2, 1, 0]))),
         (axis_named_as_parameter, (np.arange(24.0).reshape(4, 3, 2), 1)),

@@ -184,16 +184,21 @@ def combination(value: Expr, name: str) -> str | None:
             return _OPS[op]
         case Apply(op, (other, Var(right)), _) if right == name and op in _OPS and name not in variables_read(other):
             return _OPS[op] if op not in ("and_then", "or_else") else ""
-        case Apply("subtract", (Var(left), other), _) if left == name and name not in variables_read(other):
-            return ""
-        case Apply("add" | "subtract", (inner, other), _) if name not in variables_read(other):
-            return "" if combination(inner, name) in ("sum", "") else None
+        case Apply("subtract", (Var(left), other), dtype) if left == name and name not in variables_read(other):
+            return "sum" if _is_integer(dtype) else ""
+        case Apply("add" | "subtract", (inner, other), dtype) if name not in variables_read(other):
+            inside = combination(inner, name)
+            return inside if inside == "sum" and _is_integer(dtype) else "" if inside in ("sum", "") else None
         case Apply("where", (condition, x, y), _):
             return _choice(condition, x, y, name)
         case Apply("cast", (inner,), _):
             return "" if combination(inner, name) is not None else None
         case _:
             return None
+
+
+def _is_integer(dtype: str) -> bool:
+    return dtype == "index" or dtype.startswith(("int", "uint"))
 
 
 def _choice(condition: Expr, x: Expr, y: Expr, name: str) -> str | None:
@@ -203,14 +208,13 @@ def _choice(condition: Expr, x: Expr, y: Expr, name: str) -> str | None:
             if name not in variables_read(condition):
                 if name not in variables_read(other):
                     return None  # a value that is sometimes replaced: the last one counts
-                return combination(other, name)
+                op = combination(other, name)
+                return op if op is None or op in ("sum", "prod") else ""
             op = extreme(condition, other, name)
             if op is None:
                 return None
-            dtype = kept.dtype
-            exact = dtype == "index" or dtype.startswith(("int", "uint"))
             taken = kept is y  # `other if condition else name`
-            if not exact:
+            if not _is_integer(kept.dtype):
                 return ""
             return op if taken else {"max": "min", "min": "max"}[op]
     return None

@@ -271,7 +271,7 @@ def _accumulated(block: Iterable[n.Stmt], running: Running, total: str) -> tuple
     for s in block:
         match s:
             case n.Assign(name, value) if name == running.name:
-                out.append(n.Accumulate(total, running.op, _other(value, name), span=s.span))
+                out.append(n.Accumulate(total, running.op, _other(value, name, running.op), span=s.span))
             case n.If(condition, then, ()) if running.name in variables_read(condition):
                 out.extend(_accumulated(then, running, total))
             case _:
@@ -279,14 +279,25 @@ def _accumulated(block: Iterable[n.Stmt], running: Running, total: str) -> tuple
     return tuple(out)
 
 
-def _other(value: Expr, name: str) -> Expr:
+_NEUTRAL = {"sum": 0, "prod": 1}
+
+
+def _other(value: Expr, name: str, op: str) -> Expr:
     """What ``name = name op other`` combines `name` with."""
     match value:
-        case Apply("where", (_, x, y), _):
+        case Var() if value.name == name:
+            return b.cast(b.index(_NEUTRAL[op]), value.dtype)
+        case Apply("where", (condition, x, y), _) if name in variables_read(condition) or op not in _NEUTRAL:
             return y if isinstance(x, Var) and x.name == name else x
+        case Apply("where", (condition, x, y), _):
+            return b.where(condition, _other(x, name, op), _other(y, name, op))
+        case Apply("subtract", (Var(left), other), dtype) if left == name:
+            return Apply("negative", (other,), dtype)
         case Apply(_, (Var(left), other), _) if left == name:
             return other
         case Apply(_, (other, Var(right)), _) if right == name:
             return other
+        case Apply("add" | "subtract" as sign, (inner, other), dtype) if name in variables_read(inner):
+            return Apply(sign, (_other(inner, name, op), other), dtype)
         case _:
             return value

@@ -73,6 +73,7 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
                 at = _origin(out, position, source, target, variables)
                 if at is not None:
                     out[at] = _renamed(out[at], source, target)
+                    uses[target] -= _copies_to_itself(out[at], target)
                     del out[position]
                     continue
             case n.Let(name, Var(value)) if _same_until_read(out, position, name, value, uses):
@@ -83,6 +84,11 @@ def _block(statements: Iterable[n.Stmt], uses: Counter[str], variables: dict[str
                 pass
         position += 1
     return tuple(x for x in map(_tidy, out) if x is not None)
+
+
+def _copies_to_itself(s: n.Stmt, name: str) -> int:
+    """How often `name` is set to what it is, which `_tidy` drops."""
+    return sum(isinstance(x, n.Assign) and x.name == name and x.value == Var(name, x.value.dtype) for x in walk((s,)))
 
 
 def _same_until_read(out: list[n.Stmt], position: int, name: str, value: str, uses: Counter[str]) -> bool:
@@ -126,7 +132,7 @@ def _taken_over(out: list[n.Stmt], position: int, source: str, target: str, uses
     uses[target] += uses.pop(source) - 1 - isinstance(out[begin], n.Assign)  # the copies go
     first = renamed[0]
     if isinstance(first, n.If):
-        pass
+        uses[target] -= _copies_to_itself(first, target)
     elif isinstance(first, n.Let):
         renamed = (n.Assign(target, first.value, span=first.span), *renamed[1:])
     else:
