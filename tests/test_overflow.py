@@ -70,6 +70,55 @@ def hashed(text: Any, k: int) -> int:
     return h
 
 
+def pairs(n: int, m: int) -> int:
+    product_sum = 0
+    for i in range(n):
+        for j in range(m):
+            product_sum += i * j
+    return product_sum
+
+
+def positions(start: int, stop: int) -> int:
+    v = 0
+    for i in range(start, stop):
+        v += i
+    return v
+
+
+def products(x: Any, y: Any, k: int) -> tuple[int, int]:
+    v, largest = k, -5
+    for i in range(len(x)):
+        if i % 3 != 1:
+            v += int(x[i]) * int(y[i]) - k
+            largest = max(largest, int(y[i]))
+    return v, largest
+
+
+def packed(x: Any, k: int) -> list[int]:
+    counts = [0] * 4
+    at = 0
+    for i in range(len(x)):
+        at = at + int(x[i]) * k if i > 1 else at - k
+        counts[i % 4] = at
+    return counts
+
+
+def taken_over(k: int, c: int) -> int:
+    v = k
+    if c > 0:
+        v = 3
+    return v * 4
+
+
+def fibonacci_twice(n: int, m: int) -> int:
+    a, b, s = 0, 1, 0
+    for _ in range(m):
+        for _ in range(n):
+            a, b = b, a + b
+        s += a % 7
+    return s
+
+
 def collatz(n: int) -> int:
     steps = 0
     while n != 1 and steps < 1000:
@@ -81,7 +130,23 @@ def collatz(n: int) -> int:
 BIG = 2**62
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((factorial, (n,)) for n in (0, 1, 20, 21, 40)),
-    *((fibonacci, (n,)) for n in (5, 91, 94, 200)),
+    *((fibonacci, (n,)) for n in (5, 91, 92, 93, 94, 200)),
+    *((fibonacci_twice, (n, m)) for n, m in ((5, 3), (46, 2), (92, 1), (47, 2), (31, 4))),
+    *((pairs, (n, m)) for n, m in ((0, 5), (5, 0), (100, 70), (0, 2**40), (-3, 2**40))),
+    *((positions, (n, n + k)) for n, k in ((0, 9), (-5, 3), (2**60, 7), (2**60, 8), (-(2**60), 9), (2**62, 1))),
+    *(
+        (products, (np.array(x, np.int64), np.array(y, np.int64), k))
+        for x, y, k in (
+            ([], [], 3), ([7], [8], -1), ([BIG] * 4, [1, BIG, 1, -1], 0), ([BIG] * 4, [1, 1, 1, 1], 0),
+            ([-(2**63)], [1], 0), ([-(2**63)], [-1], 0), ([2**31] * 3, [2**31 - 1] * 3, 5),
+            ([BIG, 0, BIG], [1, 0, -1], BIG),
+        )
+    ),
+    *(
+        (packed, (np.array(x, np.int64), k))
+        for x, k in (([1, 2, 3, 4, 5], 6), ([1, 2, BIG], 1), ([1, 2, BIG], -3), ([], 2))
+    ),
+    *((taken_over, (k, c)) for k, c in ((3, 0), (BIG, 0), (5, 1), (-BIG, 0))),
     *((squares, (n, k)) for n, k in ((3, 2), (5, 3), (6, 3), (2, -7), (9, -1), (300, 1))),
     *((total, (np.array(x),)) for x in ([BIG, BIG - 1], [BIG, BIG], [-BIG, -BIG], [-BIG, -BIG, -1], [3, -8])),
     *((weighted, (np.array(x),)) for x in ([3, -8, -1], [BIG // 2, BIG // 2 - 1], [BIG], [-BIG, -1], [-BIG // 2, 5])),
@@ -97,13 +162,13 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
 def test_is_right_or_says_that_64_bits_are_not_enough(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     wanted = function(*arguments)
     compiled = transkern.compile(function, target="cpu")
-    numbers = wanted if isinstance(wanted, list) else [wanted]
+    numbers = wanted if isinstance(wanted, (list, tuple)) else [wanted]
     try:
         found = compiled(*arguments)
     except OverflowError as error:
         assert str(error) == TOO_LARGE
         largest = max(map(abs, numbers))
-        assert largest > 2**61 or function is collatz  # on the way: 3 * n + 1
+        assert largest > 2**61 or function in (collatz, fibonacci_twice)  # on the way
     else:
         assert found == wanted
 
@@ -112,7 +177,6 @@ def test_is_right_or_says_that_64_bits_are_not_enough(function: Callable[..., An
     "source",
     [
         "def f(x):\n    n = 0\n    for v in x:\n        if v > 0:\n            n += 1\n    return n",
-        "def f(x):\n    s = 0\n    for i in range(len(x)):\n        s += i\n    return s",
         "def f(x):\n    i, j = 0, len(x)\n    while i < j:\n        k = (i + j) // 2\n        if x[k] < 0:\n"
         "            i = k + 1\n        else:\n            j = k\n    return i",
         "def f(x):\n    h = 7\n    for i in range(len(x)):\n        h = (h * 1103515245 + 12345) % 2147483648\n"
@@ -124,3 +188,12 @@ def test_is_right_or_says_that_64_bits_are_not_enough(function: Callable[..., An
 def test_nothing_is_checked_where_64_bits_are_enough(source: str) -> None:
     types = "f(float64[n], float)" if "x, t" in source else "f(float64[n])"
     assert TOO_LARGE not in str(program_of(source, "f", types, PASSES))
+
+
+@pytest.mark.parametrize(
+    ("function", "types"),
+    [(pairs, "pairs(int, int)"), (total, "total(int32[n])"), (products, "products(int64[n], int64[n], int)")],
+)
+def test_sums_that_must_fit_run_in_parallel(function: Callable[..., Any], types: str) -> None:
+    loops = transkern.compile(function, target="cpu").explain(types)
+    assert " over i in 0 .. " in loops

@@ -7,304 +7,278 @@ A different number would be the answer otherwise. Checked is what may leave 64 b
 stands in arrays and lists may be any number of 64 bits, arguments that are computed with are checked once to be within
 `GIVEN`, and what a loop adds to again and again grows with each of its `STEPS`. Arithmetic that only finds places in
 arrays is not looked at.
+
+A loop with checks in it has to run in order. Where what its integers come to can be told before it runs
+(`fuse.magnitudes`), it is there twice, and the version without checks may become parallel:
+
+for i in range(n):                                 if (n * n < 2^63):
+    guard … else OverflowError(…)        to            for i in range(n): total = total + i
+    total = total + i                              else:
+                                                       for i in range(n): guard …; total = total + i
+
+A value that a loop's last iteration computes for a next one that does not come is not checked (the last sum of
+``a, b = b, a + b``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from itertools import chain
 
-import numpy as np
-
+from transkern.analysis.intervals import GIVEN, HIGHEST, LOWEST, NARROW, Intervals, numbers_of
+from transkern.analysis.scalars import exposed, scalars_of
+from transkern.analysis.verdicts import exact, reads_of
 from transkern.errors import TOO_LARGE
+from transkern.fuse.copies import with_names, with_own_names
+from transkern.fuse.magnitudes import enough_bits, usual
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import walk, walk_expr, with_bodies
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    own_exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)  # fmt: skip
 
-STEPS = 2**31
-"""How long an axis may be, and how often a statement may run: more than that takes many seconds, and so long may a
-sum of positions grow unchecked."""
-
-MEMORY = 2**47
-"""How many elements an array may have."""
-
-GIVEN = 2**60
-"""What an argument has to be at most: so that ``4 * k + 1`` needs no check of its own, in a loop maybe."""
-
-Interval: TypeAlias = tuple[int, int]
-Facts: TypeAlias = Mapping[Expr, Interval]
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
-ANY: Interval = (LOWEST, HIGHEST)
-POSITION, SIZE = (-1, STEPS), (0, STEPS)
-_ROUNDS = 6
-_MAY_OVERFLOW = ("add", "subtract", "multiply", "square", "left_shift")
-_COMPARED = {"less": (LOWEST, -1), "less_equal": (LOWEST, 0), "greater": (1, HIGHEST), "greater_equal": (0, HIGHEST)}
-_OPPOSITE = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
+_STATEMENTS = 40
+"""A loop with more of them is not written twice."""
 
 
 def check_integers(program: n.Program) -> n.Program:
     """The program with an OverflowError before each statement whose integers may need more than 64 bits."""
-    known = _Intervals(program)
-    body = _block(program.body, known)
-    return replace(program, body=(*(_given(name) for name in known.computed_with()), *body))
+    known = Intervals(program)
+    given = known.computed_with()
+    checks = _Checks(program, known)
+    body = checks.block(program.body)
+    if not given and body == program.body:
+        return program
+    limits = [*checks.narrow_sizes(), *(_within(name) for name in given)]
+    guards = tuple(n.Guard(c, "OverflowError", TOO_LARGE) for c in limits)
+    return replace(program, body=(*guards, *body), variables=checks.variables, buffers=checks.buffers)
 
 
-def _given(name: str) -> n.Guard:
+def _within(name: str) -> Expr:
     k = Var(name)
-    within = b.both(b.compare("less_equal", b.index(-GIVEN), k), b.compare("less_equal", k, b.index(GIVEN)))
-    return n.Guard(within, "OverflowError", TOO_LARGE)
+    return b.both(b.compare("less_equal", b.index(-GIVEN), k), b.compare("less_equal", k, b.index(GIVEN)))
 
 
-def _block(statements: tuple[n.Stmt, ...], known: _Intervals) -> tuple[n.Stmt, ...]:
+class _Checks:
+    """Puts checks before statements, and loops in two versions where that spares them."""
+
+    def __init__(self, program: n.Program, known: Intervals) -> None:
+        self.program, self.known = program, known
+        self.names, self.variables, self.buffers = Names.of(program), dict(program.variables), dict(program.buffers)
+        self.reads: Counter[str] | None = None
+        self.within_narrow = False
+
+    @cached_property
+    def narrow(self) -> Intervals:
+        """What is known where no axis of an argument is longer than `NARROW`."""
+        return Intervals(self.program, NARROW)
+
+    def narrow_sizes(self) -> list[Expr]:
+        """The conditions under which `narrow` holds, if it was used."""
+        dims = [d for p in self.program.params if isinstance(p, n.ArrayParam) for d in p.dims]
+        sizes = {v for d in dims for v in variables_read(d)}
+        return [b.compare("less_equal", Var(v), b.index(NARROW)) for v in sorted(sizes)] if self.within_narrow else []
+
+    def block(
+        self, statements: tuple[n.Stmt, ...], around: tuple[n.Stmt, ...] = (), twice: bool = True
+    ) -> tuple[n.Stmt, ...]:
+        """The statements with checks; `around` are the loops that they stand in, outermost first."""
+        out: list[n.Stmt] = []
+        for k, s in enumerate(statements):
+            if twice and isinstance(s, n.Loop) and s.kind == "sequential" and (pair := self.versions(s, around)):
+                out += pair
+                continue
+            found = self.conditions(s)
+            if found and around and isinstance(around[-1], n.Loop) and around[-1].body is statements:
+                found = self.before_the_last(s, statements[k + 1 :], around, found)
+            checks = [n.Guard(c, "OverflowError", TOO_LARGE, span=s.span) for c in found]
+            inner = (*around, s) if isinstance(s, (n.Loop, n.While)) else around
+            made = with_bodies(s, lambda body, inner=inner: self.block(body, inner, twice))  # type: ignore[misc]
+            if isinstance(made, n.While):  # asked before each iteration
+                made = replace(made, head=(*made.head, *checks))
+            else:
+                out += checks
+            out.append(made)
+        return tuple(out)
+
+    def conditions(self, s: n.Stmt) -> list[Expr]:
+        """What must hold before a statement runs."""
+        found = _conditions(s, self.known)
+        if found and len(_conditions(s, self.narrow)) < len(found):
+            self.within_narrow = True
+            return _conditions(s, self.narrow)
+        return found
+
+    def versions(self, loop: n.Loop, around: tuple[n.Stmt, ...]) -> list[n.Stmt]:
+        """`loop` without checks where a test says that it needs none, else with them; nothing if no test can."""
+        inside = [*walk((loop,))]
+        flagged = [e for s in inside for x in numbers_of(s, self.known.needed) for e, _ in self.known.overflowing(x)]
+        if not flagged:
+            return [loop]
+        test = enough_bits(flagged, loop, self.known)
+        if test == b.TRUE:
+            return [loop]
+        if len(inside) > _STATEMENTS:
+            return []
+        if test is None or not usual(test):
+            tried = self.tried(loop, flagged, around)
+            if tried or test is None:
+                return tried
+        (checked,) = self.block((loop,), around, twice=False)
+        return [n.If(test, (loop,), (self.copied(checked, loop),), span=loop.span)]
+
+    def copied(self, changed: n.Stmt, loop: n.Loop) -> n.Loop:
+        """What has become of `loop`, with names of its own."""
+        assert isinstance(changed, n.Loop)
+        private = scalars_of(loop.body).private - self.read_outside(loop)
+        return with_own_names(changed, self.names, self.variables, self.buffers, private)
+
+    def tried(self, loop: n.Loop, flagged: list[Apply], around: tuple[n.Stmt, ...]) -> list[n.Stmt]:
+        """A loop that only adds up what it computes from elements: first without checks, and the largest element is
+        noted along the way; where that may have been too much, again with checks.
+
+        for i in range(n):                   to       total_1, largest = total, 0
+            total += int(a[i]) * k                    for i in range(n):
+                                                          largest = max(largest, |a[i]|); total_1 += int(a[i]) * k
+                                                      if (|total| + n * largest * k < 2^63): total = total_1
+                                                      else: for i in range(n): guard …; total += int(a[i]) * k
+        """
+        scalars = scalars_of(loop.body)
+        if not all(isinstance(s, (n.Let, n.Assign, n.If, n.Loop)) for s in walk((loop,))) or scalars.carried:
+            return []
+        if not all(map(exact, scalars.running)) or scalars.private & self.read_outside(loop):
+            return []
+        always = {e.buffer for e in _loads(loop, sometimes=False) if e.dtype.startswith(("int", "uint", "index"))}
+        noted = always - {e.buffer for e in _loads(loop, sometimes=True)}
+        largest = {name: self.names.fresh("largest") for name in sorted(noted)}
+        one = Const(1.0, "float64")
+        seen: dict[str, Expr] = {
+            name: Apply("add", (b.cast(Var(v, self.noted(name)), "float64"), one), "float64")
+            for name, v in largest.items()
+        }  # fmt: skip
+        test = enough_bits(flagged, loop, self.known, seen)
+        if test is None:
+            return []
+        looked_at = {name: v for name, v in largest.items() if v in variables_read(test)}
+        first = self.copied(replace(loop, body=_seen(loop.body, looked_at)), loop)
+        own = {r.name: self.names.fresh(r.name) for r in scalars.running}
+        self.variables |= {new: self.variables[name] for name, new in own.items()}
+        self.variables |= {v: self.noted(name) for name, v in looked_at.items()}
+        (checked,) = self.block((loop,), around, twice=False)
+        kinds = {name: self.variables[name] for name in own}
+        taken = tuple(n.Assign(name, Var(new, kinds[name]), span=loop.span) for name, new in own.items())
+        return [
+            *(n.Assign(new, Var(name, kinds[name]), span=loop.span) for name, new in own.items()),
+            *(n.Assign(v, Const(0, self.noted(name)), span=loop.span) for name, v in looked_at.items()),
+            *with_names((first,), own),
+            n.If(test, taken, (checked,), span=loop.span),
+        ]
+
+    def noted(self, buffer: str) -> str:
+        """The type in which the largest magnitude of a buffer's elements is noted."""
+        dtype = self.buffers[buffer].dtype
+        return "int64" if dtype == "index" else dtype
+
+    def read_outside(self, loop: n.Loop) -> frozenset[str]:
+        """The scalars that are read anywhere but in `loop`."""
+        if self.reads is None:
+            self.reads = reads_of(self.program.body)
+        inner = reads_of(loop.body)
+        return frozenset(name for name, count in self.reads.items() if count > inner[name])
+
+    def before_the_last(
+        self, s: n.Stmt, rest: tuple[n.Stmt, ...], around: tuple[n.Stmt, ...], found: list[Expr]
+    ) -> list[Expr]:
+        """The checks of a statement in a loop's body, but not in the last iteration where that one's is of no use.
+
+        It is of none if nothing reads it before the next iteration does. What wraps must then harm nobody: sums and
+        products do not.
+        """
+        loop = around[-1]
+        assert isinstance(loop, n.Loop)
+        by = b.constant(loop.step)
+        if not isinstance(s, (n.Let, n.Assign)) or not _wraps(s.value) or not by:
+            return found
+        changed = {name for x in loop.body for name in scalars_set(x)}
+        if buffers_read(loop.stop) or (variables_read(loop.stop) | {loop.axis}) & changed:
+            return found
+        name, elsewhere = s.name, self.read_outside(loop)
+        if isinstance(s, n.Let):
+            takes = [x for x in rest if name in scalars_used(x)]
+            if len(takes) != 1 or not isinstance(takes[0], n.Assign) or takes[0].value != Var(name):
+                return found
+            name, rest = takes[0].name, rest[rest.index(takes[0]) + 1 :]
+        again = len(around) > 1 and exposed(tuple(chain(*bodies(around[-2]))), name)
+        if name in elsewhere or again or any(name in scalars_used(x) for x in rest):
+            return found
+        op = "greater_equal" if by > 0 else "less_equal"
+        last = b.compare(op, Var(loop.axis), b.sub(loop.stop, loop.step))
+        return [Apply("or_else", (last, c), "bool") for c in found]
+
+
+def _always_read(e: Expr) -> Iterator[Load]:
+    """The elements that an expression reads whenever it is computed."""
+    if isinstance(e, Load):
+        yield e
+    elif isinstance(e, Apply):
+        for x in e.args[:1] if e.op in ("where", "and_then", "or_else") else e.args:
+            yield from _always_read(x)
+
+
+def _loads(loop: n.Loop, sometimes: bool) -> Iterator[Load]:
+    """The elements that statements of a loop read whenever they run, or those that a choice decides about."""
+    for s in walk((loop,)):
+        always = {e for x in own_exprs(s) for e in _always_read(x)}
+        for e in (e for x in own_exprs(s) for e in walk_expr(x) if isinstance(e, Load)):
+            if (e in always) != sometimes:
+                yield e
+
+
+def _seen(block: tuple[n.Stmt, ...], largest: Mapping[str, str]) -> tuple[n.Stmt, ...]:
+    """The statements, each behind one that notes in `largest`, for each buffer, the largest magnitude of the elements
+    read (of negative ones less 1, as that of -2^63 has 64 bits)."""
     out: list[n.Stmt] = []
-    for s in statements:
-        checks = [n.Guard(c, "OverflowError", TOO_LARGE, span=s.span) for c in _conditions(s, known)]
-        s = with_bodies(s, lambda body: _block(body, known))
-        if isinstance(s, n.While):  # asked before each iteration
-            s = replace(s, head=(*s.head, *checks))
-        else:
-            out += checks
-        out.append(s)
+    for s in block:
+        loads = {e: largest[e.buffer] for x in own_exprs(s) for e in _always_read(x) if e.buffer in largest}
+        for e, name in loads.items():
+            dtype = "int64" if e.dtype == "index" else e.dtype
+            x = b.cast(e, dtype)
+            negative = Apply("less", (x, Const(0, dtype)), "bool")
+            size = x if dtype.startswith("u") else Apply("where", (negative, Apply("invert", (x,), dtype), x), dtype)
+            out.append(n.Assign(name, Apply("maximum", (Var(name, dtype), size), dtype), span=s.span))
+        out.append(with_bodies(s, lambda body: _seen(body, largest)))
     return tuple(out)
 
 
-def _conditions(s: n.Stmt, known: _Intervals) -> list[Expr]:
-    """What must hold before a statement runs."""
-    found = [c for e in _numbers(s, known.needed) for c in known.conditions(e, (), {})]
-    return list(dict.fromkeys(found))
-
-
-def _numbers(s: n.Stmt, needed: set[str]) -> Iterator[Expr]:
-    """What a statement computes that is more than a place in an array."""
-    match s:
-        case n.Let(name, value) | n.Assign(name, value):
-            if value.dtype != "index" or name in needed:
-                yield value
-        case n.Store(value=value):
-            yield value
-        case n.While(condition=condition) | n.If(condition=condition):
-            yield condition
-        case n.Guard(condition, error):
-            if error != "IndexError":
-                yield condition
-        case n.Return():
-            yield from _returned(s.result)
-        case _:
-            pass
-
-
-def _returned(result: n.Result) -> Iterator[Expr]:
-    match result:
-        case n.ScalarResult(value):
-            yield value
-        case n.TupleResult(items=items):
-            for item in items:
-                yield from _returned(item)
-        case _:
-            pass
-
-
-def _data(e: Expr) -> Iterator[Expr]:
-    """The parts of an expression that are not subscripts."""
-    yield e
+def _wraps(e: Expr) -> bool:
+    """Whether an expression may be computed also where it does not fit: nothing but sums and products."""
     if isinstance(e, Apply):
-        for x in e.args:
-            yield from _data(x)
+        return e.op in ("add", "subtract", "multiply", "square", "negative") and all(map(_wraps, e.args))
+    return isinstance(e, (Var, Const))
 
 
-@dataclass
-class _Intervals:
-    """Within which bounds the integers of a program are."""
-
-    program: n.Program
-    axes: dict[str, n.Loop] = field(default_factory=dict)
-    values: dict[str, list[Expr | Interval]] = field(default_factory=dict)  # of names and of buffers of integers
-    needed: set[str] = field(default_factory=set)
-    bounds: dict[str, Interval] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.collect()
-        self.needed = self.numbers()
-        if any(e.dtype == "index" and isinstance(e, Apply) and e.op in _MAY_OVERFLOW for e in self.roots()):
-            self.solve()
-
-    def collect(self) -> None:
-        for s in walk(self.program.body):
-            match s:
-                case n.Loop(axis=axis):
-                    self.axes[axis] = s
-                case n.Let(name, value) | n.Assign(name, value) | n.Store(name, _, value):
-                    self.note(name, value)
-                case n.Accumulate(name, op, value, position):
-                    counts = position is not None or op in ("count", "first", "last", "any", "all")
-                    self.note(name, POSITION if counts else ANY if op in ("sum", "prod") else value)
-                case n.Compact(outputs=outputs, count=count, axis=axis, inner=inner, values=values):
-                    for name in (count, axis, *(a.name for a in inner)):
-                        self.note(name, SIZE)
-                    for name, value in zip(outputs, values, strict=True):
-                        self.note(name, value)
-                case n.Scanning(buffer=name, axis=axis):
-                    self.note(axis, SIZE)
-                    self.note(name, ANY)
-                case n.Library(outs=outs):
-                    for name in outs:
-                        self.note(name, ANY)
-                case _:
-                    pass
-
-    def note(self, name: str, value: Expr | Interval) -> None:
-        if isinstance(value, tuple) or value.dtype == "index":
-            self.values.setdefault(name, []).append(value)
-
-    def numbers(self) -> set[str]:
-        """The names whose values are more than places in arrays, as far as these make others."""
-        needed: set[str] = set()
-        while True:
-            read = {
-                e.name for s in walk(self.program.body) for x in _numbers(s, needed) for e in _data(x)
-                if isinstance(e, Var) and e.dtype == "index"
-            }  # fmt: skip
-            if read <= needed:
-                return needed
-            needed |= read
-
-    def roots(self) -> Iterator[Expr]:
-        return (e for s in walk(self.program.body) for x in _numbers(s, self.needed) for e in _data(x))
-
-    def computed_with(self) -> list[str]:
-        """The arguments that sums and products are made of, directly."""
-        used = {
-            x.name for e in self.roots() if isinstance(e, Apply) and e.dtype == "index" and e.op in _MAY_OVERFLOW
-            for x in _data(e) if isinstance(x, Var) and x.dtype == "index"
-        }  # fmt: skip
-        return [p.name for p in self.program.params if isinstance(p, n.ScalarParam) and p.name in used]
-
-    # --- intervals
-
-    def solve(self) -> None:
-        """The intervals of all names: round after round until nothing grows, or it is seen how fast it does."""
-        for name, given in self.program.buffers.items():
-            if given.dtype == "index" and given.role == "argument":
-                self.bounds[name] = ANY
-        steps: list[dict[str, Interval]] = []
-        for _ in range(_ROUNDS):
-            steps.append(self.round(self.values))
-        growing = {name: step for name, step in steps[-1].items() if step != (0, 0)}
-        for name, (below, above) in growing.items():
-            before = steps[-2].get(name, (0, 0))
-            low, high = self.bounds[name]
-            low = low - below * STEPS if below <= before[0] else LOWEST
-            high = high + above * STEPS if above <= before[1] else HIGHEST
-            self.bounds[name] = max(low, LOWEST), min(high, HIGHEST)
-        others = {name: values for name, values in self.values.items() if name not in growing}
-        for _ in range(_ROUNDS):
-            last = self.round(others)
-        for name, step in last.items():
-            if step != (0, 0):
-                self.bounds[name] = ANY
-
-    def round(self, values: Mapping[str, Iterable[Expr | Interval]]) -> dict[str, Interval]:
-        """Takes each value into account as its names are now; by how much each name's interval grew."""
-        grown: dict[str, Interval] = {}
-        for name, those in values.items():
-            found = [v if isinstance(v, tuple) else self.of(v, {}) for v in those]
-            known = [i for i in found if i is not None]
-            if not known:
-                continue
-            before = self.bounds.get(name)
-            known += [before] if before is not None else []
-            self.bounds[name] = low, high = min(i[0] for i in known), max(i[1] for i in known)
-            grown[name] = (0, 0) if before is None else (before[0] - low, high - before[1])
-            if before is None:
-                grown[name] = (1, 1)
-        return grown
-
-    def of(self, e: Expr, facts: Facts) -> Interval | None:
-        """The interval of an expression of integers; None where nothing has given it a value yet."""
-        if e in facts:
-            found, (low, high) = self.of(e, {}), facts[e]
-            return found and (max(found[0], low), min(found[1], high))
-        if isinstance(e, Apply) and e.dtype == "index":
-            found = self.raw(e, facts)
-            return found and (max(found[0], LOWEST), min(found[1], HIGHEST))
-        match e:
-            case Const(value):
-                return int(value.real), int(value.real)
-            case Var(name, "index"):
-                return self.variable(name)
-            case Load(buffer, _, "index"):
-                return self.element(buffer)
-            case Apply("cast", (x,), "int64") if x.dtype == "index":
-                return self.of(x, facts)
-            case Apply("where" | "maximum" | "minimum", _, "int64"):
-                return self.raw(e, facts)
-            case Load(buffer, _, "int64"):
-                info = self.program.buffers[buffer]
-                return POSITION if info.low is not None and info.high is not None else ANY
-            case _:
-                return _of_dtype(e.dtype)
-
-    def variable(self, name: str) -> Interval | None:
-        if name in self.axes:
-            loop = self.axes[name]
-            start, stop, step = (self.of(x, {}) or ANY for x in (loop.start, loop.stop, loop.step))
-            if step[0] < 0:
-                return stop[0], max(start[1], stop[0])
-            return start[0], max(start[0], min(stop[1], start[1] + STEPS * step[1]))
-        if name in self.values:
-            return self.bounds.get(name)
-        if b.is_size_name(name) or name in self.program.bounds:
-            return SIZE
-        given = any(isinstance(p, n.ScalarParam) and p.name == name for p in self.program.params)
-        return (-GIVEN, GIVEN) if given else ANY
-
-    def element(self, buffer: str) -> Interval | None:
-        info = self.program.buffers[buffer]
-        if info.low is not None and info.high is not None:
-            return POSITION
-        return self.bounds.get(buffer) if buffer in self.values and info.role != "argument" else ANY
-
-    def raw(self, e: Apply, facts: Facts) -> Interval | None:
-        """The interval of an operation before it is cut to 64 bits."""
-        if e.op == "cast":
-            return self.of(e.args[0], facts) if e.args[0].dtype in ("index", "int64") else _of_dtype(e.args[0].dtype)
-        if e.op == "where":
-            said = [{**facts, **_said(e.args[0], holds)} for holds in (True, False)]
-            yes, no = (self.of(x, more) for x, more in zip(e.args[1:], said, strict=True))
-            return _join(yes, no)
-        if e.op == "multiply" and _is_size(e):
-            return -MEMORY, MEMORY
-        found = [self.of(x, facts) for x in e.args]
-        if any(i is None for i in found):
-            return None
-        known = [i for i in found if i is not None]
-        return _RULES[e.op](*known) if e.op in _RULES else ANY
-
-    # --- what must be checked
-
-    def conditions(self, e: Expr, path: tuple[Expr, ...], facts: Facts) -> Iterator[Expr]:
-        """What must hold for the integers in an expression to have 64 bits, operands first."""
-        if not isinstance(e, Apply):
-            return
-        if e.op in ("where", "and_then", "or_else"):
-            asked, *rest = e.args
-            yield from self.conditions(asked, path, facts)
-            for x, holds in zip(rest, (e.op != "or_else", False), strict=False):
-                said = asked if holds else b.logical_not(asked)
-                yield from self.conditions(x, (*path, said), {**facts, **_said(asked, holds)})
-            return
-        for x in e.args:
-            yield from self.conditions(x, path, facts)
-        if e.dtype != "index" or e.op not in _MAY_OVERFLOW:
-            return
-        found = self.raw(e, facts)
-        if found is not None and (found[0] < LOWEST or found[1] > HIGHEST):
-            fits = _fits(e)
-            for said in reversed(path):
-                fits = Apply("or_else", (b.logical_not(said), fits), "bool")
-            yield fits
+def _conditions(s: n.Stmt, known: Intervals) -> list[Expr]:
+    """What must hold before a statement runs."""
+    found: list[Expr] = []
+    for e, path in chain.from_iterable(known.overflowing(x) for x in numbers_of(s, known.needed)):
+        fits = _fits(e)
+        for said in reversed(path):
+            fits = Apply("or_else", (b.logical_not(said), fits), "bool")
+        found.append(fits)
+    return list(dict.fromkeys(found))
 
 
 def _fits(e: Apply) -> Expr:
@@ -329,94 +303,3 @@ def _fits(e: Apply) -> Expr:
     return Apply("greater_equal", (both, Const(0, "int64")), "bool")
 
 
-def _said(condition: Expr, holds: bool) -> dict[Expr, Interval]:
-    """What a comparison with 0 says of a number."""
-    match condition:
-        case Apply("logical_not", (x,)):
-            return _said(x, not holds)
-        case Apply(op, (x, Const(0)), _) if op in _COMPARED and x.dtype == "index":
-            return {x: _COMPARED[op if holds else _OPPOSITE[op]]}
-        case _:
-            return {}
-
-
-def _is_size(e: Expr) -> bool:
-    """A product of the lengths of several axes."""
-    factors = [x for x in walk_expr(e) if not isinstance(x, Apply)]
-    multiplied = all(x.op == "multiply" for x in walk_expr(e) if isinstance(x, Apply))
-    sizes = [x for x in factors if isinstance(x, Var) and b.is_size_name(x.name)]
-    small = all(abs(int(x.value.real)) < 2**15 for x in factors if isinstance(x, Const))
-    return multiplied and small and len(set(sizes)) == len([x for x in factors if not isinstance(x, Const)])
-
-
-def _of_dtype(dtype: str) -> Interval:
-    if dtype == "bool":
-        return 0, 1
-    if dtype.startswith(("int", "uint")) and dtype != "uint64":
-        info = np.iinfo(dtype)
-        return int(info.min), int(info.max)
-    return ANY
-
-
-def _join(one: Interval | None, two: Interval | None) -> Interval | None:
-    if one is None or two is None:
-        return one or two
-    return min(one[0], two[0]), max(one[1], two[1])
-
-
-def _corners(op: Callable[[int, int], int]) -> Callable[..., Interval]:
-    def of(x: Interval, y: Interval) -> Interval:
-        found = [op(i, j) for i in x for j in y]
-        return min(found), max(found)
-
-    return of
-
-
-def _quotient(x: Interval, y: Interval) -> Interval:
-    if y[0] < 1:
-        size = max(-x[0], x[1])
-        return -size, size
-    return _corners(lambda i, j: i // j)(x, y)
-
-
-def _rest(x: Interval, y: Interval) -> Interval:
-    return min(y[0] + 1, 0), max(y[1] - 1, 0)
-
-
-def _shifted(x: Interval, y: Interval) -> Interval:
-    return _corners(lambda i, j: i << j)(x, (max(min(y[0], 64), 0), max(min(y[1], 64), 0)))
-
-
-def _and(x: Interval, y: Interval) -> Interval:
-    positive = [i[1] for i in (x, y) if i[0] >= 0]
-    return (0, min(positive)) if positive else _bits(x, y)
-
-
-def _bits(x: Interval, y: Interval) -> Interval:
-    bits = max((v if v >= 0 else ~v).bit_length() for v in (*x, *y))
-    return (0 if x[0] >= 0 and y[0] >= 0 else -(2**bits)), 2**bits - 1
-
-
-_RULES: dict[str, Callable[..., Interval]] = {
-    "add": lambda x, y: (x[0] + y[0], x[1] + y[1]),
-    "subtract": lambda x, y: (x[0] - y[1], x[1] - y[0]),
-    "multiply": _corners(lambda i, j: i * j),
-    "square": lambda x: _corners(lambda i, j: i * j)(x, x),
-    "left_shift": _shifted,
-    "right_shift": lambda x, y: (min(x[0], 0), max(x[1], 0)),
-    "floor_divide": _quotient,
-    "remainder": _rest,
-    "negative": lambda x: (-x[1], -x[0]),
-    "positive": lambda x: x,
-    "absolute": lambda x: (0, max(-x[0], x[1])),
-    "sign": lambda x: (-1, 1),
-    "invert": lambda x: (~x[1], ~x[0]),
-    "maximum": lambda x, y: (max(x[0], y[0]), max(x[1], y[1])),
-    "minimum": lambda x, y: (min(x[0], y[0]), min(x[1], y[1])),
-    "gcd": lambda x, y: (0, max(*(abs(v) for v in (*x, *y)))),
-    "bitwise_and": _and,
-    "bitwise_or": _bits,
-    "bitwise_xor": _bits,
-    "bitwise_count": lambda x: (0, 64),
-}
-"""The intervals of operations, of the intervals of their operands."""
