@@ -112,7 +112,11 @@ PASSES: tuple[Pass, ...] = (
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (
-    *(split_complex_for_devices if p is split_complex else p for p in (*BEFORE_LOOPS, *HOLDING_PASSES, *LOOP_PASSES)),
+    *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
+    check_integers,
+    hoist_guards,
+    *HOLDING_PASSES,
+    *LOOP_PASSES,
     place_kernels,
     spill_scalars,
     guard_assumptions,
@@ -122,7 +126,13 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 
 def passes_for(target: str) -> tuple[Pass, ...]:
     """The passes before a target's own."""
-    return PASSES if target == "cpu" else DEVICE_PASSES
+    if target == "cpu":
+        return PASSES
+    if target == "cuda":
+        return DEVICE_PASSES
+    from transkern.targets.pallas.checks import check_wide_integers
+
+    return tuple(check_wide_integers if p is check_integers else p for p in DEVICE_PASSES)
 
 
 def run(
@@ -140,7 +150,7 @@ def with_options(program: Program, options: Options) -> Program:
     """`program`, as the front end makes it, for what its caller asks for."""
     if not options.boundscheck:
         program = drop_bounds_checks(program)
-    return replace(program, fastmath=options.fastmath)
+    return replace(program, fastmath=options.fastmath, narrow=options.allow_float32)
 
 
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:

@@ -61,10 +61,10 @@ def check_integers(program: n.Program) -> n.Program:
     checks = _Checks(program, known)
     body = checks.block(program.body)
     if not given and body == program.body:
-        return program
+        return replace(program, checked=True)
     limits = [*checks.narrow_sizes(), *(_within(name) for name in given)]
     guards = tuple(n.Guard(c, "OverflowError", TOO_LARGE) for c in limits)
-    return replace(program, body=(*guards, *body), variables=checks.variables, buffers=checks.buffers)
+    return replace(program, body=(*guards, *body), variables=checks.variables, buffers=checks.buffers, checked=True)
 
 
 def _within(name: str) -> Expr:

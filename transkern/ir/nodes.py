@@ -445,7 +445,8 @@ class Program:
     `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation. With `changes`
     (as in `runtime.structures`) every result is a tuple of the function's own and what to put into its arguments.
     `captured` are the arrays that the function found outside, for its last parameters. With `fastmath` sums of floats
-    may be added up in any order, and products fused with sums.
+    may be added up in any order, and products fused with sums. `narrow`: data and integers have 32 bits, as the caller
+    asks. `checked`: Python's integers raise OverflowError instead of leaving 64 bits.
     """
 
     name: str
@@ -460,3 +461,5 @@ class Program:
     changes: tuple[tuple[str, str, Any], ...] = ()
     captured: tuple[Any, ...] = ()
     fastmath: bool = False
+    narrow: bool = False
+    checked: bool = False

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
@@ -36,6 +37,11 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     program, static = mask_windows(fill_padding(search_next(structure_jumps(program))))
     wide, below = needs_64_bits(program), integers_stay_below(program)
     wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
+    if wide and not program.checked and not narrow:
+        raise CompileError(
+            f"cannot compile `{program.name}` for JAX: Python's integers need 64 bits in its finished kernels only",
+            "convert them with np.int64, which wraps",
+        )
     if not wide:
         program = replace(program, body=checked_integers(program.body))
     module = Module.of(program, wide)
