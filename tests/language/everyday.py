@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import heapq
 import itertools
+import math
 import operator
 from heapq import heappop, heappush
 
@@ -352,3 +353,41 @@ def list_as_often_as_a_numpy_integer(a, k):
     d = [False] * n
     d[a[1]] = True
     return d
+
+
+@case(0, 1, 0.4)
+@case(0.0, 1.0, 0.4)
+@case(0, 1.0, 0)
+@case(1, 2, math.nan)
+def steps_of_two_types(t, y, end):
+    h = 0.1
+    times, values = [t], [y]
+    while t < end:
+        h = min(h, end - t)
+        error = abs(h * y) / 4
+        if error < 0.02:
+            t += h
+            y -= h * y
+            times.append(t)
+            values.append(y)
+        h *= max(0.5, min(2.0, 0.01 / (error + 1e-9)))
+    return times, values
+
+
+@case(np.array([3.0, np.nan, -1.0]), 1)
+@case(np.array([3.0, 5.0, -0.0]), 0)
+def best_by_get(x, k):
+    scores = {"first": x[0], "second": x[1], "third": x[2]}
+    return max(scores, key=scores.get), min(scores, key=scores.get)
+
+
+@case(np.array([3.0, np.nan, -1.0, -0.0]), 1)
+@case(np.array([], float), 0)
+def shown_choices(x, k):
+    for v in x:
+        shown = "large" if v > 2 else "small"
+        if v < 0:
+            shown = None
+        print(f"{v:5.1f} is {shown!r:>8}", shown, "{}" if k > 0 else "{k}", sep="|")
+    print("some" if len(x) else "none", x)
+    return k

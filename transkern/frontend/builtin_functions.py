@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -44,6 +45,7 @@ from transkern.frontend.values import (
     Kind,
     Known,
     Method,
+    OneOf,
     Range,
     Record,
     Scalar,
@@ -592,16 +594,43 @@ def _print(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -
         str(default if (given := keywords.get(k)) is None else constant_object(ctx, given, f"`{k}=` of print"))
         for k, default in (("sep", " "), ("end", "\n"))
     )
+    _printed(ctx, [_shown(ctx, value) for value in args], between, end)
+    return Static(None)
+
+
+def _shown(ctx: Context, value: Value) -> Value:
+    """What `print` shows for a value: an array, or a text."""
+    if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
+        return value
+    return as_text(ctx, value)
+
+
+def _printed(ctx: Context, shown: Sequence[Value], between: str, end: str) -> None:
+    """Prints arrays and texts; a text that is one of several by a branch for each of them."""
+    for position, text in enumerate(shown):
+        if not isinstance(text, Text):
+            continue
+        for k, choice in enumerate(text.args):
+            if not isinstance(choice, OneOf):
+                continue
+            for at, option in enumerate(choice.options):
+                fixed = replace(text, args=(*text.args[:k], Static(option), *text.args[k + 1 :]))
+                with ctx.block() as out:
+                    _printed(ctx, [*shown[:position], fixed, *shown[position + 1 :]], between, end)
+                ctx.emit(n.If(b.compare("equal", choice.index, b.index(at)), tuple(out)))
+            return
     template, numbers = "", []
-    for position, value in enumerate(args):
+    for position, value in enumerate(shown):
         template += quoted(between) if position else ""
-        if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
+        if not isinstance(value, Text):
             template += "{}"
             numbers.append((as_array(ctx, value), "array"))
             continue
-        text = as_text(ctx, value)
-        template += text.template
-        for number in text.args:
+        known = [a.value if isinstance(a, Static) and isinstance(a.value, str) else None for a in value.args]
+        template += _filled(value.template, known)
+        for number in value.args:
+            if isinstance(number, Static) and isinstance(number.value, str):
+                continue
             expr = scalar_expr(ctx, number)
             python = isinstance(number, Scalar) and number.python
             held = Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
@@ -610,7 +639,18 @@ def _print(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -
     ins = tuple(ctx.define(replace(v, view=False, identity=""), "shown").base for v, _ in numbers)
     kinds = tuple(kind for _, kind in numbers)
     ctx.emit(n.Library("print", (), ins, (("template", template), ("kinds", kinds))))
-    return Static(None)
+
+
+def _filled(template: str, known: Sequence[str | None]) -> str:
+    """A template with some of its fields filled in."""
+    made, fields = "", iter(known)
+    for literal, field, spec, conversion in string.Formatter().parse(template):
+        made += quoted(literal)
+        if field is not None:
+            text = next(fields)
+            shape = f"{{{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}"
+            made += shape if text is None else quoted(text)
+    return made
 
 
 TABLE["builtins.print"] = _print

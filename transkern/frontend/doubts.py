@@ -225,15 +225,22 @@ def computed(
 def _split(
     ctx: Context, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value], checked: bool
 ) -> Split | None:
-    """What an operation makes of each of two choices of numbers; its checks are made only if `checked`."""
+    """What an operation makes of each of two choices of numbers, or of two such choices independent of each other; its
+    checks are made only if `checked`."""
     splits = [d.split for d in doubts_of(args)]
-    if not splits or any(s is None or s.tag != splits[0].tag for s in splits):  # type: ignore[union-attr]
+    if not splits or any(s is None for s in splits):
         return None
-    assert splits[0] is not None
-    made: list[Static | Scalar] = []
+    tags = list(dict.fromkeys(s.tag for s in splits if s is not None))
+    if len(tags) > _TAGS:
+        return None
+    made: list[tuple[Expr, Static | Scalar]] = []
     blocks = []
-    for side in ("one", "two"):
-        chosen = [getattr(a.doubt.split, side) if isinstance(a, Scalar) and a.doubt is not None else a for a in args]
+    for sides in itertools.product((True, False), repeat=len(tags)):
+        side = dict(zip(tags, sides, strict=True))
+        chosen = [
+            (a.doubt.split.one if side[a.doubt.split.tag] else a.doubt.split.two)
+            if isinstance(a, Scalar) and a.doubt is not None and a.doubt.split is not None else a for a in args
+        ]  # fmt: skip
         try:
             with ctx.block() as out:
                 value = compute(chosen)
@@ -241,13 +248,50 @@ def _split(
             return None
         if not isinstance(value, (Static, Scalar)) or any(not isinstance(s, n.Guard) for s in out):
             return None
-        made.append(value)
-        blocks.append(tuple(out))
-    if any(blocks):
+        holds: Expr = b.TRUE
+        for tag, is_one in side.items():
+            holds = b.both(holds, tag if is_one else b.logical_not(tag))
+        made.append((holds, value))
+        blocks.append((holds, tuple(out)))
+    exact = any(s.exact for s in splits if s is not None)
+    joined = Split(tags[0], made[0][1], made[1][1], exact) if len(tags) == 1 else _grouped(ctx, made, exact)
+    if joined is None:
+        return None
+    if any(out for _, out in blocks):
         if not checked:
             return None
-        ctx.emit(n.If(splits[0].tag, *blocks))
-    return Split(splits[0].tag, made[0], made[1], splits[0].exact)
+        if len(tags) == 1:
+            ctx.emit(n.If(tags[0], blocks[0][1], blocks[1][1]))
+        else:
+            for holds, checks in blocks:
+                ctx.emit(n.If(holds, checks))
+    return joined
+
+
+_TAGS = 2
+
+
+def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: bool) -> Split | None:
+    """Numbers under conditions of which one holds, by their types, where these are two."""
+    from transkern.frontend.elementwise import scalar_expr
+
+    groups: dict[tuple[Kind, ...], list[tuple[Expr, Static | Scalar]]] = {}
+    for holds, value in made:
+        groups.setdefault(kinds_of(value), []).append((holds, value))
+    if len(groups) != 2:
+        return None
+    sides: list[Static | Scalar] = []
+    for kinds, group in groups.items():
+        if len(kinds) != 1:
+            return None
+        body = scalar_expr(ctx, group[-1][1])
+        for holds, value in group[-2::-1]:
+            body = b.where(holds, scalar_expr(ctx, value), body)
+        sides.append(group[0][1] if len(group) == 1 else Scalar(body, kinds[0][1]))
+    tag: Expr = b.FALSE
+    for holds, _ in next(iter(groups.values())):
+        tag = b.either(tag, holds)
+    return Split(tag, sides[0], sides[1], exact)
 
 
 def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:

@@ -1035,6 +1035,8 @@ class Expressions:
                 return made
             case Known(path):
                 return functions.call(self.ctx, path, args, {})
+            case Method(receiver, name) if name not in _CHANGING:
+                return functions.call_method(self.ctx, receiver, name, args, {})
             case _:
                 self.ctx.fail(f"a call of {describe(function)}", "", node)
 

@@ -11,7 +11,7 @@ import numpy as np
 from transkern.frontend import special_methods
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number
-from transkern.frontend.values import Array, Dict, Known, Record, Scalar, Seq, Static, Text, Value
+from transkern.frontend.values import Array, Dict, Known, OneOf, Record, Scalar, Seq, Static, Text, Value
 
 
 def quoted(text: str) -> str:
@@ -33,6 +33,9 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             return Text(quoted(format(shown, spec)), ())
         case Known(path):
             return Text(quoted(path), ())
+        case OneOf(index, options):  # as one of the shown texts
+            shown = [as_text(ctx, Static(o), spec, conversion).template.format() for o in options]
+            return Text("{}", (OneOf(index, tuple(shown)),))
         case Scalar(expr, python) if conversion == "r" and not python and not spec:
             template = {"bool": "np.{!r}_", "float32": "np.float32({!s})", "float16": "np.float16({!s})"}
             return Text(template.get(expr.dtype, f"np.{expr.dtype}({{!r}})"), (value,))
