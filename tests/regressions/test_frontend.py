@@ -164,9 +164,34 @@ def powers(b: Any, x: Any) -> Any:
     return b**2, b**3, x[0] ** 0.5, x[1] ** 0.5, np.float_power(x, 0.5), np.power(x, 0.5)
 
 
+def queue_that_grows(n: int) -> Any:
+    """`while_loop`: a loop up to the length of a list that it makes longer was thought to run as often as the list was
+    long before: what lies behind the list's memory was overwritten."""
+    queue, head, seen = [(0, 1)], 0, {0}
+    while head < len(queue):
+        u, step = queue[head]
+        head += 1
+        for v in (u + step, u + 2):
+            if v < n and v not in seen:
+                seen.add(v)
+                queue.append((v, step + 1))
+    return len(queue), queue[-1][0], len(seen)
+
+
+def numbers_that_grow(n: int) -> Any:
+    found, at = [1], 0
+    while at < len(found):
+        if found[at] < n:
+            found.append(found[at] + 1)
+        at += 1
+    return found
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (queue_that_grows, (20000,)),
+        (numbers_that_grow, (5000,)),
         (filtered, (np.array([2.0, 0, 5, 9, -1]), np.arange(20.0).reshape(5, 4) % 7)),
         (filtered_items, (np.arange(400.0).reshape(20, 20) % 3,)),
         (triangle, (np.arange(40.0),)),

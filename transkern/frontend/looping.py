@@ -53,8 +53,9 @@ class Loops(Branches):
                     return n.While(tuple(head), b.FALSE, ())
                 finally:
                     ctx.in_head -= 1
-            ctx.trips.append(trip_bound(ctx, condition, state, body))
+            ctx.trips.append(None)  # the condition is asked inside the loop: lists in it may have grown there
             try:
+                ctx.trips[-1] = trip_bound(ctx, condition, state, body)
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
                     self.env.update(self.told(test, True))
                     if not self.block(body):
