@@ -621,3 +621,13 @@ def test_quantiles_round_as_numpys(dtype: str) -> None:
         y, a = (10 * rng.normal(size=n)).astype(dtype), (10 * rng.normal(size=(5, n))).astype(dtype)
         y[0] = 0
         alike(quantiles, y, a, 61.7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+def test_quantiles_of_no_elements(dtype: str) -> None:
+    """They were 0.0."""
+    for shape in ((0,), (0, 3), (3, 0)):
+        for q in (0.0, 0.3, 1):
+            alike(lambda x, q=q: np.quantile(x, q, axis=0), np.zeros(shape, dtype))
+            alike(lambda x, q=q: np.quantile(x, q, method="lower"), np.zeros(shape, dtype))
+        alike(lambda x: np.nanpercentile(x, 30), np.zeros(shape, dtype))

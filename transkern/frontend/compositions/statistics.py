@@ -129,7 +129,7 @@ def nanpercentile(
     fraction = np.true_divide(q, 100)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Percentiles must be in the range [0, 100]")
-    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), a.dtype.kind in "fc")
+    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), True)
 
 
 def nanquantile(
@@ -140,7 +140,7 @@ def nanquantile(
     fraction = np.asanyarray(q)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
-    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), a.dtype.kind in "fc")
+    return _quantile(a, fraction, axis, out, method, keepdims, isinstance(q, (int, float)), True)
 
 
 def _quantile(
@@ -150,6 +150,10 @@ def _quantile(
     if np.ndim(q) > 1:
         raise ValueError("q must be a scalar or 1d")
     s = np.sort(reduced_last(a, axis), axis=-1)
+    if not skip_nan and s.shape[-1] == 0:
+        _refuse_no_elements(s, q, method)
+    of_none = skip_nan and a.dtype.kind not in "fc" and q.dtype.kind == "f"
+    skip_nan = skip_nan and a.dtype.kind in "fc"
     if np.ndim(q) == 1:
         s = np.broadcast_to(s, (*np.shape(q), *s.shape))
         q = np.expand_dims(q, list(range(1, s.ndim - 1)))
@@ -160,6 +164,8 @@ def _quantile(
         if skip_nan:
             empty = count == 0
         result = np.where(empty, np.array(np.nan, result.dtype), result)
+    if of_none:
+        result = np.where(s.shape[-1] == 0, np.nan, result)
     if keepdims:
         axes = axes_of(axis, a.ndim)
         extra = result.ndim - (a.ndim - len(axes))
@@ -168,6 +174,17 @@ def _quantile(
         return result[()]
     out[...] = result
     return out
+
+
+def _refuse_no_elements(s: Any, q: Any, method: str) -> None:
+    """What NumPy comes to first, where it looks for an element."""
+    if s.dtype.kind in "fc":
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    if method in ("lower", "higher", "nearest") or (method == "linear" and q.dtype.kind in "biu"):
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if (q if q.ndim == 0 else q[0]) > 0:
+        raise IndexError("index 0 is out of bounds for axis 0 with size 0")
+    raise IndexError("index -1 is out of bounds for axis 0 with size 0")
 
 
 def _interpolated(s: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
