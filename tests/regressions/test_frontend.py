@@ -631,3 +631,14 @@ def test_quantiles_of_no_elements(dtype: str) -> None:
             alike(lambda x, q=q: np.quantile(x, q, axis=0), np.zeros(shape, dtype))
             alike(lambda x, q=q: np.quantile(x, q, method="lower"), np.zeros(shape, dtype))
         alike(lambda x: np.nanpercentile(x, 30), np.zeros(shape, dtype))
+
+
+def medians(x: Any, a: Any) -> Any:
+    return np.median(x), np.median(a, axis=0), np.median(a, axis=1), np.nanmedian(a), np.nanmedian(a, axis=0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_medians_are_no_negative_zeros(dtype: str) -> None:
+    """A median is a mean, which begins with 0.0."""
+    for n in (1, 2, 3, 16):
+        alike(medians, np.full(n, -0.0, dtype), np.full((2, n), -0.0, dtype))

@@ -91,7 +91,7 @@ def _middle(s: Any, n: Any, may_be_nan: bool) -> Any:
     work = np.result_type(s, np.float32) if s.dtype.kind in "fc" else np.float64
     low = chosen(n > 0, s, (n - 1) // 2, np.zeros((), s.dtype)).astype(work)
     high = chosen(n > 0, s, n // 2, np.zeros((), s.dtype)).astype(work)
-    result = np.where(n % 2 == 1, high, (low + high) / 2)
+    result = np.where(n % 2 == 1, high, (low + high) / 2) + 0.0  # a mean begins with 0.0: no negative zero
     wrong = n == 0
     if may_be_nan:
         wrong = wrong | np.isnan(chosen(n > 0, s, n - 1, np.zeros((), s.dtype)))
