@@ -642,3 +642,41 @@ def test_medians_are_no_negative_zeros(dtype: str) -> None:
     """A median is a mean, which begins with 0.0."""
     for n in (1, 2, 3, 16):
         alike(medians, np.full(n, -0.0, dtype), np.full((2, n), -0.0, dtype))
+
+
+def one_array_of_two_names(x: Any) -> Any:
+    a = b = np.zeros(3)
+    a[0] = x[0]
+    b = b + 1
+    a[1] = 5
+    c = d = x * 2
+    d += 1
+    return a, b, c, d
+
+
+class Gate:
+    def __init__(self) -> None:
+        self.n = 0
+
+    def passes(self, v: float) -> bool:
+        self.n += 1
+        return v > 0
+
+
+def tested_in_the_head(x: Any) -> Any:
+    gate, i, j = Gate(), 0, 0
+    while i < len(x) and gate.passes(x[i]):
+        i += 1
+    v = 9.0
+    while j < len(x) and (v := x[j]) > 0:
+        j += 1
+        if j == 2:
+            continue
+    return gate.n, i, j, v
+
+
+@pytest.mark.parametrize("x", [np.array([3.0, 1.0, -2.0, 5.0]), np.array([-3.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0])])
+def test_what_is_seen_under_other_names(x: Any) -> None:
+    """``a = b = array`` are one array; what a loop's condition does counts also when it does not hold."""
+    alike(one_array_of_two_names, x)
+    alike(tested_in_the_head, x)

@@ -35,6 +35,27 @@ _PEELED = "_transkern_peeled"  # on a loop: how many do
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
 
+class _HeadHasEffects(Exception):
+    """The condition of a loop changes what is in an object, or binds a name: also where it does not hold."""
+
+
+def _tested_inside(node: ast.While, test: ast.expr, body: Sequence[ast.stmt]) -> ast.While:
+    """``while test: body`` as ``while True: if not test: break; body``."""
+    made = getattr(node, _TESTED, None)
+    if made is None:
+        leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
+        made = ast.copy_location(ast.While(ast.Constant(True), [leave, *body], []), node)
+        for x in ast.walk(made):
+            if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+                ast.copy_location(x, test)
+        setattr(made, ORIGIN, getattr(node, ORIGIN, node))
+        setattr(node, _TESTED, made)  # the same loop twice must be the same tree twice
+    return made
+
+
+_TESTED = "_transkern_tested_inside"
+
+
 class Loops(Branches):
     """`for`, `while`, and `try`, which is a loop that runs once."""
 
@@ -44,6 +65,7 @@ class Loops(Branches):
         forever = isinstance(test, ast.Constant) and bool(test.value)
 
         def trip(state: LoopState) -> n.Stmt:
+            held = dict(ctx.heap)
             with ctx.block() as head:
                 ctx.span = span_of(test, self.scope.file)
                 ctx.in_head += 1
@@ -53,6 +75,9 @@ class Loops(Branches):
                     return n.While(tuple(head), b.FALSE, ())
                 finally:
                     ctx.in_head -= 1
+            binds = any(isinstance(x, ast.NamedExpr) for x in ast.walk(test))
+            if binds or any(ctx.heap[token] is not contents for token, contents in held.items()):
+                raise _HeadHasEffects
             ctx.trips.append(None)  # the condition is asked inside the loop: lists in it may have grown there
             try:
                 ctx.trips[-1] = trip_bound(ctx, condition, state, body)
@@ -67,6 +92,12 @@ class Loops(Branches):
         saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
         try:
             self.loop(node, body, trip, (), b.TRUE if forever else None)
+        except _HeadHasEffects:
+            ctx.restore(saved)
+            ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
+            self.env.clear()
+            self.env.update(env)
+            self.statement(_tested_inside(node, test, body))
         except (NotKnown, Shared) as error:
             if isinstance(error, NotKnown) and error.begins_anew:
                 raise

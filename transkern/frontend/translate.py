@@ -16,7 +16,7 @@ from transkern.frontend.looping import Loops
 from transkern.frontend.source import known_object, span_of
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
-from transkern.frontend.values import Dict, Function, GrowingList, Hashed, Known, Seq, Static, Unbound, Value
+from transkern.frontend.values import Array, Dict, Function, GrowingList, Hashed, Known, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
@@ -101,6 +101,8 @@ class Translator(Loops):
                 result = self.expr(value)
                 if len(targets) > 1:
                     result = self.settle(result, "value")
+                    if isinstance(result, Array) and result.ndim and not result.view:  # one array, of all these names
+                        result = self.ctx.define(result, next((t.id for t in targets if isinstance(t, ast.Name)), "a"))
                 for target in targets:
                     self.assign(target, result)
             case ast.AnnAssign(target=target, value=ast.expr() as value):
