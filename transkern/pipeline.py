@@ -8,6 +8,7 @@ from dataclasses import replace
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
+from transkern.fuse.ahead import check_ahead
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.bounds import prove_bounds
@@ -89,6 +90,7 @@ PASSES: tuple[Pass, ...] = (
     *BEFORE_LOOPS,
     check_integers,
     hoist_guards,  # those of what a loop does not change
+    check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills,  # before loops are fused: a fill stands alone
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables

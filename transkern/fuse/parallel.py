@@ -22,7 +22,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.highest import highest
+from transkern.ir.highest import at_worst
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -55,6 +55,8 @@ class _Parallelising(Walk):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if not isinstance(s, n.Loop) or s.kind != "sequential":
             return [self.inside(s)]
+        if s.fails:
+            return [s]
         verdict = self.judged(s)
         if verdict.parallel_but_last and not verdict.raises:
             return self.peeled(s, verdict)
@@ -194,7 +196,7 @@ def _settled(
             case n.Accumulate(value=condition):
                 left: Expr = b.TRUE
                 for c in conjuncts(condition):
-                    found = _at_worst(c, around)
+                    found = at_worst(c, around)
                     if found is None or variables_read(found) & inside or buffers_read(found):
                         left = b.both(left, c)
                     else:
@@ -239,19 +241,6 @@ def _in_turn(block: Sequence[n.Stmt], loaded: frozenset[Expr] = frozenset()) -> 
             case _:
                 pass
     return tuple(out)
-
-
-def _at_worst(condition: Expr, around: tuple[n.Loop, ...]) -> Expr | None:
-    """A comparison of positions for the iteration of the loops in which it holds least."""
-    match condition:
-        case Apply("less" | "less_equal" as op, (x, y), _) if x.dtype == y.dtype == "index":
-            pass
-        case Apply("greater" | "greater_equal" as op, (y, x), _) if x.dtype == y.dtype == "index":
-            op = "less" if op == "greater" else "less_equal"
-        case _:
-            return None
-    most = highest(b.sub(x, y), around)
-    return None if most is None else b.compare(op, most, b.ZERO)
 
 
 def _unguarded(block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:

@@ -22,6 +22,24 @@ def highest(e: Expr, around: Sequence[n.Loop]) -> Expr | None:
     return found
 
 
+def at_worst(condition: Expr, around: Sequence[n.Loop]) -> Expr | None:
+    """A comparison of positions for the iteration of the loops in which it holds least."""
+    if not variables_read(condition) & {loop.axis for loop in around}:
+        return condition
+    match condition:
+        case Apply("logical_or" | "or_else", (x, y), _):
+            one, two = at_worst(x, around), at_worst(y, around)
+            return b.either(one, two) if one is not None and two is not None else one if two is None else two
+        case Apply("less" | "less_equal" as op, (x, y), _) if x.dtype == y.dtype == "index":
+            pass
+        case Apply("greater" | "greater_equal" as op, (y, x), _) if x.dtype == y.dtype == "index":
+            op = "less" if op == "greater" else "less_equal"
+        case _:
+            return None
+    most = highest(b.sub(x, y), around)
+    return None if most is None else b.compare(op, most, b.ZERO)
+
+
 def _bound(e: Expr, axis: str, low: Expr, high: Expr, upper: bool) -> Expr | None:
     """The largest (smallest) value of `e` for `axis` from `low` to `high`."""
     terms, total = b.affine(e)

@@ -183,7 +183,8 @@ class Accumulate(Node):
 @dataclass(frozen=True, slots=True)
 class Loop(Node):
     """`spare`: iterations outside the range, but within ``range(spare)``, do no harm: a target may round the range.
-    `large`: it is known that the loop has work for several threads."""
+    `large`: it is known that the loop has work for several threads.
+    `fails`: one of its checks does, and so it stays as it stands."""
 
     axis: str
     start: Expr
@@ -193,6 +194,7 @@ class Loop(Node):
     body: tuple[Stmt, ...]
     spare: Expr | None = None
     large: bool = False
+    fails: bool = False
 
 
 @dataclass(frozen=True, slots=True)
