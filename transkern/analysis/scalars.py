@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import bodies, own_exprs, scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import bodies, own_exprs, scalars_set, variables_read, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,9 @@ def scalars_of(body: Sequence[n.Stmt]) -> Scalars:
     bound = {s.name for s in walk(body) if isinstance(s, (n.Let, n.Accumulator))}
     changed = {name for s in body for name in scalars_set(s)}
     private, running, carried = set(), [], []
+    read = _flow(body).read
     for name in sorted(changed):
-        if not exposed(body, name):
+        if name not in read:
             private.add(name)
             continue
         if name in bound:
@@ -54,61 +55,77 @@ def scalars_of(body: Sequence[n.Stmt]) -> Scalars:
 
 def exposed(body: Iterable[n.Stmt], name: str) -> bool:
     """Whether an execution of the statements may read `name` as it was before them."""
-    return _flow(body, name)[0]
+    return name in _flow(body).read
 
 
 def certain(body: Iterable[n.Stmt], name: str) -> bool:
     """Whether every execution of the statements sets `name`."""
-    return not any(isinstance(s, (n.Break, n.Continue)) for s in walk(body)) and _flow(body, name)[1]
+    if any(isinstance(s, (n.Break, n.Continue)) for s in walk(body)):
+        return False
+    flow = _flow(body)
+    return name in flow.set and name not in flow.read
 
 
-def _flow(block: Iterable[n.Stmt], name: str) -> tuple[bool, bool]:
-    """(may read the value from before, certainly sets it or leaves)."""
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """What statements may read of the scalars from before them, and what they set for certain unless they leave."""
+
+    read: frozenset[str]
+    set: frozenset[str]
+    leaves: bool
+
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+def _flow(block: Iterable[n.Stmt]) -> _Flow:
+    read: set[str] = set()
+    certainly: set[str] = set()
     for s in block:
-        reads, sets = _step(s, name)
-        if reads:
-            return True, False
-        if sets:
-            return False, True
-    return False, False
+        step = _step(s)
+        read |= step.read - certainly
+        certainly |= step.set
+        if step.leaves:
+            return _Flow(frozenset(read), frozenset(certainly), True)
+    return _Flow(frozenset(read), frozenset(certainly), False)
 
 
-def _step(s: n.Stmt, name: str) -> tuple[bool, bool]:
-    if not isinstance(s, (n.If, n.While, n.Break, n.Continue)) and name not in scalars_used(s) | scalars_set(s):
-        return False, False
-    own = any(name in variables_read(e) for e in own_exprs(s))
+_FLOWS: dict[int, tuple[n.Stmt, _Flow]] = {}
+_KEPT = 1 << 14
+
+
+def _step(s: n.Stmt) -> _Flow:
+    """What a statement does, which is found out once: statements never change, and nests ask again and again."""
+    known = _FLOWS.get(id(s))
+    if known is None:
+        if len(_FLOWS) >= _KEPT:
+            _FLOWS.clear()
+        known = _FLOWS[id(s)] = s, _step_of(s)  # held, so that its id stays its own
+    return known[1]
+
+
+def _step_of(s: n.Stmt) -> _Flow:
+    own = frozenset(name for e in own_exprs(s) for name in variables_read(e))
     match s:
-        case n.Let() | n.Assign() | n.Accumulator():
-            return own, s.name == name
-        case n.Accumulate():
-            return own or s.name == name, False
+        case n.Let(name) | n.Assign(name) | n.Accumulator(name):
+            return _Flow(own, frozenset((name,)), False)
+        case n.Accumulate(name):
+            return _Flow(own | {name}, _NOTHING, False)
         case n.If(_, then, orelse):
-            if own:
-                return True, False
-            read1, set1 = _flow(then, name)
-            read2, set2 = _flow(orelse, name)
-            return read1 or read2, set1 and set2
+            one, two = _flow(then), _flow(orelse)
+            both = two.set if one.leaves else one.set if two.leaves else one.set & two.set
+            return _Flow(own | one.read | two.read, both, one.leaves and two.leaves)
         case n.While(head, condition, body):
-            read, sets = _flow(head, name)
-            if read or sets:
-                return read, sets
-            if name in variables_read(condition):
-                return True, False
-            return _flow(body, name)[0], False
+            first = _flow(head)
+            later = _NOTHING if first.leaves else (variables_read(condition) | _flow(body).read) - first.set
+            return _Flow(first.read | later, first.set, first.leaves)
         case n.Break() | n.Continue():
-            return False, True
-        case n.Compact():
-            inner, _ = _flow(s.body, name)
-            outer = [s.start, s.stop]
-            if any(name in variables_read(e) for e in outer) or inner:
-                return True, False
-            if s.count == name:
-                return s.append, True
-            return own, False
+            return _Flow(_NOTHING, _NOTHING, True)
+        case n.Compact(count=count):
+            asked = variables_read(s.start) | variables_read(s.stop) | _flow(s.body).read
+            return _Flow((own - {count}) | asked | ({count} if s.append else set()), frozenset((count,)), False)
         case _:
-            if own:
-                return True, False
-            return any(_flow(inner, name)[0] for inner in bodies(s)), False
+            return _Flow(own.union(*(_flow(inner).read for inner in bodies(s))), _NOTHING, False)
 
 
 def idempotent(body: Sequence[n.Stmt], name: str) -> bool:
