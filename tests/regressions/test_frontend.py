@@ -663,7 +663,7 @@ class Gate:
         return v > 0
 
 
-def tested_in_the_head(x: Any) -> Any:
+def asked_in_the_head(x: Any) -> Any:
     gate, i, j = Gate(), 0, 0
     while i < len(x) and gate.passes(x[i]):
         i += 1
@@ -679,4 +679,4 @@ def tested_in_the_head(x: Any) -> Any:
 def test_what_is_seen_under_other_names(x: Any) -> None:
     """``a = b = array`` are one array; what a loop's condition does counts also when it does not hold."""
     alike(one_array_of_two_names, x)
-    alike(tested_in_the_head, x)
+    alike(asked_in_the_head, x)

@@ -25,7 +25,7 @@ from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import variables_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 _UNROLL, _FEW = 64, 16
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
@@ -99,7 +99,7 @@ class Loops(Branches):
             self.env.update(env)
             self.statement(_tested_inside(node, test, body))
         except (NotKnown, Shared) as error:
-            if isinstance(error, NotKnown) and error.begins_anew:
+            if isinstance(error, NotKnown) and error.begins_anew and error.grows is None:
                 raise
             ctx.restore(saved)
             ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
@@ -148,6 +148,8 @@ class Loops(Branches):
             except Terminated:
                 raise error from None
         if isinstance(first, Scalar):
+            if error.grows is not None and not _is_of_sizes(first.expr):
+                raise error
             ctx.must_be_known(first, error.problem, error.help)
         for _ in range(_UNROLL):
             with ctx.block() as extra:
@@ -444,6 +446,11 @@ class Loops(Branches):
                     f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
                     f"start the loop with a copy: {name} = {name}.copy()", self.ctx.span, self.ctx.lines,
                 )  # fmt: skip
+
+
+def _is_of_sizes(e: Expr) -> bool:
+    """Whether the sizes of arguments alone say what an expression is."""
+    return all(map(b.is_size_name, variables_read(e))) and not buffers_read(e)
 
 
 def _constant(value: Value) -> Value:

@@ -200,8 +200,9 @@ def at_least(a: Expr, c: Expr) -> bool:
             return at_least(a, x) or at_least(a, y)
         case Apply("where", (_, x, y), "index"):
             return at_least(a, x) and at_least(a, y)
-        case Apply("floor_divide", (x, Const(k)), "index") if int(k) >= 1 and is_nonnegative(x):  # type: ignore[arg-type]
-            return at_least(a, x)
+        case Apply("floor_divide", (x, Const(k)), "index") if int(k) >= 1:  # type: ignore[arg-type]
+            below = add(mul(c.args[1], a), index(int(k) - 1))  # type: ignore[arg-type]
+            return is_nonnegative(sub(below, x)) or (is_nonnegative(x) and at_least(a, x))
         case _:
             pass
     match a:
