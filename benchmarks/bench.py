@@ -51,8 +51,8 @@ def main() -> int:
             bandwidth.append(copy_bandwidth(threads))
             rows[-1]["copy_bandwidth"] = bandwidth[-1]
         console.print(line(rows[-1]), markup=False)
-    others = busy.share()
-    console.print(f"other processes took {others:.0%} of the machine" + (": not a quiet run" if others > 0.05 else ""))
+    sentence, taken = busy.told()
+    console.print(sentence)
     with console.status("imports, first calls, the call"):
         start = {} if options.only else waits() | overhead()
 
@@ -67,7 +67,7 @@ def main() -> int:
         "python": platform.python_version(),
         "versions": versions(),
         "copy_bandwidth": bandwidth,
-        "taken_by_others": others,
+        **taken,
         "cases": rows,
         "startup": start,
     }

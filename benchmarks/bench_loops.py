@@ -57,13 +57,13 @@ def main() -> int:
             with console.status(kernel.name):
                 rows.append(measure(kernel, options.seconds))
             console.print(line(rows[-1]), markup=False, highlight=False)
-    others = busy.share()
+    sentence, taken = busy.told()
     console.print(table(rows))
     ratios = [r for row in rows if (r := ratio(row)) is not None]
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
     if mean is not None:
         console.print(f"geometric mean of the ratios to Numba's best: {mean:.2f} ({len(ratios)} kernels)")
-    console.print(f"other processes took {others:.0%} of the machine" + (": not a quiet run" if others > 0.05 else ""))
+    console.print(sentence)
     record = {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "cpu": cpu_name(),
@@ -71,7 +71,7 @@ def main() -> int:
         "system": platform.platform(),
         "python": platform.python_version(),
         "versions": versions(),
-        "taken_by_others": others,
+        **taken,
         "geometric_mean": mean,
         "kernels": rows,
     }

@@ -74,27 +74,36 @@ def _summary(taken: list[float]) -> Timing:
 
 
 class Others:
-    """How much of the machine other processes take: what they take, a parallel region waits for."""
+    """How much of the machine others take: what they take, a parallel region waits for."""
 
     def __init__(self) -> None:
         self._start = self._read()
 
     @staticmethod
-    def _read() -> tuple[float, float, float]:
-        """Seconds: all cores busy, all cores, and this process with its children."""
+    def _read() -> tuple[float, float, float, float]:
+        """Seconds: all cores busy, taken away by the machine's host, all cores, and this process with its children."""
         mine = os.times()
         try:
-            fields = [int(f) for f in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+            fields = [int(f) for f in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
         except OSError:
-            return 0.0, 0.0, 0.0
+            return 0.0, 0.0, 0.0, 0.0
         tick = os.sysconf("SC_CLK_TCK")
-        idle = fields[3] + fields[4]
-        return (sum(fields) - idle) / tick, sum(fields) / tick, sum(mine[:4])
+        idle, stolen = fields[3] + fields[4], fields[7]
+        return (sum(fields) - idle - stolen) / tick, stolen / tick, sum(fields) / tick, sum(mine[:4])
 
-    def share(self) -> float:
-        """The part of all cores' time that others had since the start."""
-        busy, whole, mine = (after - before for before, after in zip(self._start, self._read(), strict=True))
-        return max(0.0, busy - mine) / whole if whole else 0.0
+    def shares(self) -> tuple[float, float]:
+        """The parts of all cores' time that other processes had since the start, and that the machine's host took of
+        the time in which a core had something to do."""
+        busy, stolen, whole, mine = (after - before for before, after in zip(self._start, self._read(), strict=True))
+        wanted = busy + stolen
+        return max(0.0, busy - mine) / whole if whole else 0.0, stolen / wanted if wanted else 0.0
+
+    def told(self) -> tuple[str, dict[str, float]]:
+        """Both shares as a sentence, and for the record."""
+        others, stolen = self.shares()
+        sentence = f"other processes took {others:.0%} of the machine, its host {stolen:.0%} of what was wanted"
+        quiet = others <= 0.05 and stolen <= 0.02
+        return sentence + ("" if quiet else ": not a quiet run"), {"taken_by_others": others, "taken_by_host": stolen}
 
 
 def copy_bandwidth(threads: int, megabytes: int = 256) -> float:

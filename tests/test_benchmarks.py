@@ -73,3 +73,11 @@ def test_times_are_of_one_call(benchmark: Any) -> None:
 
 def test_bandwidth_is_plausible(benchmark: Any) -> None:
     assert 1e8 < benchmark("measure").copy_bandwidth(2, megabytes=64) < 1e13
+
+
+def test_what_others_take_are_shares(benchmark: Any) -> None:
+    busy = benchmark("measure").Others()
+    sum(range(200_000))
+    sentence, taken = busy.told()
+    assert all(0.0 <= share <= 1.0 for share in taken.values()) and len(taken) == 2
+    assert sentence.startswith("other processes took ")
