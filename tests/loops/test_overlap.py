@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-import transkern
+from tests.loops.support import check_bits
 from transkern.fuse.overlap import overlap_sums
 from transkern.pipeline import PASSES, program_of
 
@@ -107,20 +105,4 @@ def test_where(name: str) -> None:
 
 @pytest.mark.parametrize("name", STEPS)
 def test_python_s_bits(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "steps.py"
-    path.write_text(text(STEPS[name][0]))
-    space: dict[str, Any] = {}
-    exec(compile(path.read_text(), str(path), "exec"), space)
-    compiled = transkern.compile(space["f"], target="cpu")
-    for size in (1, 2, 3, 9, 40):
-        rng = np.random.default_rng(size)
-        t = rng.choice([0.5, -0.25, 1.0, -0.0, 5e-324, 0.125], size=size)
-        x = rng.standard_normal(size)
-        for special in (None, np.nan, np.inf, -0.0):
-            mine = x.copy()
-            mine[size // 2] = x[size // 2] if special is None else special
-            theirs = mine.copy()
-            with np.errstate(all="ignore"):
-                got, expected = compiled(mine, t), space["f"](theirs, t)
-            for a, b in zip((*got, mine), (*expected, theirs), strict=True):
-                assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    check_bits(text(STEPS[name][0]), tmp_path, (1, 2, 3, 9, 40))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.affine import Question
 from transkern.analysis.dependence import Carried, Meeting, Surroundings
-from transkern.analysis.scalars import Running, Scalars, certain, scalars_of
+from transkern.analysis.scalars import Running, Scalars, certain, exposed, scalars_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
@@ -119,6 +119,14 @@ def reads_of(block: Sequence[n.Stmt]) -> Counter[str]:
         if isinstance(s, (n.Compact, n.Filter)) and s.append:
             counts[s.count] += 1
     return counts
+
+
+def own_variables(loop: n.Loop, variables: Collection[str], reads: Mapping[str, int]) -> set[str]:
+    """The `variables` that nothing but the loop reads, and that it does not read before it sets them: a copy of it may
+    have others. `reads` are those of the whole program."""
+    inner = reads_of((loop,))
+    names = scalars_set(loop).intersection(variables)
+    return {name for name in names if reads[name] == inner[name] and not exposed((loop,), name)}
 
 
 @dataclass(slots=True)

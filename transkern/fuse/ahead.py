@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from transkern.analysis.scalars import exposed
-from transkern.analysis.verdicts import Walk, reads_of
+from transkern.analysis.verdicts import Walk, own_variables
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -67,13 +66,11 @@ class _Ahead(Walk):
             return [self.inside(s)]
         known, body = found
         changed = scalars_set(s) | {x.axis for x in inner if isinstance(x, n.Loop)} | {s.axis}
-        changed |= {x.name for x in inner if isinstance(x, n.Let)}
-        if variables_read(known) & changed or b.constant(known) is not None:
+        if variables_read(known) & changed or known == b.FALSE:
             return [self.inside(s)]
-        private = {
-            name for name in scalars_set(s) & set(self.variables)
-            if self.reads[name] == reads_of((s,))[name] and not exposed((s,), name)
-        }  # fmt: skip
+        if known == b.TRUE:
+            return [replace(s, body=body)]
+        private = own_variables(s, self.variables, self.reads)
         plain = with_own_names(s, self.names, self.variables, self.buffers, private)
         fails = not any(isinstance(x, n.If) for x in inner)  # else a check may never come up
         return [n.If(known, (replace(s, body=body),), (replace(plain, fails=fails),), span=s.span)]

@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from transkern.analysis.accesses import Level
-from transkern.analysis.scalars import exposed
-from transkern.analysis.verdicts import Walk, reads_of
+from transkern.analysis.verdicts import Walk, own_variables
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -34,6 +33,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     map_block,
+    places_named,
     scalars_set,
     variables_read,
     walk,
@@ -78,15 +78,6 @@ class _Aside:
     def others(self) -> tuple[n.Stmt, ...]:
         """What the second loop does besides copying."""
         return tuple(x for x in self.second.body if x is not self.copy)
-
-    @property
-    def places(self) -> dict[str, Expr]:
-        """The names for places in the second loop."""
-        known: dict[str, Expr] = {}
-        for x in self.second.body:
-            if isinstance(x, n.Let) and x.value.dtype == "index":
-                known[x.name] = b.substitute(x.value, known)
-        return known
 
 
 class _Alternating(Walk):
@@ -147,7 +138,7 @@ class _Alternating(Walk):
         if not all(isinstance(x, n.Store) and x.buffer == step.array for x in stored):
             return False
         ends = [step.first.start, step.first.stop]
-        changed = scalars_set(s) | {x.name for x in walk(s.body) if isinstance(x, n.Let)}
+        changed = scalars_set(s)
         if any(variables_read(e) & changed or buffers_read(e) for e in ends):
             return False
         places = [x.index[0] for x in stored if isinstance(x, n.Store)]
@@ -170,7 +161,7 @@ class _Alternating(Walk):
             self.levels.append(Level(step.second.axis, start, stop, 1))
             for e in exprs(step.others):
                 if isinstance(e, Load) and e.buffer == step.aside:
-                    at = b.substitute(e.index[0], step.places)
+                    at = b.substitute(e.index[0], places_named(step.second.body))
                     inside = b.compare("less_equal", start, at), b.compare("less", at, stop)
                     holds = holds and all(w == b.TRUE or self.holds(w) for w in inside)
             self.levels.pop()
@@ -209,10 +200,7 @@ class _Alternating(Walk):
         ends = {s.axis: b.sub(s.stop, b.ONE)}
         longest = b.sub(b.substitute(step.first.stop, ends), b.substitute(step.first.start, ends))
         enough = b.compare("greater_equal", b.mul(b.maximum(steps, b.ZERO), longest), b.mul(b.index(_GAIN), size))
-        private = {
-            name for name in scalars_set(s) & set(self.variables)
-            if self.reads[name] == reads_of((s,))[name] and not exposed((s,), name)
-        }  # fmt: skip
+        private = own_variables(s, self.variables, self.reads)
         plain = with_own_names(s, self.names, self.variables, self.buffers, private)
         return [n.If(enough, tuple(made), (plain,), span=s.span)]
 
@@ -223,8 +211,10 @@ class _Alternating(Walk):
         (value,) = _moved((n.Let("", step.value, span=step.first.span),), step.array, rows, old)
         assert isinstance(value, n.Let)
 
+        names = places_named(step.second.body)
+
         def at(place: Expr) -> Expr:
-            return b.substitute(value.value, {step.first.axis: b.substitute(place, step.places)})
+            return b.substitute(value.value, {step.first.axis: b.substitute(place, names)})
 
         reads = [e for e in exprs(step.others) if isinstance(e, Load) and e.buffer == step.aside]
         again = [e for e in reads if e.index != (axis,)]

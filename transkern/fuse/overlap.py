@@ -39,6 +39,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     map_block,
+    places_named,
     scalars_set,
     scalars_used,
     variables_read,
@@ -104,7 +105,7 @@ class _Overlapping(Walk):
 
     def apart(self, store: n.Store, sums: n.Loop) -> bool:
         """Whether the sums, up to where the elements end, read nothing of what is stored after them."""
-        known = {x.name: x.value for x in sums.body if isinstance(x, n.Let) and x.value.dtype == "index"}
+        known = places_named(sums.body)
         for e in exprs(sums.body):
             if isinstance(e, Load) and e.buffer == store.buffer:
                 pairs = zip((b.substitute(i, known) for i in e.index), store.index, strict=True)

@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from transkern.analysis.scalars import exposed
-from transkern.analysis.verdicts import reads_of
+from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.fuse.copies import with_own_names
 from transkern.fuse.lanes import contiguous
 from transkern.fuse.push import pushed_loops
@@ -163,10 +162,7 @@ class _Turning:
             copy = names[name] = self.names.fresh(f"{name.partition('.')[0]}_turned")
             self.buffers[copy] = n.Buffer(copy, info.dtype, info.dims[::-1], line=outer.span.line)
             made += [n.Alloc(copy, span=outer.span), self.copied(name, copy, outer)]
-        private = {
-            name for name in scalars_set(outer) & set(self.variables)
-            if self.reads[name] == reads_of((outer,))[name] and not exposed((outer,), name)
-        }  # fmt: skip
+        private = own_variables(outer, self.variables, self.reads)
         plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
         return [n.If(enough, (*made, *self.with_copies((outer,), [], names)), (plain,), span=outer.span)]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from transkern.ir import nodes as n
-from transkern.ir.build import affine, map_expr
+from transkern.ir.build import affine, map_expr, substitute
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 
 _EXPR = (Const, Var, Load, Apply, Reduce)
@@ -264,6 +264,15 @@ def scalars_set(statement: n.Stmt) -> set[str]:
             case _:
                 pass
     return found
+
+
+def places_named(block: Iterable[n.Stmt]) -> dict[str, Expr]:
+    """What the names stand for that statements give to places, none of them in terms of another."""
+    known: dict[str, Expr] = {}
+    for s in block:
+        if isinstance(s, n.Let) and s.value.dtype == "index":
+            known[s.name] = substitute(s.value, known)
+    return known
 
 
 @_remembered

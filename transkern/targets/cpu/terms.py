@@ -20,7 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import own_exprs, stride_along, variables_read, walk_expr
+from transkern.ir.traverse import own_exprs, places_named, stride_along, variables_read, walk_expr
 from transkern.targets.clike import ident
 
 if TYPE_CHECKING:
@@ -77,15 +77,12 @@ def sums_of(s: n.Loop, program: n.Program) -> Sums | None:
             return None
         chains.append((x, term))
     sums = Sums(tuple(first), tuple(chains))
-    known: dict[str, Expr] = {}
-    for let in first:
-        if isinstance(let, n.Let) and let.value.dtype == "index":
-            known[let.name] = b.substitute(let.value, known)
+    known = places_named(first)
     loads = [e for v in sums.values for e in walk_expr(v) if isinstance(e, Load)]
     stores = [x for x in first if isinstance(x, n.Store)]
     touched: list[Load | n.Store] = [*loads, *stores]
     in_rows = all(_in_a_row(e, program.buffers[e.buffer], s.axis, known) for e in touched)
-    return sums if in_rows and _independent(stores, loads, s.axis, known) else None
+    return sums if in_rows and _independent(stores, loads, known) else None
 
 
 def print_sums(printer: KernelPrinter, s: n.Loop, sums: Sums) -> None:
@@ -149,7 +146,7 @@ def _in_a_row(e: Load | n.Store, info: n.Buffer, axis: str, known: Mapping[str, 
     return (stride == 0 and isinstance(e, Load)) or (stride in (1, -1) and info.layout == "C")
 
 
-def _independent(stores: list[n.Store], loads: list[Load], axis: str, known: Mapping[str, Expr]) -> bool:
+def _independent(stores: list[n.Store], loads: list[Load], known: Mapping[str, Expr]) -> bool:
     """Whether no iteration touches what another one stores, as far as the subscripts tell at once."""
     if len({x.buffer for x in stores}) < len(stores):
         return False
