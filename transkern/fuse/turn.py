@@ -82,7 +82,7 @@ class _Turning:
             work = _work(outer, chain)
             if not arrays or work is None or not self.gains(chain, arrays):
                 continue
-            for name in arrays:
+            for name in sorted(arrays):  # the same text in every process
                 cost = b.mul(b.index(_GAIN), b.product(self.buffers[name].dims))
                 enough = b.compare("greater_equal", work, cost)
                 found[name] = b.either(found[name], enough) if name in found else enough
