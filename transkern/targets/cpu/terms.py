@@ -1,12 +1,13 @@
 """The terms of a sum in order are computed side by side, then added one after the other:
 
-    for i in 0 .. n:                          for block in 0 .. n by 8:
+    for i in 0 .. n:                          for block in 0 .. n by 16:
         total = total + x[i] * y[i]    to         for i in the block, side by side: terms[i] = x[i] * y[i]
-                                                  for i in the block, in order: total = total + terms[i]
+                                                  for i in the block before, in order: total = total + terms[i]
 
 Elements that the loop stores on the way are computed side by side as well. The additions wait for each other either
 way, and the products did not wait for them; but eight of them are now one instruction or two, and an exponential, or a
-product too small for a normal number, takes as long for eight as for one.
+product too small for a normal number, takes as long for eight as for one. The additions are a block behind: those of
+the same block would begin when its last term arrives, and hold up the next block's terms in the processor's queues.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ from transkern.targets.clike import ident
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
 
-_BLOCK = 8
+_BLOCK = 16
 _CHAINS = 2
 """Sums at most: with more of them, additions no longer wait."""
 
 _VECTOR = 32
-"""Bytes of a vector: wider ones slow the additions down, which then share a port with them."""
+"""Bytes of a vector: wider ones slow the additions down, which then share a port with them, but for `_WHOLE`."""
+
+_WHOLE = "#if defined(__AVX512F__) && defined(__AVXVNNI__)  // there 64 bytes are not two halves"
 
 _COSTLY = 8
 """The cost of an operation from which on vectors of any width pay."""
@@ -87,47 +90,76 @@ def sums_of(s: n.Loop, program: n.Program) -> Sums | None:
 
 def print_sums(printer: KernelPrinter, s: n.Loop, sums: Sums) -> None:
     """The loop `s` in blocks, and what is left."""
-    c, axis = printer.c, s.axis
-    block, at = (printer.names.fresh(name) for name in (f"{axis}_block", "at"))
-    costly = any(_costly(e) for v in sums.values for e in walk_expr(v))
-    widest = max(itemsize(term.dtype) for _, term in sums.chains)
-    start, stop = c.expr(s.start), c.operand(s.stop)
+    c, i = printer.c, ident(s.axis)
+    block, more, half = (printer.names.fresh(name) for name in (f"{s.axis}_block", "more", "half"))
+    start, stop = c.operand(s.start), c.operand(s.stop)
+    done = c.operand(b.sub(Var(block, "index"), s.start))
+    terms = {x.name: printer.names.fresh(f"{x.name}_terms") for x, _ in sums.chains}
+    for x, term in sums.chains:
+        printer.line(f"{c.type(term.dtype)} {terms[x.name]}[{2 * _BLOCK}] __attribute__((aligned(64)));")
     printer.line(f"int64_t {block} = {start};")
-    printer.line(f"for (; {block} + {_BLOCK} <= {stop}; {block} += {_BLOCK}) {{")
+    printer.line(f"for (;; {block} += {_BLOCK}) {{  // additions are a block behind their terms")
     printer.depth += 1
-    terms = {}
-    for x, term in sums.chains:
-        terms[x.name] = printer.names.fresh(f"{x.name}_terms")
-        printer.line(f"{c.type(term.dtype)} {terms[x.name]}[{_BLOCK}] __attribute__((aligned(64)));")
-    printer.line("#pragma omp simd" + ("" if costly else f" simdlen({_VECTOR // widest})"))
-    i = ident(axis)
-    printer.line(f"for (int64_t {i} = {block}; {i} < {block} + {_BLOCK}; ++{i}) {{")
-    c.inverses = True
+    printer.line(f"const bool {more} = {block} + {_BLOCK} <= {stop};")
+    printer.line(f"const int64_t {half} = {done} & {_BLOCK};")
+    printer.line(f"if ({more}) {{")
     printer.depth += 1
-    for one in sums.first:
-        printer.statement(one)
-    for x, term in sums.chains:
-        printer.source(x)
-        printer.line(f"{terms[x.name]}[{i} - {block}] = {c.expr(term)};")
+    places = {name: f"{row}[{half} + ({i} - {block})]" for name, row in terms.items()}
+    _print_side_by_side(printer, sums, i, block, places)
     printer.depth -= 1
-    c.inverses = False
     printer.line("}")
     kept = ", ".join(f'"+m"({name})' for name in terms.values())
     printer.line(f'__asm__ volatile("" : {kept});  // else GCC takes its vectors apart, which takes longer')
-    printer.line(f"#pragma GCC unroll {_BLOCK}")
-    printer.line(f"for (int {at} = 0; {at} < {_BLOCK}; ++{at}) {{")
+    printer.line(f"if ({done} > 0) {{")
     printer.depth += 1
-    for x, term in sums.chains:
-        next_one = Var(printer.names.fresh("term"), term.dtype)
-        printer.line(f"const {c.type(term.dtype)} {ident(next_one.name)} = {terms[x.name]}[{at}];")
-        printer.line(f"{ident(x.name)} = {c.expr(_with_term(x.value, term, next_one))};")
+    _print_in_order(printer, sums, {name: f"{row}[({half} ^ {_BLOCK}) + " for name, row in terms.items()})
     printer.depth -= 1
     printer.line("}")
+    printer.line(f"if (!{more}) break;")
     printer.depth -= 1
     printer.line("}")
     printer.line(f"for (int64_t {i} = {block}; {i} < {stop}; ++{i}) {{")
     printer.line('    __asm__ volatile("");')
     printer.nested(s.body)
+    printer.line("}")
+
+
+def _print_side_by_side(printer: KernelPrinter, sums: Sums, i: str, block: str, places: Mapping[str, str]) -> None:
+    """The loop over a block that stores and computes terms, each at its sum's place."""
+    c = printer.c
+    if any(_costly(e) for v in sums.values for e in walk_expr(v)):
+        printer.line("#pragma omp simd")
+    else:
+        lanes = _VECTOR // max(itemsize(term.dtype) for _, term in sums.chains)
+        printer.line(_WHOLE)
+        printer.line(f"#pragma omp simd simdlen({2 * lanes})")
+        printer.line("#else")
+        printer.line(f"#pragma omp simd simdlen({lanes})")
+        printer.line("#endif")
+    printer.line(f"for (int64_t {i} = {block}; {i} < {block} + {_BLOCK}; ++{i}) {{")
+    printer.depth += 1
+    c.inverses = True
+    for one in sums.first:
+        printer.statement(one)
+    for x, term in sums.chains:
+        printer.source(x)
+        printer.line(f"{places[x.name]} = {c.expr(term)};")
+    c.inverses = False
+    printer.depth -= 1
+    printer.line("}")
+
+
+def _print_in_order(printer: KernelPrinter, sums: Sums, rows: Mapping[str, str]) -> None:
+    """The loop that adds a block's terms to the sums."""
+    c, at = printer.c, printer.names.fresh("at")
+    printer.line(f"#pragma GCC unroll {_BLOCK}")
+    printer.line(f"for (int {at} = 0; {at} < {_BLOCK}; ++{at}) {{")
+    printer.depth += 1
+    for x, term in sums.chains:
+        next_one = Var(printer.names.fresh("term"), term.dtype)
+        printer.line(f"const {c.type(term.dtype)} {ident(next_one.name)} = {rows[x.name]}{at}];")
+        printer.line(f"{ident(x.name)} = {c.expr(_with_term(x.value, term, next_one))};")
+    printer.depth -= 1
     printer.line("}")
 
 
