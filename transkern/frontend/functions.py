@@ -109,9 +109,9 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     # NumPy sees through lists of lists; what Python's own functions hand on are the very objects
-    path = path.replace("_heapq.", "heapq.")
+    path = path.replace("_heapq.", "heapq.").replace("_bisect.", "bisect.")
     look = ctx.deref if path.startswith("builtins.") else ctx.contents
-    if not path.startswith("heapq."):  # these change the list that they are given
+    if not path.startswith(("heapq.", "bisect.")):  # these change the list that they are given
         args = [look(a) for a in args]
         keywords = {k: look(v) for k, v in keywords.items()}
     if path.removeprefix("builtins.") in _OVER_KEYS:

@@ -191,6 +191,7 @@ def live_function(function: Callable[..., Any]) -> Function:
                 found = node  # the innermost: `ast.walk` comes to it last
     if found is None:
         raise CompileError(f"the source of `{target.__name__}` was not found in {file}")
+    _mangle(found, target.__qualname__)
     for node in ast.walk(found):
         if hasattr(node, "lineno"):
             node.lineno += first - 1
@@ -198,6 +199,28 @@ def live_function(function: Callable[..., Any]) -> Function:
             node.col_offset += indent  # type: ignore[attr-defined]
             node.end_col_offset += indent  # type: ignore[attr-defined]
     return Function(target.__name__, found, LiveScope(target, file, lines))
+
+
+def _mangle(node: ast.AST, path: str) -> None:
+    """Gives private names (``self.__data``) in a method the name of the class, as Python does."""
+    owners = [p for p in path.split(".")[:-1] if p != "<locals>"]
+    in_class = path.split(".")[-2:-1] not in ([], ["<locals>"])
+    if not in_class or not (kind := owners[-1].lstrip("_")):
+        return
+
+    def mangled(name: str) -> str:
+        return f"_{kind}{name}" if name.startswith("__") and not name.endswith("__") and "." not in name else name
+
+    for child in ast.walk(node):
+        match child:
+            case ast.Attribute():
+                child.attr = mangled(child.attr)
+            case ast.Name():
+                child.id = mangled(child.id)
+            case ast.arg() | ast.keyword() if child.arg is not None:
+                child.arg = mangled(child.arg)
+            case _:
+                pass
 
 
 def _is_lambda(node: ast.Lambda, lines: int, indent: int, code: types.CodeType) -> bool:
@@ -260,8 +283,8 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if callable(value):
         module = getattr(value, "__module__", None) or ""
         name = getattr(value, "__name__", "")
-        if module in ("_heapq", "heapq"):
-            return Known(f"heapq.{name}")
+        if module in ("_heapq", "heapq", "_bisect", "bisect"):
+            return Known(f"{module.removeprefix('_')}.{name}")
         if module == "_functools":
             return Known(f"functools.{name}")
         if module.split(".")[0] == "numpy":

@@ -27,6 +27,7 @@ PARTS = {
     "folding": "",
     "hashes": "",
     "queues": "heapq",
+    "places": "bisect",
     "linalg": "numpy.linalg",
     "fft": "numpy.fft",
 }
