@@ -26,6 +26,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     nones,
     nones_in_lists,
     objects,
+    objects_in_lists,
     random_numbers,
     shared_memory,
     shrinking,

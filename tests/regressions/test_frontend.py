@@ -680,3 +680,125 @@ def test_what_is_seen_under_other_names(x: Any) -> None:
     """``a = b = array`` are one array; what a loop's condition does counts also when it does not hold."""
     alike(one_array_of_two_names, x)
     alike(asked_in_the_head, x)
+
+
+X = np.array([0.5, -1.25, 2.0, -0.0])
+
+
+def stored_through_a_list(x: Any) -> Any:
+    rows = []
+    for i in range(len(x)):
+        rows.append(x[i])
+    rows[0][1] = 5.0
+    return x
+
+
+def test_arrays_in_lists_that_are_seen_elsewhere_are_not_stored_into() -> None:
+    """`growing.put` copies an array into its list's memory: a store into the element missed the array itself."""
+    with pytest.raises(transkern.CompileError, match="a store into an array in a list, which is `x`, too"):
+        transkern.compile(stored_through_a_list, target="cpu")(np.ones((3, 2)))
+
+
+def popped_numbers(x: Any, k: int) -> Any:
+    stack = [0, 1.5]
+    for i in range(k):
+        stack.append(i * 3)
+        if x[i] > 0:
+            stack.append(0.5 + i)
+    doubled = []
+    while stack:
+        v = stack.pop()
+        doubled.append(v * 2)
+    return doubled
+
+
+def popped_floats(x: Any) -> Any:
+    stack = [0.25]
+    for i in range(len(x)):
+        stack.append(x[i])
+    v = stack.pop()
+    while len(stack) > 1:
+        v = stack.pop()
+    w = stack.pop()
+    return v * 2, w + 1.0
+
+
+def test_numbers_that_are_popped_keep_their_types() -> None:
+    """`growing.held` forgot of which type a number of a list of several types is; so did `append` of what it makes."""
+    alike(popped_numbers, X, 3)
+    alike(popped_floats, X)
+
+
+def added_in_place(k: int) -> Any:
+    near: list[list[int]] = [[] for _ in range(k)]
+    for i in range(k):
+        near[i % 2].append(i)
+    first = near[0]
+    near[0] += [77]
+    return len(first), near
+
+
+class Halved:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    @property
+    def b(self) -> Any:
+        return self.a * 2
+
+    @b.setter
+    def b(self, value: Any) -> None:
+        self.a = value / 2 + 1
+
+
+def set_by_a_property(x: Any) -> Any:
+    one = Halved(x[0])
+    one.b = 5.0
+    return one.a, one.b
+
+
+class Groups:
+    def __init__(self) -> None:
+        self.means = [0.0, 0.0]
+        self.__rounds = 0
+
+    def __round(self, k: int = 1) -> int:
+        self.__rounds += k
+        return self.__rounds
+
+    def step(self, x: Any) -> None:
+        old = self.means
+        if x > 0:
+            old[0] = x
+        else:
+            self.means = [1.0, 2.0 * self.__round()]
+
+
+def bound_anew_on_a_path(x: Any) -> Any:
+    groups = Groups()
+    groups.step(x[0])
+    return groups.means[0], groups.means[1]
+
+
+def rows_found(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            found = []
+            for k in range(i + 1):
+                found.append([x[k], k])
+            return found
+    return None
+
+
+def rows_found_inside(x: Any) -> Any:
+    return rows_found(x)
+
+
+def test_what_stands_under_several_names() -> None:
+    """``rows[0] += more`` bound a new list (`assigning.augment`); setters of properties were not called; lists that one
+    of two paths makes, or an iteration, were lost (`branching.merge_heaps`, `carried.LoopState`)."""
+    alike(added_in_place, 6)
+    alike(set_by_a_property, X)
+    for x in (X, -X, np.zeros(3)):
+        alike(bound_anew_on_a_path, x)
+        alike(rows_found_inside, x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,6 +18,8 @@ from transkern.frontend import (
     hashed,
     iterating,
     library_calls,
+    objects,
+    replacing,
     sequences,
     shaping,
     special_methods,
@@ -39,7 +42,7 @@ from transkern.frontend.indexing import element as list_element
 from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.results import Results
 from transkern.frontend.sharing import shared_stores
-from transkern.frontend.source import span_of
+from transkern.frontend.source import live_function, span_of
 from transkern.frontend.texts import text_operation
 from transkern.frontend.values import (
     Array,
@@ -48,11 +51,13 @@ from transkern.frontend.values import (
     Dict,
     GrowingList,
     Hashed,
+    Instance,
     Method,
     Object,
     OrNone,
     Range,
     Record,
+    Row,
     Scalar,
     Seq,
     Static,
@@ -281,7 +286,7 @@ class Assignments(Results):
             self._store_item(owner, base, items, value, target)
             return
         if isinstance(base, GrowingList):
-            growing.store_item(self.ctx, base, items, value)
+            replacing.store_item(self.ctx, base, items, value)
             return
         if special_methods.store_item(self.ctx, owner, items, value):
             return
@@ -302,7 +307,10 @@ class Assignments(Results):
         ctx, key = self.ctx, self._key(items)
         if not hashed.is_run_time_key(ctx, key) or not isinstance(owner, Object):
             return
-        if not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
+        if objects.is_object(ctx, value):
+            if not isinstance(value, Instance):
+                objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
+        elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
             key_of(ctx, items)  # arrays have shapes of their own, dicts keys: by what is known of each key
         ctx.must_grow(owner.token, "a dict's key that is known at run time only")
 
@@ -345,9 +353,15 @@ class Assignments(Results):
     def set_attribute(self, target: ast.Attribute, value: Value) -> None:
         """``base.attr = value``."""
         ctx = self.ctx
-        owner = self.expr(target.value)
+        missing = f"'NoneType' object has no attribute '{target.attr}'"
+        owner = present(ctx, self.expr(target.value), "AttributeError", missing)
+        if self._set_by_property(owner, target.attr, value):
+            return
+        if isinstance(owner, Instance) and not _is_frozen(owner.pool.kind):
+            objects.store(ctx, owner, target.attr, self.kept(value, target.attr))
+            return
         base = ctx.deref(owner)
-        if isinstance(base, Record) and isinstance(owner, Object):
+        if isinstance(base, Record) and isinstance(owner, (Object, Instance)):
             if _is_frozen(base.kind):
                 ctx.guard(b.FALSE, "dataclasses.FrozenInstanceError", f"cannot assign to field '{target.attr}'")
             ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
@@ -363,6 +377,21 @@ class Assignments(Results):
         else:
             problem = f"an assignment to `.{target.attr}` of {describe(base)}"
             ctx.fail(problem, "assign to a name or a subscript", target)
+
+    def _set_by_property(self, owner: Value, name: str, value: Value) -> bool:
+        """Whether the class of an object sets the attribute by a function, which has been called then."""
+        contents = self.ctx.deref(owner) if isinstance(owner, Object) else owner
+        kind = contents.kind if isinstance(contents, Record) else None
+        kind = owner.pool.kind if isinstance(owner, Instance) else kind
+        found = inspect.getattr_static(kind, name, None)
+        if kind is None or not isinstance(found, property):
+            return False
+        if found.fset is None:
+            text = f"property '{name}' of '{kind.__name__}' object has no setter"
+            self.ctx.guard(b.FALSE, "AttributeError", text)
+        else:
+            self.inline(live_function(found.fset), [owner, value], {})
+        return True
 
     def own(self, name: str, value: Array) -> Array:
         """The array under `name` in memory of its own, so that it can be stored to."""
@@ -392,7 +421,8 @@ class Assignments(Results):
             self.assign(target, self.operate(op, old, new))
             return
         if isinstance(target, ast.Attribute):
-            owner = self.expr(target.value)
+            missing = f"'NoneType' object has no attribute '{target.attr}'"
+            owner = present(ctx, self.expr(target.value), "AttributeError", missing)
             if isinstance(owner, Array) and not owner.view and isinstance(target.value, ast.Name):
                 owner = self.own(target.value.id, owner)
             old = attributes.attribute(ctx, owner, target.attr)
@@ -401,7 +431,7 @@ class Assignments(Results):
             if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
                 result = self.operate(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
-            elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, Object) and op == "add":
+            elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, (Object, Row)) and op == "add":
                 sequences.extend(ctx, old, self.expr(value))
             else:
                 self.set_attribute(target, self.operate(op, old, self.expr(value)))
@@ -419,7 +449,7 @@ class Assignments(Results):
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
             ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
-        if isinstance(old, Object) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
+        if isinstance(old, (Object, Row)) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
             sequences.extend(ctx, old, self.expr(value))
             return
         result = self.operate(op, old, self.expr(value))

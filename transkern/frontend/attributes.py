@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 
+from transkern.frontend import objects
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
@@ -31,6 +32,7 @@ from transkern.frontend.values import (
     Generator,
     GrowingList,
     Hashed,
+    Instance,
     Known,
     Method,
     Range,
@@ -79,6 +81,8 @@ def is_property(ctx: Context, value: Value, name: str) -> bool:
 
 
 def attribute(ctx: Context, value: Value, name: str) -> Value:
+    if isinstance(value, Instance) and name in value.pool.names:
+        return objects.attribute(ctx, value, name)
     contents = ctx.deref(value)
     if isinstance(contents, Record):
         found = contents.get(name)

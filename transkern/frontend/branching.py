@@ -22,6 +22,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Instance,
     Known,
     Maybe,
     Object,
@@ -122,18 +123,27 @@ class Branches(Assignments):
         self, heap1: dict[int, Value], heap2: dict[int, Value], out1: list[n.Stmt], out2: list[n.Stmt]
     ) -> None:
         """What is in the lists, dicts and objects after one of two paths."""
+        outer = self.unmerged
+        self.ctx.heap = {**heap1, **heap2}
+        self.unmerged = {
+            token: (heap1[token], two, out1, out2) for token, two in heap2.items()
+            if token in heap1 and heap1[token] is not two and heap1[token] != two
+        }  # fmt: skip
+        for token in list(self.unmerged):
+            self.merge_contents(token)
+        self.unmerged = outer
+
+    def merge_contents(self, token: int) -> None:
+        """What is in one of them, if it has not been merged yet: others that hold it have to be later."""
         ctx = self.ctx
-        merged = dict(heap1)
-        for token, two in heap2.items():
-            one = heap1.get(token)
-            if one is None or one is two or one == two:
-                merged[token] = two
-            elif same_structure(one, two):
+        if token in self.unmerged:
+            one, two, out1, out2 = self.unmerged.pop(token)
+            if same_structure(one, two):
                 joined = self.join("item", one, two, out1, out2)
                 for item in children(joined) or ():
                     if isinstance(item, Unbound):
                         ctx.fail(item.why, "give it one type on both paths")
-                merged[token] = joined
+                ctx.heap[token] = joined
             elif isinstance(one, Seq) and isinstance(two, Seq):
                 ctx.must_grow(token, "a list that has another length on each of two paths")
             else:
@@ -141,7 +151,6 @@ class Branches(Assignments):
                 if isinstance(one, Dict) and isinstance(two, Dict):
                     problem = "a dict (of texts, or of arrays) that gets a key on one of two paths only"
                 ctx.fail(problem, "give it the same keys on both")
-        ctx.heap = merged
 
     def merge(
         self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt],
@@ -178,7 +187,16 @@ class Branches(Assignments):
             return joined if isinstance(joined, Unbound) else Maybe(joined, flag)
         if isinstance(one, Row) or isinstance(two, Row):
             return rows.joined(ctx, name, one, two, out1, out2) or differ
+        if isinstance(one, Instance) and isinstance(two, Instance):
+            if one.pool is not two.pool:
+                return differ
+            number = ctx.variable(name, "index")
+            for reference, out in ((one, out1), (two, out2)):
+                out.append(n.Assign(number.name, reference.number, span=ctx.span))
+            return Instance(one.pool, number)
         if isinstance(one, Object) and isinstance(two, Object):
+            for token in (one.token, two.token):
+                self.merge_contents(token)
             seen = any(self._stays(name, v) for v in (one, two))
             for mine, other in ((one, two), (two, one)):
                 if _of_other_lengths(ctx.deref(mine), ctx.deref(other)) and ctx.sites[mine.token] not in ctx.growing:
@@ -308,6 +326,11 @@ class Branches(Assignments):
         flag = ctx.variable(f"{name} is set", "bool")
         here.append(n.Assign(flag.name, bound, span=ctx.span))
         there.append(n.Assign(flag.name, b.FALSE, span=ctx.span))
+        if isinstance(value, Instance):
+            number = ctx.variable(name, "index")
+            here.append(n.Assign(number.name, value.number, span=ctx.span))
+            there.append(n.Assign(number.name, b.ZERO, span=ctx.span))
+            return Maybe(Instance(value.pool, number), flag)
         if isinstance(value, Scalar):
             variable = ctx.variable(name, value.dtype)
             here.append(n.Assign(variable.name, value.expr, span=ctx.span))

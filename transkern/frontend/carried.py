@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from transkern.frontend import doubts, growing
+from transkern.frontend import carried_lists, doubts, growing, objects
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context, NotKnown
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
@@ -20,6 +20,7 @@ from transkern.frontend.values import (
     Doubt,
     Function,
     GrowingList,
+    Instance,
     Kind,
     Known,
     Maybe,
@@ -138,6 +139,10 @@ class LoopState:
             elif initial is None and " " not in name:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
 
+    def _is_made_inside(self, value: GrowingList) -> bool:
+        """Whether the loop makes a list of tuples: after an iteration its memory is gone."""
+        return bool(value.columns) and value.buffer not in self.known
+
     def _needs_flag(self, name: str) -> None:
         """It matters at run time whether `name` is bound: the loop is translated again, with a flag for it."""
         if name not in self.conditional and " " not in name:
@@ -221,8 +226,14 @@ class LoopState:
                 number = ctx.variable(name, "index")
                 ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Row) else b.ZERO))
                 return Row(rows, number)
-            case ("list", dtype, python):
-                return growing.carried(ctx, name, dtype, python, initial)
+            case ("instance", pool):
+                number = ctx.variable(name, "index")
+                ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Instance) else b.ZERO))
+                return Instance(pool, number)
+            case ("list", dtype, python, pool):
+                return carried_lists.carried(ctx, name, dtype, python, initial, pool)
+            case ("table", shape):
+                return carried_lists.carried_table(ctx, name, shape, initial)
             case ("same", value):
                 return value  # type: ignore[no-any-return]
         raise AssertionError(kind)
@@ -286,6 +297,9 @@ class LoopState:
             if name not in self.kinds:
                 if self.is_live(name):
                     kind = self._counted(ctx, name, kind_of(ctx, value))
+                    is_new = isinstance(value, Object) and value.token not in self.heap
+                    if is_new or (isinstance(value, GrowingList) and self._is_made_inside(value)):
+                        kind = _of_its_own(ctx, kind)  # which the next translation of the loop does not know
                     self.kinds[name] = self._with_before(ctx, name, kind, value)
                     self.widened = True
                 continue
@@ -508,11 +522,11 @@ class LoopState:
         settled: list[tuple[Value, Value]] = []
         lists = [(s, v) for s, v in pending if isinstance(s, GrowingList) and isinstance(v, GrowingList)]
         pending = [p for p in pending if p not in lists]
-        growing.assign_all(ctx, lists)
+        carried_lists.assign_all(ctx, lists)
         pending = [
             (Scalar(s.code, True), Scalar(code, True))
             if isinstance(s, Char) and (code := code_of(v)) is not None else
-            (Scalar(s.number, True), Scalar(v.number, True)) if isinstance(s, Row) and isinstance(v, Row) else (s, v)
+            _numbers_of(s, v) or (s, v)
             for s, v in pending
         ]  # fmt: skip
         changing |= {s.expr.name for s, _ in pending if isinstance(s, Scalar) and isinstance(s.expr, Var)}
@@ -637,6 +651,8 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("object", value)
         case Row(rows):
             return ("row", rows)
+        case Instance(pool):
+            return ("instance", pool)
         case GrowingList() if value.prefix:
             return ("same", Unbound("a name that stands for another list of a list in each iteration of a loop"))
         case _:
@@ -649,6 +665,13 @@ def _held(dtype: str, python: bool, known: tuple[Expr, Expr] | None, by: str) ->
         return True
     low, high = (None, None) if known is None else (b.constant(known[0]), b.constant(known[1]))
     return low is not None and high is not None and np.iinfo(by).min <= low and high - 1 <= np.iinfo(by).max
+
+
+def _numbers_of(one: Value, two: Value) -> tuple[Value, Value] | None:
+    """The numbers that stand for two lists, or two objects."""
+    if isinstance(one, (Row, Instance)) and isinstance(two, (Row, Instance)) and type(one) is type(two):
+        return Scalar(one.number, True), Scalar(two.number, True)
+    return None
 
 
 def _is_plain_list(value: GrowingList) -> bool:
@@ -666,23 +689,32 @@ def _is_first_filled(one: GrowingList, two: GrowingList) -> bool:
     return (_is_untyped(one) and _is_plain_list(two)) or (_is_plain_list(one) and _is_untyped(two))
 
 
-def _list_of_both(ctx: Context, name: str, d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool]:
+def _list_kind(value: GrowingList) -> Any:
+    return ("list", value.dtype, value.python, value.objects)
+
+
+def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
+    (_, d1, p1, of1), (_, d2, p2, of2) = one, two
     joined = join_dtypes(d1, p1, d2, p2)
-    if joined is None:
-        ctx.must_be_known(Unbound(""), f"`{name}` is a list of {d1} in one iteration and of {d2} in another")
-    return joined
+    if joined is None or of1 is not of2:
+        shown = [d if of is None else of.kind.__name__ for d, of in ((d1, of1), (d2, of2))]
+        problem = f"`{name}` is a list of {shown[0]} in one iteration and of {shown[1]} in another"
+        ctx.must_be_known(Unbound(""), problem)
+    return ("list", *joined, of1)
 
 
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
-    return kind[0] in ("scalar", "array", "dynamic", "items", "list", "fresh")
+    return kind[0] in ("scalar", "array", "dynamic", "items", "list", "table", "fresh", "instance")
 
 
 def _of_its_own(ctx: Context, kind: Any) -> Any:
     """The kind with lists and objects of its own in place of those that one iteration makes."""
     match kind:
         case ("same", GrowingList() as made) if _is_plain_list(made):
-            return ("list", made.dtype, made.python)
+            return _list_kind(made)
+        case ("same", GrowingList() as made) if (shape := carried_lists.shape_of_table(made)) is not None:
+            return ("table", shape)
         case ("object", Object() as made):
             return ("fresh", _of_its_own(ctx, kind_of(ctx, ctx.deref(made))))
         case ("or none", inner):
@@ -746,13 +778,23 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case ("choice", (str() as text,)), ("character",) if len(text) == 1:
             return new
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_plain_list(v1) and _is_plain_list(v2):
-            return ("list", *_list_of_both(ctx, name, v1.dtype, v1.python, v2.dtype, v2.python))
+            return _list_of_both(ctx, name, _list_kind(v1), _list_kind(v2))
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_first_filled(v1, v2):
-            return ("list", *((v1.dtype, v1.python) if v1.dtype else (v2.dtype, v2.python)))
-        case ("list", _, _), ("same", GrowingList() as v2) if _is_untyped(v2):
+            return _list_kind(v1 if v1.dtype else v2)
+        case ("list", _, _, _), ("same", GrowingList() as v2) if _is_untyped(v2):
             return old
-        case ("list", d1, p1), ("same", GrowingList() as v2) if _is_plain_list(v2):
-            return ("list", *_list_of_both(ctx, name, d1, p1, v2.dtype, v2.python))
+        case ("list", _, _, _), ("same", GrowingList() as v2) if _is_plain_list(v2):
+            return _list_of_both(ctx, name, old, _list_kind(v2))
+        case ("table", shape), ("same", GrowingList() as v2) if (
+            _is_untyped(v2) or carried_lists.shape_of_table(v2) == shape
+        ):  # fmt: skip
+            return old
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v1.columns and _is_untyped(v2):
+            return _of_its_own(ctx, old)
+        case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if v2.columns and (
+            _is_untyped(v1) or carried_lists.shape_of_table(v1) == carried_lists.shape_of_table(v2)
+        ):  # fmt: skip
+            return _of_its_own(ctx, new)
         case ("choice", o1), ("choice", o2):
             return ("choice", tuple(dict.fromkeys((*o1, *o2))))
         case ("object", v1), ("object", v2):
@@ -762,6 +804,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return ("fresh", join_kinds(ctx, name, k1, kind_of(ctx, ctx.deref(v2)), value, slot))
         case _:
             pass
+    objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
     ctx.must_be_known(
         Unbound(""),
         f"`{name}` changes its type or shape in the loop: {describe(slot)} before, {describe(value)} after",

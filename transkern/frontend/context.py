@@ -20,8 +20,10 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Instance,
     Kind,
     Object,
+    Pool,
     Row,
     Scalar,
     Seq,
@@ -61,18 +63,21 @@ class NotKnown(CompileError):
     """Something must be known at specialisation: it may be, where a loop is unrolled.
 
     Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
-    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`).
+    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`), or the objects
+    of a class to stand in lists (`pooled`: the class, and the names of its attributes).
     """
 
     wanted: tuple[Site, tuple[str, bool]] | None = None
     table: Site | None = None
     ragged: Site | None = None
     optional: Site | None = None
+    pooled: tuple[type, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
 
     @property
     def begins_anew(self) -> bool:
-        return any(found is not None for found in (self.wanted, self.table, self.ragged, self.optional, self.grows))
+        found = (self.wanted, self.table, self.ragged, self.optional, self.pooled, self.grows)
+        return any(one is not None for one in found)
 
 
 @dataclass
@@ -176,6 +181,7 @@ class Context:
         self.loop_path: tuple[int, ...] = ()  # the loops around, numbered
         self.made_in: dict[str, tuple[int, ...]] = {}  # buffers: the loops around their making
         self.stored_in: dict[str, list[tuple[int, ...]]] = {}  # buffers: the loops around stores into them
+        self.held_in: dict[str, set[str]] = {}  # buffers of lists of arrays: those of the arrays; survives `restore`
         self.appended: set[str] = set()  # buffers of arrays that stand in growing lists
         self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
         self.integers: set[str] = set()  # parameters that are Python's integers
@@ -189,6 +195,9 @@ class Context:
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
         self.optional: set[Site] = set()  # lists that have None among their elements
+        self.pooled: dict[type, tuple[str, ...]] = {}  # classes whose objects stand in lists, and their attributes
+        self.pools: dict[type, Pool] = {}  # these lists
+        self.replacing = ""  # the count of the list where what is put takes the place of an element
         self.lengthened: set[str] = set()  # names of arrays that loops make longer
         self.rooms: set[str] = set()  # buffers of these
 
@@ -288,6 +297,10 @@ class Context:
         """What is in a list, dict or object now; any other value as it is."""
         if isinstance(value, Row):
             return self.opened(value)
+        if isinstance(value, Instance):
+            from transkern.frontend import objects
+
+            return objects.contents(self, value)
         return self.heap[value.token] if isinstance(value, Object) else value
 
     def opened(self, row: Row) -> GrowingList:
@@ -610,6 +623,19 @@ class Context:
         if any(set(self.loop_path) & set(path) - set(made) for path in self.stored_in.get(buffer, [])):
             self._fail_shared(buffer)
         self.appended.add(buffer)
+
+    def note_held(self, buffer: str, base: str) -> None:
+        """The memory of a list gets the elements of an array, which others may see under a name of its own."""
+        self.held_in.setdefault(buffer, set()).add(base)
+
+    def check_held(self, buffer: str) -> None:
+        """The user's code stores into an array that stands in a list, as a copy: nobody may see the original."""
+        for base in sorted(self.held_in.get(buffer, ())):
+            contained = (v for held in self.heap.values() for v in children(held) or ())
+            named = any(isinstance(v, Array) and self._reads(v, base) for v in contained)
+            if named or base not in self.buffers or self.buffers[base].role == "argument" or self._still_read(base):
+                problem = f"a store into an array in a list, which is `{base}`, too"
+                self.fail(problem, f"append a copy: {base}.copy()")
 
     def _fail_shared(self, buffer: str) -> NoReturn:
         error = NotKnown(

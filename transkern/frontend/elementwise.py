@@ -22,6 +22,7 @@ from transkern.frontend.values import (
     Function,
     GrowingList,
     Hashed,
+    Instance,
     Known,
     Object,
     OneOf,
@@ -130,6 +131,8 @@ def describe(value: Value) -> str:
     match value:
         case Object() | Row():
             return "a list, dict or object"
+        case Instance(pool):
+            return f"a {pool.kind.__name__}"
         case Dict():
             return "a dict"
         case Record(kind):
@@ -197,6 +200,8 @@ def as_array(ctx: Context, value: Value) -> Array:
 def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
     ctx.hold(owner)
+    if owner.objects is not None:
+        ctx.fail("an array of objects", "make it of their attributes: np.array([o.x for o in objects])")
     if owner.rows is not None:
         if owner.rows.pool.dtype or owner.rows.pool.columns:
             return _even_rows(ctx, owner, owner.rows)

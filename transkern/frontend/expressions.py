@@ -29,6 +29,7 @@ from transkern.frontend import (
     growing,
     hashed,
     iterating,
+    objects,
     rows,
     sequences,
     special_methods,
@@ -64,6 +65,7 @@ from transkern.frontend.values import (
     Function,
     GrowingList,
     Hashed,
+    Instance,
     Known,
     Maybe,
     Method,
@@ -156,6 +158,8 @@ class Expressions:
         self.last_trips: Expr | None = None  # how often the last loop ran
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
+        # what is in lists, dicts and objects on two paths, until it is joined
+        self.unmerged: dict[int, tuple[Value, Value, list[n.Stmt], list[n.Stmt]]] = {}
         self.handed_out: set[str] = set()  # buffers that results stand in
         ctx.inline = ctx.inline or self.inline
 
@@ -386,6 +390,9 @@ class Expressions:
                     return Scalar(is_none if isinstance(op, ast.Is) else b.logical_not(is_none), True)
                 if isinstance(one, OrNone) and isinstance(two, Static) and two.value is None:
                     return Scalar(one.none if isinstance(op, ast.Is) else b.logical_not(one.none), True)
+            told = objects.same(x, y)
+            if told is not None:
+                return told if isinstance(op, ast.Is) else self._not(told)
             same = _identical(x, y)
             if same is None:
                 ctx.fail("`is` between run-time values", "use ==")
@@ -397,15 +404,15 @@ class Expressions:
                 return made if isinstance(op, ast.In) else self._not(made)
             if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
                 ctx.must_grow(y.token, "`in` a dict with a key that is known at run time only")
-            found = iterating.contains(ctx, ctx.deref(x), ctx.deref(y))
+            found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
         made = special_methods.compared(ctx, name, x, y)
         if made is not None:
             return made
-        x, y = ctx.deref(x), ctx.deref(y)
         if isinstance(x, OrNone) or isinstance(y, OrNone):
-            return self._compare_or_none(op, x, y)
+            return self._compare_or_none(op, *(v if isinstance(v, Instance) else ctx.deref(v) for v in (x, y)))
+        x, y = ctx.deref(x), ctx.deref(y)
         if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
             x, y = Seq(x.items), Seq(y.items)
         if isinstance(x, Known) and isinstance(y, Known):
@@ -1079,7 +1086,7 @@ class Expressions:
             self.inline(init.function, [made, *positional], keywords, node)
         elif positional or keywords or kind.__module__ == "builtins":
             ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
-        return made
+        return objects.placed(ctx, made)
 
     def arranged(
         self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
@@ -1089,6 +1096,10 @@ class Expressions:
         ranges = [p for p in positional if isinstance(p, Range) and p.start == b.ZERO and p.step == b.ONE]
         if kind is itertools.product and not keywords and positional and len(ranges) == len(positional):
             return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
+        if kind is itertools.combinations and positional[1:] == [Static(2)] and not keywords:
+            source = ctx.deref(positional[0])
+            if isinstance(source, GrowingList) and source.extent is None:
+                return compose(ctx, "lists", "pairs", [source], {})
         pools = list(positional) if kind is itertools.product else list(positional[:1])
         known: list[list[Value]] = []
         for pool in pools:
@@ -1152,7 +1163,7 @@ class Expressions:
         after = attributes.of_class(ctx, made, "__post_init__")
         if isinstance(after, Bound):
             self.inline(after.function, [made], {}, node)
-        return made
+        return objects.placed(ctx, made)
 
     # --- generators that are used up by a function
 

@@ -17,7 +17,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     select,
 )  # fmt: skip
-from transkern.frontend.indexing import Item, element, is_typed
+from transkern.frontend.indexing import element, is_typed
 from transkern.frontend.trips import bound_of, trip_count
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
@@ -25,6 +25,7 @@ from transkern.frontend.values import (
     Array,
     Concatenation,
     GrowingList,
+    Instance,
     Object,
     OneOf,
     OrNone,
@@ -63,16 +64,16 @@ def new(
     if site in ctx.ragged:
         owner.rows = rows.made(ctx, name, site or ())
     if site in ctx.optional:
-        _make_optional(ctx, owner)
+        make_optional(ctx, owner)
     for item in items:
         append(ctx, owner, item)
     return owner
 
 
-def _make_optional(ctx: Context, owner: GrowingList) -> None:
+def make_optional(ctx: Context, owner: GrowingList) -> None:
     """Makes an empty list one that may have None in it."""
     flags, _ = _columns(ctx, owner, Seq((Static(True), Static(None)), OPTIONAL))
-    _list_type(ctx, flags, "bool", (), True)
+    list_type(ctx, flags, "bool", (), True)
     ctx.buffers[flags.buffer] = without_range(ctx.buffers[flags.buffer])
 
 
@@ -88,7 +89,7 @@ def nothings(ctx: Context, extent: Expr) -> GrowingList:
     return made
 
 
-def _put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
+def put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     """None, or a value, as the element at a position."""
     if owner.row_of is not None or owner.prefix:
         ctx.fail("None in a list in a list", "take a number that stands for it")
@@ -101,7 +102,7 @@ def _put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> N
     put(ctx, flags, Scalar(b.TRUE, True), at)
     for leaf in held.leaves:  # a place that is there to be read, whatever stands in it
         if leaf.buffer in ctx.buffers:
-            _list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
+            list_type(ctx, leaf, leaf.dtype, leaf.dims, leaf.python)
 
 
 def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
@@ -120,7 +121,7 @@ def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
         forget_behind_none(ctx, column)
 
 
-def _optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
+def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
     """A list has None in it: the translation begins anew, with such a one."""
     error = NotKnown("a list with None in it", "take a number that stands for it", ctx.span, ctx.lines)
     if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.optional:
@@ -128,7 +129,7 @@ def _optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
     raise error
 
 
-def _own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
+def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.prefix and grows:
         rows.wanted(ctx, owner, "a list in a list that changes its length")
@@ -150,7 +151,7 @@ def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     if owner.row_of is not None:
         rows.append(ctx, owner.row_of, value)
         return
-    _own(ctx, owner)
+    must_be_own(ctx, owner)
     put(ctx, owner, value, b.size(owner.count))
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.most is not None:
@@ -211,18 +212,30 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         if shown is not None and not owner.dtype:
             owner.rows = shown  # the very lists: who changes one of them changes it for both
         number = rows.number_of(ctx, owner.rows, value)
-        _list_type(ctx, owner, "index", (), True)
+        list_type(ctx, owner, "index", (), True)
         ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
     if isinstance(value, Object):
+        contents = ctx.deref(value)
+        if isinstance(contents, Record) and not contents.is_tuple:
+            from transkern.frontend import objects
+
+            objects.wanted(ctx, value, f"a {contents.kind.__name__} in a list of run-time length")
         ctx.note_handed(value)
-    value = ctx.deref(value)
+    value = value if isinstance(value, Instance) else ctx.deref(value)
     if owner.row == OPTIONAL:
-        _put_optional(ctx, owner, value, count)
+        put_optional(ctx, owner, value, count)
         return
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
-        _optional_wanted(ctx, owner)
+        optional_wanted(ctx, owner)
+    if isinstance(value, Instance) or owner.objects is not None:
+        from transkern.frontend import objects
+
+        expr = objects.number_of(ctx, owner, value).expr
+        of_integers(ctx, owner)
+        ctx.emit(n.Store(owner.buffer, owner.index(count), expr))
+        return
     if isinstance(value, Record) and value.is_tuple:
         if owner.of not in (None, value.kind) or (owner.of is None and owner.columns):
             ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
@@ -248,21 +261,30 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         array = ctx.compact(array, "row") if array.mask is not None else array
         if array.view:
             ctx.note_append(array.base)
+            ctx.note_held(owner.buffer, array.base)
             owner.shared = owner.shared or ctx.buffers[array.base].role == "argument"
-        _list_type(ctx, owner, array.dtype, array.dims, False)
+        list_type(ctx, owner, array.dtype, array.dims, False)
         index = (*owner.index(count), *(a.var for a in array.axes))
         ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
         return
-    expr, python = _typed(ctx, owner, value)
-    if isinstance(value, Scalar) and value.tag is not None and not owner.untagged and owner.site not in ctx.wanted:
+    expr, python = typed(ctx, owner, value)
+    if _tells_its_type(value) and not owner.untagged and owner.site not in ctx.wanted:
         _begin_anew(ctx, owner, (expr.dtype, python))
-    _list_type(ctx, owner, expr.dtype, (), python)
-    _widen(ctx, owner, expr)
-    _tag(ctx, owner, count, value)
+    list_type(ctx, owner, expr.dtype, (), python)
+    widen(ctx, owner, expr)
+    tag(ctx, owner, count, value)
     ctx.emit(n.Store(owner.buffer, owner.index(count), b.cast(expr, owner.dtype)))
 
 
-def _tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+def _tells_its_type(value: Value) -> bool:
+    """Whether it is known at run time, and is to be seen, of which of several types a number is."""
+    if not isinstance(value, Scalar):
+        return False
+    split = None if value.doubt is None else value.doubt.split
+    return value.tag is not None or (split is not None and split.exact)
+
+
+def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     """Notes of which type a number in a list of several types is."""
     if owner.tags:
         _note_kinds(ctx, owner, value)
@@ -287,7 +309,7 @@ def tag_of(value: Value) -> Expr:
     return Const(doubts.tag_number(kinds[0]) if kinds else 0, "uint8")
 
 
-def _typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
+def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     """A number as an element of a list, which may be known to hold numbers of other types, too; a text is a number of
     the list's texts."""
     texts: tuple[str | None, ...] = ()
@@ -327,7 +349,7 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     dtype, python = wanted or (value.dtype, value.python)
     ctx.note_append(value.buffer)
     owner.row = "list"
-    _list_type(ctx, owner, dtype, (length, *value.dims), python)
+    list_type(ctx, owner, dtype, (length, *value.dims), python)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     index = (*owner.index(count), *(a.var for a in array.axes))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
@@ -350,14 +372,14 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
             if owner.site is not None:
                 column.site = (*owner.site, k)
             if column.site is not None and column.site in ctx.optional:
-                _make_optional(ctx, column)
+                make_optional(ctx, column)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
     if owner.row != value.kind:
         ctx.fail("a list of lists and tuples", "append elements of one type")
     return owner.columns
 
 
-def _widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
+def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
     """What is known of the numbers in the list, after one more."""
     low_high = ctx.range_of(expr)
     buffer = ctx.buffers[owner.buffer]
@@ -368,7 +390,7 @@ def _widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
         ctx.buffers[owner.buffer] = replace(buffer, low=low, high=high)
 
 
-def _list_type(
+def list_type(
     ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool, times: Expr | None = b.ONE
 ) -> None:
     """Room for `times` more elements of a type, wherever the loops around lead."""
@@ -376,10 +398,13 @@ def _list_type(
         times = None  # it has room on both sides, or more than anybody needs
     if times is not None and b.constant(times) is None:
         times = _trips_at_most(ctx, owner, times)
+    around = ctx.trips[owner.depth :]
+    if ctx.replacing == owner.count and owner.count in ctx.bounds:
+        times, around = b.ZERO, []
     trips: Expr | None = times
-    if ctx.trips[owner.depth :]:
+    if around:
         ctx.grown.add(owner.count)
-    for trip in ctx.trips[owner.depth :]:
+    for trip in around:
         if trip is not None and b.constant(trip) is None:
             owner.grown_by = trip
             trip = _trips_at_most(ctx, owner, trip)
@@ -423,7 +448,7 @@ def _list_type(
 
 def of_integers(ctx: Context, owner: GrowingList) -> None:
     """Makes an empty list one of Python's integers."""
-    _list_type(ctx, owner, "index", (), True)
+    list_type(ctx, owner, "index", (), True)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
 
 
@@ -537,7 +562,7 @@ def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
 
 def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.extend``."""
-    _own(ctx, owner)
+    must_be_own(ctx, owner)
     contents = ctx.deref(value)
     if owner.row_of is not None and not isinstance(contents, Static):
         rows.extend(ctx, owner.row_of, contents)
@@ -564,12 +589,13 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         return added
     if owner.columns:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    contents = _of_one_class(ctx, owner, contents)
     array, python = _numbers(ctx, contents)
     is_python = python
     extent = bound_of(ctx, array.dims[0])
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
-    _list_type(ctx, owner, dtype, array.dims[1:], python, extent)
+    list_type(ctx, owner, dtype, array.dims[1:], python, extent)
     buffer = ctx.buffers[owner.buffer]
     ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
     count = b.size(owner.count)
@@ -577,6 +603,18 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
     _tag_many(ctx, owner, contents, array, is_python, index)
     return array.dims[0]
+
+
+def _of_one_class(ctx: Context, owner: GrowingList, more: Value) -> Value:
+    """A list that is put behind another: of objects the numbers, where those of the other are of the same class."""
+    of = more.objects if isinstance(more, GrowingList) else None
+    if of is None and owner.objects is None:
+        return more
+    if of is None or owner.objects not in (None, of) or (owner.objects is None and owner.dtype):
+        ctx.fail("a list whose elements differ in type", "append objects of one class")
+    owner.objects = of
+    assert isinstance(more, GrowingList)
+    return replace(more, objects=None)
 
 
 def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
@@ -588,12 +626,13 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
         return
     if owner.columns:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    value = _of_one_class(ctx, owner, value)
     array, python = _numbers(ctx, value)
     if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
         _begin_anew(ctx, owner, (array.dtype, python))
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
-    _list_type(ctx, owner, dtype, array.dims[1:], python)
+    list_type(ctx, owner, dtype, array.dims[1:], python)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     index = (b.add(at, array.axes[0].var), *(a.var for a in array.axes[1:]))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
@@ -653,7 +692,7 @@ def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
     """The elements of an array in the memory of a new list, or of one of its columns."""
     owner.depth = len(ctx.trips)
     ctx.bounds[owner.count] = b.ZERO
-    _list_type(ctx, owner, array.dtype, array.dims[1:], python, bound_of(ctx, array.dims[0]))
+    list_type(ctx, owner, array.dtype, array.dims[1:], python, bound_of(ctx, array.dims[0]))
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     ctx.emit(n.Write(owner.buffer, array.axes, tuple(a.var for a in array.axes), array.body))
 
@@ -661,9 +700,9 @@ def _hold(ctx: Context, owner: GrowingList, array: Array, python: bool) -> None:
 def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) -> GrowingList:
     """A new list of `part` of the elements, which `part` takes of each column."""
     if not owner.columns:
-        array, python = _numbers(ctx, replace(owner, rows=None, options=()))
+        array, python = _numbers(ctx, replace(owner, rows=None, options=(), objects=None))
         made = list_of(ctx, part(array), python)
-        made.rows, made.options = owner.rows, owner.options
+        made.rows, made.options, made.objects = owner.rows, owner.options, owner.objects
         if owner.tags in ctx.buffers:
             kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
             tags = n.Buffer(ctx.fresh(f"{made.buffer}_types"), "uint8", ctx.buffers[made.buffer].dims)
@@ -708,7 +747,7 @@ def of_columns(ctx: Context, columns: Sequence[GrowingList], row: str, length: E
 
 def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
-    _own(ctx, owner, grows=False)
+    must_be_own(ctx, owner, grows=False)
     if not owner.dtype and not owner.columns:
         return
     last = b.sub(owner.length, b.ONE)
@@ -727,7 +766,7 @@ def reverse(ctx: Context, owner: GrowingList) -> None:
 def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
     """As many numbers as the list has, into it."""
     untag(ctx, owner)
-    _own(ctx, owner, grows=False)
+    must_be_own(ctx, owner, grows=False)
     ctx.note_store(owner.buffer)
     index = owner.index(array.axes[0].var)
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
@@ -735,7 +774,7 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
 
 def put_back(ctx: Context, owner: GrowingList, made: GrowingList) -> None:
     """The elements of another list of the same length, in the place of those of a list."""
-    _own(ctx, owner, grows=False)
+    must_be_own(ctx, owner, grows=False)
     ctx.note_store(owner.buffer)
     if owner.columns:
         for mine, its in zip(owner.columns, made.columns, strict=True):
@@ -775,7 +814,7 @@ def each(ctx: Context, owner: GrowingList, change: Callable[[GrowingList], None]
 
 
 def clear(ctx: Context, owner: GrowingList) -> None:
-    _own(ctx, owner)
+    must_be_own(ctx, owner)
     _set_length(ctx, owner, b.ZERO)
 
 
@@ -787,7 +826,7 @@ def _set_length(ctx: Context, owner: GrowingList, length: Expr) -> None:
 
 def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
     """``list.pop``: the last element, or one further in front, behind which the others move up."""
-    _own(ctx, owner)
+    must_be_own(ctx, owner)
     count = b.size(owner.count)
     kind = "an empty deque" if owner.is_queue else "empty list"
     ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", f"pop from {kind}")
@@ -799,7 +838,7 @@ def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
         _set_length(ctx, owner, last)
         return value
     _not_queue(ctx, owner, "pop")
-    at = _position(ctx, owner, position, "pop index out of range")
+    at = position_in(ctx, owner, position, "pop index out of range")
     value = held(ctx, element(ctx, owner, at))
 
     def move(column: GrowingList) -> None:
@@ -822,8 +861,9 @@ def _not_queue(ctx: Context, owner: GrowingList, name: str) -> None:
 def held(ctx: Context, value: Value) -> Value:
     """`value` now, as the list that it is in is about to change."""
     match value:
-        case Scalar(expr, python, tag):
-            return Scalar(ctx.let(expr, "popped"), python, None if tag is None else ctx.let(tag, "popped type"))
+        case Scalar(expr, python, tag, doubt):
+            kept = None if tag is None else ctx.let(tag, "popped type")
+            return Scalar(ctx.let(expr, "popped"), python, kept, doubts.named(ctx, doubt, "popped"))
         case OneOf(index, options):
             return OneOf(ctx.let(index, "popped"), options)
         case Seq(items, kind):
@@ -832,13 +872,15 @@ def held(ctx: Context, value: Value) -> Value:
             return OrNone(held(ctx, inner), ctx.let(none, "popped is None"))
         case Array():
             return ctx.define(replace(value, view=False), "popped")
+        case Instance(pool, number):
+            return Instance(pool, ctx.let(number, "popped"))
         case GrowingList() if value.prefix:
             return list_of(ctx, list_array(ctx, value), value.python)
         case _:
             return value
 
 
-def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -> Expr:
+def position_in(ctx: Context, owner: GrowingList, position: Value, message: str) -> Expr:
     count = owner.length
     at = ctx.let(b.as_index(scalar_expr(ctx, position)), "at")
     inside = b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count)))
@@ -848,7 +890,7 @@ def _position(ctx: Context, owner: GrowingList, position: Value, message: str) -
 
 def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> None:
     """``list.insert``: put behind the others, the element changes places with those from `position` on."""
-    _own(ctx, owner)
+    must_be_own(ctx, owner)
     _not_queue(ctx, owner, "insert")
     count = owner.length
     at = b.as_index(scalar_expr(ctx, position))
@@ -871,138 +913,3 @@ def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> N
             ctx.emit(n.Store(column.buffer, column.index(place), new))
 
     each(ctx, here, move)
-
-
-def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
-    """``list[k] = value``."""
-    _own(ctx, owner, grows=False)
-    given, value = value, ctx.deref(value)
-    if len(items) != 1 or isinstance(items[0], Range):
-        ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
-    ctx.note_store(owner.buffer)
-    at = _position(ctx, owner, ctx.deref(items[0]), "list assignment index out of range")
-    if owner.rows is not None:
-        ctx.emit(n.Store(owner.buffer, owner.index(at), rows.number_of(ctx, owner.rows, given)))
-        return
-    if owner.row == OPTIONAL:
-        for leaf in owner.leaves:
-            ctx.note_store(leaf.buffer)
-        _put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
-        return
-    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
-        _optional_wanted(ctx, owner)
-    if owner.row and owner.dims:
-        _store_row(ctx, owner, at, value)
-        return
-    if owner.dims and not owner.row and isinstance(value, (Array, Concatenation)):
-        _store_array(ctx, owner, at, as_array(ctx, value))
-        return
-    if owner.columns or owner.dims or isinstance(value, (Seq, GrowingList)):
-        if isinstance(value, Record) and value.kind is owner.of:
-            value = Seq(value.items)
-        if isinstance(value, Seq) and _fits(ctx, owner, value):
-            _store_columns(ctx, owner, at, value)
-            return
-        ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
-    _store_number(ctx, owner, at, value)
-
-
-def _names_of(ctx: Context, shows: Callable[[Value], bool]) -> list[str]:
-    """Names that may still be read and whose values are of some kind."""
-    return [
-        name for frame in ctx.frames for name, v in frame.items()
-        if shows(v) and (frame is not ctx.frames[-1] or ctx.live_here is None or name in ctx.live_here)
-    ]  # fmt: skip
-
-
-def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> None:
-    """An array takes the place of one in a list: its elements do, as long as no name stands for the one before."""
-    others = _names_of(ctx, lambda v: isinstance(v, Array) and v.view and v.base == owner.buffer)
-    if others or owner.shared:
-        problem = "an array in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
-        ctx.fail(problem, "use an array with one dimension more")
-    array = ctx.compact(array, "row") if array.mask is not None else array
-    same = len(array.dims) == len(owner.dims) and all(
-        one == two or ctx.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
-    )
-    if not same or array.dtype != owner.dtype:
-        ctx.fail("a list whose elements differ in type", "store arrays of one dtype and shape")
-    if array.view:
-        ctx.note_append(array.base)
-    new = ctx.define(replace(array, view=False), "item")
-    index = (*owner.index(at), *(a.var for a in new.axes))
-    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
-    ctx.emit(n.Write(owner.buffer, new.axes, index, new.body))
-
-
-def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    expr, python = _typed(ctx, owner, value)
-    if (expr.dtype, python) != (owner.dtype, owner.python):
-        mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
-    _widen(ctx, owner, expr)
-    _tag(ctx, owner, at, value)
-    ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
-
-
-def _fits(ctx: Context, owner: GrowingList, value: Value) -> bool:
-    """Whether a value is a tuple like those in a list."""
-    value = ctx.deref(value)
-    if not owner.columns:
-        return is_number(value) or isinstance(value, Scalar)
-    same = isinstance(value, Seq) and value.kind == owner.row and len(value.items) == len(owner.columns)
-    return same and all(_fits(ctx, c, i) for c, i in zip(owner.columns, value.items, strict=True))  # type: ignore
-
-
-def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    value = ctx.deref(value)
-    if not owner.columns:
-        _store_number(ctx, owner, at, value)
-        return
-    assert isinstance(value, Seq)
-    for column, item in zip(owner.columns, value.items, strict=True):
-        _store_columns(ctx, column, at, item)
-
-
-def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
-    value = as_list(ctx, value) if isinstance(value, Seq) else value
-    if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
-        ctx.fail(f"a store of {describe(value)} into a list of lists", "use an array with two dimensions")
-    others = _names_of(ctx, lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
-    if others or value.extent is None:
-        problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
-        ctx.fail(problem, "use an array with two dimensions")
-    if (value.dtype, value.python) != (owner.dtype, owner.python):
-        mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
-    if not value.prefix:
-        ctx.note_append(value.buffer)
-    same = b.compare("equal", value.extent, owner.dims[0])
-    if same == b.FALSE or (same != b.TRUE and not ctx.assume_equal(value.extent, owner.dims[0])):
-        ctx.fail("a list of lists of different lengths", "use an array with two dimensions")
-    array = ctx.define(replace(list_array(ctx, value), view=False), "row")
-    index = (*owner.prefix, at, *(a.var for a in array.axes))
-    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
-
-
-def carried(ctx: Context, name: str, dtype: str, python: bool, initial: Value | None) -> GrowingList:
-    """A list that a loop binds anew, with what it holds before the first iteration."""
-    owner = new(ctx, name)
-    _list_type(ctx, owner, dtype, (), python, None)
-    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
-    if isinstance(initial, GrowingList):
-        assign_all(ctx, [(owner, initial)])
-    return owner
-
-
-def assign_all(ctx: Context, pairs: Sequence[tuple[GrowingList, GrowingList]]) -> None:
-    """Lists take the elements of others, all at once."""
-    found = []
-    for owner, value in pairs:
-        array = list_array(ctx, value)
-        if len(pairs) > 1:
-            array = ctx.define(replace(array, view=False), owner.buffer)
-        found.append((owner, array, ctx.let(value.length, "length")))
-    for owner, array, length in found:
-        index = owner.index(array.axes[0].var)
-        ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
-        ctx.emit(n.Assign(owner.count, length))

@@ -28,7 +28,9 @@ from transkern.frontend.values import (
     Dict,
     GrowingList,
     Hashed,
+    Instance,
     Known,
+    Object,
     OneOf,
     OrNone,
     Range,
@@ -238,6 +240,12 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             if all(len(o) == 1 for o in options):
                 return characters.chosen(ctx, options, at.expr)
             return OneOf(ctx.let(at.expr, "choice"), options)
+        case Scalar() if elements and all(isinstance(e, Instance) for e in elements):
+            return _chosen_object(ctx, elements, kind, item)
+        case Scalar() if elements and all(isinstance(e, Object) and isinstance(ctx.deref(e), Record) for e in elements):
+            from transkern.frontend import objects
+
+            objects.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
             return found
         case Scalar():
@@ -262,6 +270,15 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
     ctx.guard(b.TRUE if inside and below else condition, "IndexError", f"{kind} index out of range")
     where = at if inside else b.wrap_index(at, size)
     return Scalar(select(where, [scalar_expr(ctx, e) for e in elements]), types.pop()[1])
+
+
+def _chosen_object(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:
+    """One of several objects at a run-time position."""
+    found = [e for e in elements if isinstance(e, Instance)]
+    if any(e.pool is not found[0].pool for e in found):
+        ctx.must_be_known(item, f"a {kind} of objects of several classes subscripted with a run-time number")
+    at = _chosen(ctx, tuple(Scalar(e.number, True) for e in found), kind, item)
+    return Instance(found[0].pool, ctx.let(scalar_expr(ctx, at), "number"))
 
 
 def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Value | None:
@@ -345,6 +362,8 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
         return array_of(ctx, owner.rows, ctx.let(loaded, "number"))
     if owner.rows is not None:
         return Row(owner.rows, ctx.let(loaded, "number"))
+    if owner.objects is not None:
+        return Instance(owner.objects, ctx.let(loaded, "number"))
     if owner.options:
         return OneOf(ctx.let(loaded, "choice"), owner.options)
     number = b.cast(loaded, "index") if owner.dtype == "index" else loaded
@@ -375,6 +394,10 @@ def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
 def as_item(ctx: Context, item: Item) -> Item:
     """Lists and such in a subscript are arrays."""
     item = ctx.deref(item)
+    if isinstance(item, OrNone):
+        text = "a subscript that is None, where it may be a number as well: it would add an axis, and is not compiled"
+        ctx.guard(b.logical_not(item.none), "RuntimeError", text)
+        item = item.value
     match item:
         case GrowingList():
             array = list_array(ctx, item)

@@ -213,6 +213,11 @@ def _is_one(ctx: Context, value: Value) -> bool:
     return isinstance(ctx.deref(value), (Scalar, Array)) or is_number(value)
 
 
+def _is_of_others(owner: GrowingList) -> bool:
+    """Whether a list holds anything but numbers, or arrays of them."""
+    return bool(owner.columns or owner.row or owner.rows or owner.objects)
+
+
 def contains(ctx: Context, value: Value, container: Value) -> Value:
     """``value in container``."""
     if isinstance(value, Char):
@@ -247,7 +252,7 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return Static(value.value in v)
         case GrowingList() if not is_typed(ctx, container):
             return Static(False)
-        case GrowingList() if container.columns or container.row or container.rows or not _is_one(ctx, value):
+        case GrowingList() if _is_of_others(container) or not _is_one(ctx, value):
             return compose(ctx, "lists", "contains", [container, value], {})
         case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):
             array = as_array(ctx, container)

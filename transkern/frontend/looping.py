@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from transkern.frontend import iterating
+from transkern.frontend import iterating, objects
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Catch, MustGrow, NotKnown, Shared, Terminated
@@ -240,7 +240,8 @@ class Loops(Branches):
             if catches:
                 raise
             # what must be known in the body is known where each iteration is translated by itself
-            if count is None and error.begins_anew and error.grows is None:
+            many = count is None or (count > _FEW and error.pooled is not None)
+            if many and error.begins_anew and error.grows is None:
                 raise
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 try:
@@ -399,6 +400,9 @@ class Loops(Branches):
             ctx.restore(saved)
             ctx.deferred = None
         else:
+            inner = (k for kind in state.touched.values() for k in (kind[2] if kind[0] == "items" else (kind,)))
+            kinds = (*inner, *state.kinds.values())
+            objects.wanted_among(ctx, kinds, "objects that a loop hands on from iteration to iteration")
             ctx.fail("the types of this loop's variables do not settle", "", node)
         ctx.loop_path = outer_path
         if ctx.deferred is not None and not ctx.trips:

@@ -157,6 +157,8 @@ def _growing_method(
         case "copy":
             return growing.copied(ctx, owner)
         case "index" | "count" | "remove" if len(args) == 1 and (owner.row or not owner.dims):
+            if name == "index" and owner.objects is not None:
+                name = "index_of_object"
             return compose(ctx, "lists", name, [owner, args[0]], {})
         case _:
             return None

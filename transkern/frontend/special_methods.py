@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from transkern.frontend.context import Context
 from transkern.frontend.source import live_function
-from transkern.frontend.values import Array, Bound, Concatenation, Record, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, Bound, Concatenation, Instance, OrNone, Record, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 
 _BINARY = {
@@ -125,9 +125,13 @@ def compared(ctx: Context, op: str, x: Value, y: Value) -> Value | None:
             return Static(not holds.value)
         assert isinstance(holds, Scalar)
         return Scalar(b.logical_not(holds.expr), True)
-    if op != "equal" or not all(_by_identity(ctx, v) for v in (x, y)):
+    held = [v.value if isinstance(v, OrNone) and isinstance(v.value, Instance) else v for v in (x, y)]
+    if op != "equal" or not all(_by_identity(ctx, v) for v in held):
         return None
-    return Static(x == y)
+    from transkern.frontend import objects
+
+    told = objects.same(x, y)
+    return Static(x == y) if told is None else told
 
 
 def _by_identity(ctx: Context, value: Value) -> bool:

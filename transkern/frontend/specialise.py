@@ -11,6 +11,7 @@ import numpy as np
 
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import growing as growing_lists
+from transkern.frontend import objects
 from transkern.frontend.context import Change, Context, Held, MustGrow, NotKnown, Site
 from transkern.frontend.source import from_object, span_of
 from transkern.frontend.translate import Translator
@@ -59,12 +60,13 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
     ragged: set[Site] = set()
     optional: set[Site] = set()
     lengthened: set[str] = set()
+    pooled: dict[type, tuple[str, ...]] = {}
     held = Held()
     changes: list[Change] = []
     while True:
         held.told.clear()
         try:
-            lists = growing, wanted, tables, ragged, optional, lengthened, held
+            lists = growing, wanted, tables, ragged, optional, pooled, lengthened, held
             program, found = _translate(function, types, lists, changes)
         except NotKnown as problem:
             if problem.wanted is not None:
@@ -75,6 +77,8 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
                 ragged.add(problem.ragged)
             elif problem.optional is not None and problem.optional not in optional:
                 optional.add(problem.optional)
+            elif problem.pooled is not None and problem.pooled[0] not in pooled:
+                pooled[problem.pooled[0]] = problem.pooled[1]
             elif problem.grows is not None and problem.grows not in lengthened:
                 lengthened.add(problem.grows)
             else:
@@ -92,12 +96,15 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
 
 def _translate(
     function: Function, types: Sequence[ArgType],
-    lists: tuple[set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], set[str], Held],
+    lists: tuple[
+        set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[type, tuple[str, ...]], set[str],
+        Held,
+    ],
     changes: list[Change],
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
-    ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.lengthened, ctx.held = lists
+    ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.held = lists
     ctx.changes = list(changes)
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
@@ -111,6 +118,7 @@ def _translate(
     for name, kind in zip(names, types, strict=True):
         env[name] = argument(ctx, params, name, kind)
     ctx.taken |= ctx.sizes
+    ctx.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.pooled.items()}
     translator = Translator(ctx, scope, node, env, inlined=False)
     if isinstance(node, ast.Lambda):
         ctx.frames.append(env)

@@ -47,6 +47,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         number = storable(ctx, value, scalar_expr(ctx, value), base.dtype, False)  # before positions are looked at
     plan = place(ctx, base, items)
     ctx.note_store(base.base)
+    ctx.check_held(base.base)
     if base.identity or ctx.buffers[base.base].role == "argument":
         ctx.written.add(base.base)
         ctx.in_place.setdefault(base.base, casting is not None)

@@ -261,6 +261,7 @@ class GrowingList:
     of: type | None = None  # the class of its elements, where they are named tuples
     rows: Rows | None = None  # its elements are lists of their own lengths: these, by their numbers
     row_of: Row | None = None  # the list of this moment that a row is
+    objects: Pool | None = None  # its elements are objects: these, by their numbers
 
     @property
     def length(self) -> Expr:
@@ -319,6 +320,26 @@ class Row:
     """A reference to the list of a number among `rows`; what is in it, `Context.deref` says."""
 
     rows: Rows
+    number: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Pool:
+    """The objects of a class that lists of run-time length hold: in the columns of `owner`, one for each attribute."""
+
+    kind: type
+    names: tuple[str, ...]
+    owner: GrowingList
+
+    def column(self, name: str) -> GrowingList:
+        return self.owner.columns[self.names.index(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A reference to the object of a number in a pool; what is in it, `Context.deref` says."""
+
+    pool: Pool
     number: Expr
 
 
@@ -413,9 +434,9 @@ class Trips:
 
 
 Value: TypeAlias = (
-    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Range | Concatenation
-    | Function | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe | Generator | Trips
-    | Unbound
+    Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
+    | Concatenation | Function | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe
+    | Generator | Trips | Unbound
 )  # fmt: skip
 
 

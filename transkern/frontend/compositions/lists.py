@@ -23,6 +23,14 @@ def index(values: Any, wanted: Any) -> Any:
     return at
 
 
+def index_of_object(values: Any, wanted: Any) -> Any:
+    """The same of objects, whose texts have addresses in them."""
+    at = _first(values, wanted)
+    if at < 0:
+        raise ValueError("the object is not in list")
+    return at
+
+
 def count(values: Any, wanted: Any) -> Any:
     found = 0
     for i in range(len(values)):
@@ -96,6 +104,15 @@ def reduced_from_first(function: Any, values: Any) -> Any:
     for value in values[1:]:
         result = function(result, value)
     return result
+
+
+def pairs(items: Any) -> Any:
+    """``list(itertools.combinations(items, 2))``."""
+    found = []
+    for i in range(len(items)):
+        for j in range(i + 1, len(items)):
+            found.append((items[i], items[j]))
+    return found
 
 
 def keys_of(items: Any, key: Any) -> Any:

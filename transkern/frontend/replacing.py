@@ -1,0 +1,162 @@
+"""Stores into lists of run-time length: what takes the place of an element that a list has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transkern.frontend import growing, rows
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, describe, is_number, list_array
+from transkern.frontend.indexing import Item
+from transkern.frontend.values import (
+    OPTIONAL,
+    Array,
+    Concatenation,
+    GrowingList,
+    Instance,
+    OrNone,
+    Range,
+    Record,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
+
+
+def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
+    """``list[k] = value``."""
+    growing.must_be_own(ctx, owner, grows=False)
+    if len(items) != 1 or isinstance(items[0], Range):
+        ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
+    at = growing.position_in(ctx, owner, ctx.deref(items[0]), "list assignment index out of range")
+    put_at(ctx, owner, at, value)
+
+
+def put_at(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    """A value in the place of the one at a position that a list has."""
+    outer, ctx.replacing = ctx.replacing, owner.count
+    try:
+        _replace(ctx, owner, at, value)
+    finally:
+        ctx.replacing = outer
+
+
+def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    ctx.note_store(owner.buffer)
+    given = value
+    if not isinstance(value, Instance) and not isinstance(ctx.deref(value), Record):
+        value = ctx.deref(value)
+    elif owner.row != OPTIONAL:
+        growing.put(ctx, owner, value, at)
+        return
+    if owner.objects is not None and value != Static(None) and not isinstance(value, OrNone):
+        ctx.fail(f"{describe(value)} in a list of objects", "store objects of one class")
+    if owner.rows is not None:
+        ctx.emit(n.Store(owner.buffer, owner.index(at), rows.number_of(ctx, owner.rows, given)))
+        return
+    if owner.row == OPTIONAL:
+        for leaf in owner.leaves:
+            ctx.note_store(leaf.buffer)
+        growing.put_optional(ctx, owner, given if isinstance(given, Row) else value, at)
+        return
+    if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
+        growing.optional_wanted(ctx, owner)
+    if owner.row and owner.dims:
+        _store_row(ctx, owner, at, value)
+        return
+    if owner.dims and not owner.row and isinstance(value, (Array, Concatenation)):
+        _store_array(ctx, owner, at, as_array(ctx, value))
+        return
+    if owner.columns or owner.dims or isinstance(value, (Seq, GrowingList)):
+        if isinstance(value, Record) and value.kind is owner.of:
+            value = Seq(value.items)
+        if isinstance(value, Seq) and _fits(ctx, owner, value):
+            _store_columns(ctx, owner, at, value)
+            return
+        ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
+    _store_number(ctx, owner, at, value)
+
+
+def _names_of(ctx: Context, shows: Callable[[Value], bool]) -> list[str]:
+    """Names that may still be read and whose values are of some kind."""
+    return [
+        name for frame in ctx.frames for name, v in frame.items()
+        if shows(v) and (frame is not ctx.frames[-1] or ctx.live_here is None or name in ctx.live_here)
+    ]  # fmt: skip
+
+
+def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> None:
+    """An array takes the place of one in a list: its elements do, as long as no name stands for the one before."""
+    others = _names_of(ctx, lambda v: isinstance(v, Array) and v.view and v.base == owner.buffer)
+    if others:
+        problem = "an array in a list that is replaced by another" + f", while `{others[0]}` is one"
+        ctx.fail(problem, "use an array with one dimension more")
+    array = ctx.compact(array, "row") if array.mask is not None else array
+    same = len(array.dims) == len(owner.dims) and all(
+        one == two or ctx.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
+    )
+    if not same or array.dtype != owner.dtype:
+        ctx.fail("a list whose elements differ in type", "store arrays of one dtype and shape")
+    if array.view:
+        ctx.note_append(array.base)
+        ctx.note_held(owner.buffer, array.base)
+        owner.shared = owner.shared or ctx.buffers[array.base].role == "argument"
+    new = ctx.define(replace(array, view=False), "item")
+    index = (*owner.index(at), *(a.var for a in new.axes))
+    ctx.buffers[owner.buffer] = growing.without_range(ctx.buffers[owner.buffer])
+    ctx.emit(n.Write(owner.buffer, new.axes, index, new.body))
+
+
+def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    expr, python = growing.typed(ctx, owner, value)
+    if (expr.dtype, python) != (owner.dtype, owner.python):
+        growing.mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
+    growing.widen(ctx, owner, expr)
+    growing.tag(ctx, owner, at, value)
+    ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
+
+
+def _fits(ctx: Context, owner: GrowingList, value: Value) -> bool:
+    """Whether a value is a tuple like those in a list."""
+    value = ctx.deref(value)
+    if not owner.columns:
+        return is_number(value) or isinstance(value, Scalar)
+    same = isinstance(value, Seq) and value.kind == owner.row and len(value.items) == len(owner.columns)
+    return same and all(_fits(ctx, c, i) for c, i in zip(owner.columns, value.items, strict=True))  # type: ignore
+
+
+def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    value = ctx.deref(value)
+    if not owner.columns:
+        _store_number(ctx, owner, at, value)
+        return
+    assert isinstance(value, Seq)
+    for column, item in zip(owner.columns, value.items, strict=True):
+        _store_columns(ctx, column, at, item)
+
+
+def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
+    value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
+    if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
+        ctx.fail(f"a store of {describe(value)} into a list of lists", "use an array with two dimensions")
+    others = _names_of(ctx, lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
+    if others or value.extent is None:
+        problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
+        ctx.fail(problem, "use an array with two dimensions")
+    if (value.dtype, value.python) != (owner.dtype, owner.python):
+        growing.mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
+    if not value.prefix:
+        ctx.note_append(value.buffer)
+    same = b.compare("equal", value.extent, owner.dims[0])
+    if same == b.FALSE or (same != b.TRUE and not ctx.assume_equal(value.extent, owner.dims[0])):
+        ctx.fail("a list of lists of different lengths", "use an array with two dimensions")
+    array = ctx.define(replace(list_array(ctx, value), view=False), "row")
+    index = (*owner.prefix, at, *(a.var for a in array.axes))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
