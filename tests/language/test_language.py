@@ -27,6 +27,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     nones_in_lists,
     objects,
     objects_in_lists,
+    places_in_turn,
     random_numbers,
     shared_memory,
     shrinking,

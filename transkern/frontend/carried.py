@@ -12,6 +12,7 @@ from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context, NotKnown
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
+from transkern.frontend.turns import OtherTurns, Turns
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
     Array,
@@ -52,13 +53,14 @@ class LoopState:
     """The names that one run-time loop carries, and the types they have settled to.
 
     `assigned` are the names that the body binds (without the loop's own targets, which `all_assigned` has too); `live`
-    those whose values the next iteration may read, or somebody after the loop.
+    those whose values the next iteration may read, or somebody after the loop. `turns`: the names that need no slots.
     """
 
     def __init__(
         self, owner: Loops, assigned: set[str], before: dict[str, Value], live: frozenset[str],
-        all_assigned: set[str], stored: set[str], runs: Expr | None,
+        all_assigned: set[str], stored: set[str], runs: Expr | None, turns: Turns | None = None,
     ) -> None:  # fmt: skip
+        self.turns = turns
         self.stored = stored
         self.runs = runs  # whether there is a first iteration
         self.conditional: set[str] = set()  # names that need a flag for whether they are bound
@@ -112,6 +114,8 @@ class LoopState:
                 if others and self.stored & {name, *others}:
                     problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
                     owner.ctx.fail(problem, f"begin with a copy: {name} = {min(others)}[:]")
+        if self.turns is not None and self.turns.turn is not None:
+            owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
         self.left, self.rebound, self.kept = {}, set(), set()
         for token, kind in self.touched.items():
@@ -265,11 +269,29 @@ class LoopState:
                 self.never.add(name)
                 self.widened = True
 
+    @property
+    def copies(self) -> int:
+        """How often the body is translated, one iteration behind the other."""
+        return 1 if self.turns is None else self.turns.period
+
+    def turned(self, owner: Loops, count: int) -> None:
+        """The end of one of these iterations."""
+        if self.turns is None:
+            return
+        self.turns.check(count, owner.env)
+        whole = [name for name, slot in self.slots.items() if isinstance(slot, Array) and not self.turns.names]
+        if any(owner.env.get(one) == self.slots[other] for one in whole for other in whole if one != other):
+            raise OtherTurns(None)
+
     def back(self, owner: Loops) -> None:
         """The end of an iteration: the names' values go into their slots."""
         self._sync(owner)
 
     def leave(self, owner: Loops, is_break: bool) -> None:
+        if self.turns is not None:
+            now = self.turns.where_left(owner.env)
+            if now and self.turns.turn is not None:
+                owner.ctx.emit(n.Assign(self.turns.turn.name, b.index(now)))
         self._sync(owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
 

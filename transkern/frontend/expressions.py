@@ -155,6 +155,7 @@ class Expressions:
         self.loops: list[LoopState] = []
         self.decides: Expr | None = None  # the condition between the paths that are being joined
         self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
+        self.apart = 0  # loops behind which the function's rest is being translated more than once
         self.last_trips: Expr | None = None  # how often the last loop ran
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False

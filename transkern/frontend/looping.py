@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import functools
 import pydoc
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transkern.frontend import iterating, objects
@@ -21,6 +23,7 @@ from transkern.frontend.sharing import may_show, stored_before_made
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
 from transkern.frontend.trips import condition_of, stable_parts, trip_bound, trip_count
+from transkern.frontend.turns import OtherTurns, Turns, at_first, leaving_unless, placed, rebinding
 from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Trips, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -32,6 +35,8 @@ _SETTLING = 20  # translations of a loop until the types of what it carries hold
 _PATIENCE = 5.0  # seconds for a loop's iterations one by one
 _PEELS = 3  # iterations of a loop that may stand before it
 _PEELED = "_transkern_peeled"  # on a loop: how many do
+_APART, _SHORT = 3, 500  # loops behind which the function's rest is translated more than once; its nodes
+_MORE = "another trip"  # likewise: whether there is one behind this
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
 
@@ -82,29 +87,33 @@ class Loops(Branches):
             try:
                 ctx.trips[-1] = trip_bound(ctx, condition, state, body)
                 with ctx.block() as inner, ctx.knowing(stable_parts(ctx, condition)):
-                    self.env.update(self.told(test, True))
-                    if not self.block(body):
+                    for k in range(state.copies):
+                        if k and self.block([leaving_unless(test, node)]):
+                            break
+                        self.env.update(self.told(test, True))
+                        if self.block(body):
+                            break
+                        state.turned(self, k + 1)
+                    else:
                         state.back(self)
             finally:
                 ctx.trips.pop()
             return n.While(tuple(head), condition, tuple(inner))
 
-        saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
+        def begin(turns: Turns | None) -> None:
+            self.loop(node, body, trip, (), b.TRUE if forever else None, turns)
+
+        reset = self.resetting()
+        turns = None
         try:
-            self.loop(node, body, trip, (), b.TRUE if forever else None)
+            turns = self.carried(body, set(), begin, reset)
         except _HeadHasEffects:
-            ctx.restore(saved)
-            ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
-            self.env.clear()
-            self.env.update(env)
+            reset()
             self.statement(_tested_inside(node, test, body))
         except (NotKnown, Shared) as error:
             if isinstance(error, NotKnown) and error.begins_anew and error.grows is None:
                 raise
-            ctx.restore(saved)
-            ctx.heap, ctx.trips, ctx.loop_path = heap, trips, path
-            self.env.clear()
-            self.env.update(env)
+            reset()
             if isinstance(error, NotKnown):
                 self.unrolled_while(test, body, error)
                 return
@@ -112,6 +121,21 @@ class Loops(Branches):
             once = Trips((b.ZERO, b.ONE, b.ONE, lambda _: Static(0)))
             rest = ast.copy_location(ast.While(test, list(body), []), node)
             self.first_by_itself(error, node, condition_of(self.test(test)), ast.Name(_ITEM, ast.Store()), once, rest)
+        if turns is not None:
+            self.where_left(node, turns)
+
+    def resetting(self) -> Callable[[], None]:
+        """What goes back to here."""
+        ctx = self.ctx
+        saved, env, heap, trips, path = ctx.snapshot(), dict(self.env), dict(ctx.heap), list(ctx.trips), ctx.loop_path
+
+        def reset() -> None:
+            ctx.restore(saved)
+            ctx.heap, ctx.trips, ctx.loop_path = dict(heap), list(trips), path
+            self.env.clear()
+            self.env.update(env)
+
+        return reset
 
     def first_by_itself(
         self, error: Shared, node: ast.While | ast.For, runs: Expr, target: ast.expr, once: Trips,
@@ -188,44 +212,58 @@ class Loops(Branches):
             try:
                 with ctx.block() as inner:
                     ctx.ranges[axis] = (low, high)
-                    self.assign(target, element(start if b.constant(trips) == 1 else Var(axis)))
-                    if not (self.tried(body, *catches) if catches else self.block(body)):
+                    for k in range(state.copies):
+                        at = b.add(start if b.constant(trips) == 1 else Var(axis), b.mul(step, b.index(k)))
+                        if k and leaves:
+                            self.env[_MORE] = Scalar(b.compare("less" if forwards else "greater", at, stop))
+                            if self.block([leaving_unless(ast.Name(_MORE, ast.Load()), node)]):
+                                break
+                        self.assign(target, element(at))
+                        if self.tried(body, *catches) if catches else self.block(body):
+                            break
+                        state.turned(self, k + 1)
+                    else:
                         state.back(self)
             finally:
                 ctx.trips.pop()
-            return n.Loop(axis, start, stop, step, "sequential", tuple(inner))
+            end = stop if leaves or state.copies == 1 else b.add(start, b.mul(step, whole(state.copies)))
+            return n.Loop(axis, start, end, b.mul(step, b.index(state.copies)), "sequential", tuple(inner))
+
+        forwards, leaves = (b.constant(step) or 1) > 0, has_jumps(body, ast.Break)
+
+        def whole(period: int) -> Expr:
+            """The trips that go together `period` at a time."""
+            return b.sub(trips, b.mod(trips, b.index(period)))
 
         self.last_trips = None
         targets = {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
-        saved, env, heap = ctx.snapshot(), dict(self.env), dict(ctx.heap)
         count = b.constant(trips)
         if count is not None and count <= _FEW and hasattr(node, UNROLLED):
             items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
             names = getattr(node, UNROLLED)
             self.unrolled(target, items, body, names=names if isinstance(names, tuple) else None)
             return
+        reset = self.resetting()
 
         def again(check: Callable[[], None] = lambda: None) -> None:
             """Begin anew, with the iterations one by one."""
             assert count is not None
-            ctx.restore(saved)
-            ctx.heap, ctx.trips, ctx.loop_path = heap, outer_trips, path
-            self.env.clear()
-            self.env.update(env)
+            reset()
             items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
             self.unrolled(target, items, body, check)
 
-        outer_trips, path = list(ctx.trips), ctx.loop_path
+        def begin(turns: Turns | None) -> None:
+            least = b.ONE if leaves or turns is None else b.index(turns.period)
+            self.loop(node, body, trip, targets, b.compare("greater_equal", trips, least), turns)
+
+        turns = None
         try:
-            self.loop(node, body, trip, targets, b.compare("greater", trips, b.ZERO))
+            turns = self.carried(body, targets, begin, reset, not catches and b.constant(step) is not None)
             self.last_trips = trips
         except Shared as error:
             if catches:
                 raise
-            ctx.restore(saved)
-            ctx.heap, ctx.trips, ctx.loop_path = heap, outer_trips, path
-            self.env.clear()
-            self.env.update(env)
+            reset()
             second = b.add(start, step)
             rest, others = copy.copy(node), f"other trips {self.jumps}"
             rest.iter = ast.copy_location(ast.Name(others, ast.Load()), node)
@@ -257,6 +295,15 @@ class Loops(Branches):
                     raise first
 
             again(check)
+        if turns is not None and leaves:
+            self.where_left(node, turns)
+        elif turns is not None:
+            at = b.add(start, b.mul(step, whole(turns.period)))
+            left: list[Trips] = []
+            for _ in range(turns.period - 1):
+                left.append(Trips((at, b.add(at, step), step, element)))
+                at = b.add(at, step)
+            self.trips_left(node, target, body, b.mod(trips, b.index(turns.period)), left, turns)
 
     def tried(
         self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None], told: Sequence[str | None]
@@ -350,18 +397,20 @@ class Loops(Branches):
             raise Terminated
 
     def loop(
-        self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None
-    ) -> None:
+        self, node: ast.While | ast.For, body: Sequence[ast.stmt], trip: Any, targets: Any, runs: Expr | None,
+        turns: Turns | None = None,
+    ) -> None:  # fmt: skip
         """A run-time loop: names that its body assigns become slots; their types are widened until they hold. `runs`
-        says, where it is known, whether there is a first iteration."""
+        says, where it is known, whether there is a first iteration; the names of `turns` need no slots."""
         ctx = self.ctx
         span = span_of(node, self.scope.file)
         assigned = assigned_names(body) | set(targets)
         live, _ = live_names(self.node, node)
         assigned -= self._changed_in_place(body, assigned)
+        assigned -= turns.names if turns is not None else set()
         before, heap = dict(self.env), dict(ctx.heap)
-        self._check_sharing(body, assigned, before)
-        state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs)
+        self._check_sharing(body, {name for name in assigned if name in live or " " in name}, before)
+        state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns)
         ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
         begun, untyped = len(ctx.writes), len(ctx.untyped)
         for _ in range(_SETTLING):
@@ -395,6 +444,7 @@ class Loops(Branches):
             if not state.widened:
                 state.settle()
             if not state.widened:
+                self._check_stored(state, changed)
                 break
             state.widened = False
             ctx.restore(saved)
@@ -415,6 +465,110 @@ class Loops(Branches):
         self.env.clear()
         self.env.update(state.after(self))
         ctx.heap = {**ctx.heap, **heap, **state.objects}
+
+    def carried(
+        self, body: Sequence[ast.stmt], targets: set[str], begin: Callable[[Turns | None], None],
+        reset: Callable[[], None], may_turn: bool = True,
+    ) -> Turns | None:  # fmt: skip
+        """Translates a loop with `begin`: the names that its body binds become slots, but where arrays change places.
+        How they do, then."""
+        turns = at_first(assigned_names(body) - targets, self.env)
+        if turns is None or not may_turn or has_jumps(body, ast.Continue):
+            begin(None)
+            return None
+        shared: Shared | None = None
+        try:
+            begin(Turns(({},)))
+            return None
+        except OtherTurns:
+            pass
+        except Shared as error:
+            shared = error
+        while turns is not None:
+            reset()
+            if turns.period > 1:
+                turns = replace(turns, turn=self.ctx.variable("turn", "index"))
+            try:
+                begin(turns)
+                return turns if turns.period > 1 else None
+            except OtherTurns as found:
+                turns = found.turns
+            except Shared:
+                turns = None
+        reset()
+        if shared is not None:
+            raise shared
+        begin(None)
+        return None
+
+    def where_left(self, node: ast.While | ast.For, turns: Turns) -> None:
+        """After a loop that may be left where its names have changed places."""
+        ways = []
+        for k in range(1, turns.period):
+            statements, given = rebinding(turns, k, f"turn {k}")
+            self.env.update(given)
+            ways.append((b.compare("equal", turns.turn, b.index(k)), statements))  # type: ignore[arg-type]
+        self.one_of(ways, node, turns)
+
+    def trips_left(
+        self, node: ast.For, target: ast.expr, body: Sequence[ast.stmt], left: Expr, items: Sequence[Trips],
+        turns: Turns,
+    ) -> None:  # fmt: skip
+        """The iterations behind those that go several at a time; `left` says how many there are."""
+        ways, rest = [], list[ast.stmt]()
+        for k, item in enumerate(items):
+            self.env[f"trip left {k}"] = item
+            once = ast.For(target, ast.Name(f"trip left {k}", ast.Load()), list(body), [])
+            setattr(once, UNROLLED, True)
+            setattr(once, ORIGIN, getattr(node, ORIGIN, node))
+            rest.append(once)
+            ways.append((b.compare("equal", left, b.index(k + 1)), list(rest)))
+        self.one_of(ways, node, turns)
+
+    def one_of(self, ways: Sequence[tuple[Expr, list[ast.stmt]]], node: ast.While | ast.For, turns: Turns) -> None:
+        """What is done behind a loop, at most one of several things, after which names stand for other arrays: the
+        rest of the function is then translated for each by itself, where it is short; else what they stand for is a
+        copy."""
+        for _, statements in ways:
+            for x in statements:
+                placed(x, node)
+        live = live_names(self.node, node)[1]
+        size = sum(1 for x in ast.walk(self.node) if getattr(x, "lineno", 0) > (node.end_lineno or node.lineno))
+        if live & turns.names and not self.inlined and not self.loops and self.apart < _APART and size < _SHORT:
+            self.each_way(ways)
+            raise Terminated
+        chosen: list[ast.stmt] = []
+        for k, (condition, statements) in reversed(list(enumerate(ways))):
+            self.env[f"way {k}"] = Scalar(condition)
+            chosen = [placed(ast.If(ast.Name(f"way {k}", ast.Load()), statements, chosen), node)]
+        condition, statements = ways[0]
+        then = chosen[0]
+        assert isinstance(then, ast.If)
+        if self.fork(condition, statements, then.orelse, live):
+            raise Terminated
+
+    def each_way(self, ways: Sequence[tuple[Expr, list[ast.stmt]]]) -> None:
+        """Each way to the function's end, and last the one on which nothing is done."""
+        ctx = self.ctx
+        before, heap, held = dict(self.env), dict(ctx.heap), list(self.pending)
+        none = functools.reduce(b.both, (b.logical_not(condition) for condition, _ in ways))
+        self.apart += 1
+        for condition, statements in [*ways, (None, [])]:
+            self.env.clear()
+            self.env.update(before)
+            ctx.heap = dict(heap)
+            with ctx.block() as out, ctx.knowing(stable_parts(ctx, none if condition is None else condition)):
+                done = self.block(statements)
+                while self.pending and not done:
+                    done = self.pending.pop()()
+                if not done:
+                    ctx.emit(n.Return(self.returned(Static(None))))
+            self.pending[:] = held
+            if condition is None:
+                ctx.out.extend(out)
+            else:
+                ctx.emit(n.If(condition, tuple(out)))
+        self.apart -= 1
 
     def _changed_in_place(self, body: Sequence[ast.stmt], assigned: set[str]) -> set[str]:
         """Names of arrays that the body only changes by ``x += …``: that is a store, not an assignment."""
@@ -445,11 +599,17 @@ class Loops(Branches):
             outside = self.ctx.buffers[value.base].role == "argument"
             if touched and (outside or others or value.base in self.ctx.chosen or value.base in self.ctx.begun):
                 whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"
-                into = ", ".join(f"`{s}`" for s in sorted(touched))
-                raise Shared(
-                    f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first",
-                    f"start the loop with a copy: {name} = {name}.copy()", self.ctx.span, self.ctx.lines,
-                )  # fmt: skip
+                raise self._shared(name, ", ".join(f"`{s}`" for s in sorted(touched)), whose)
+
+    def _check_stored(self, state: LoopState, changed: set[str]) -> None:
+        """The same for what is only seen when the body has been translated: a function that is called stores."""
+        for slot, name in state.from_outside.items():
+            if slot in changed and name not in state.never:
+                raise self._shared(name, f"`{name}`", "seen elsewhere")
+
+    def _shared(self, name: str, into: str, whose: str) -> Shared:
+        problem = f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first"
+        return Shared(problem, f"start the loop with a copy: {name} = {name}.copy()", self.ctx.span, self.ctx.lines)
 
 
 def _is_of_sizes(e: Expr) -> bool:

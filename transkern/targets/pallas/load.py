@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.targets.pallas.emit import emit
+from transkern.targets.pallas.emit import emitted
 
 __all__ = ["load"]
 
@@ -23,12 +24,22 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
     results are JAX arrays, followed by the written arguments' new values as the emitted function describes.
     Interpreted unless JAX's default device is a TPU.
     """
-    text = emit(program, narrow)
+    text, jitted = emitted(program, narrow)
     space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}"}
     exec(compile(text, f"<pallas {program.name}>", "exec"), space)
     function = space[program.name]
     written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
     returns = _results(program.body)
+    inner, left = space[jitted], threading.local()
+
+    def noting(*args: Any, **static: Any) -> Any:
+        """What is traced, and by which `return` it was left: two arguments that hold the same are not the same."""
+        out = inner(*args, **static)
+        left.by = next(int(k.removeprefix("result_")) for k in out if k.startswith("result_")) - 1
+        return out
+
+    if len(returns) > 1:
+        space[jitted] = noting
 
     def run(*args: Any) -> Any:
         import jax
@@ -51,9 +62,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             made, new = made
             for p, value in zip(written, new, strict=True):
                 bound[p.name][...] = np.asarray(value)
-        if len(returns) == 1:
-            return _to_numpy(program, returns[0], made, bound)
-        return _to_numpy(program, _fitting(returns, made), made, bound)
+        return _to_numpy(program, returns[left.by if len(returns) > 1 else 0], made, bound)
 
     run.__name__ = program.name
     run.__doc__ = function.__doc__
@@ -72,23 +81,6 @@ def _results(block: Sequence[n.Stmt]) -> list[n.Result]:
     from transkern.ir.traverse import walk
 
     return [s.result for s in walk(block) if isinstance(s, n.Return)] or [n.ConstantResult(None)]
-
-
-def _fitting(returns: list[n.Result], made: Any) -> n.Result:
-    """Which of several returns gave this: they differ in kind, or it does not matter."""
-    for r in returns:
-        match r:
-            case n.ConstantResult(value) if value is made or value == made:
-                return r
-            case n.TupleResult(items) if isinstance(made, (tuple, list, dict)) and len(items) == len(made):
-                return r
-            case n.ArrayResult() | n.ListResult() | n.ViewResult() if hasattr(made, "shape") and made.ndim:
-                return r
-            case n.ScalarResult() if not getattr(made, "ndim", 0):
-                return r
-            case _:
-                pass
-    return returns[-1]
 
 
 def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, Any]) -> Any:

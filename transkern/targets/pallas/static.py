@@ -1,4 +1,5 @@
-"""Sizes that scalar arguments make: JAX must know them when it traces, so such arguments are static.
+"""Sizes that scalar arguments make, and returns that they decide: JAX must know them when it traces, so such arguments
+are static.
 
     let extent.size = n + 1;  alloc a: float64[extent.size]      to      alloc a: float64[n + 1], and n is static
 """
@@ -54,7 +55,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
             static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
             dims.append(found)
         buffers[of] = replace(buffer, dims=tuple(dims))
-    for d in _view_dims(program):
+    for d in [*_view_dims(program), *_asked_before_return(program.body)]:
         found = settled(d)
         if found is not None:
             static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
@@ -127,6 +128,15 @@ def _view_dims(program: n.Program) -> list[Expr]:
                 todo += items
             case _:
                 pass
+    return found
+
+
+def _asked_before_return(block: tuple[n.Stmt, ...]) -> list[Expr]:
+    """The conditions under which the function is left early, not in a loop: JAX has no such jumps."""
+    found = []
+    for s in block:
+        if isinstance(s, n.If) and any(isinstance(x, n.Return) for x in walk((s,))):
+            found += [s.condition, *_asked_before_return(s.then), *_asked_before_return(s.orelse)]
     return found
 
 

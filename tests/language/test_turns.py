@@ -1,0 +1,56 @@
+"""Names that change places in a loop (`places_in_turn`): on all targets, and which array is which afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.language import places_in_turn as p
+from tests.regressions.support import alike
+from transkern import CompileError
+
+A, B, C = p.A, p.B, p.C
+
+
+@pytest.mark.parametrize("target", ["cuda", "pallas"])
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(p.by_a_call, (A, B, 5)), (p.three_in_turn, (A, B, C, 4)), (p.one_loop_after_another, (A, B, 3))],
+)
+def test_other_targets(
+    function: Callable[..., Any], arguments: tuple[Any, ...], target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
+    alike(function, *arguments, target=target)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_the_argument_itself_is_returned(steps: int) -> None:
+    compiled = transkern.compile(p.by_a_call, target="cpu")
+    for function in (compiled, p.by_a_call):
+        u, v = A.copy(), B.copy()
+        assert function(u, v, steps) is (v if steps % 2 else u)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 4])
+def test_arguments_that_overlap(shift: int) -> None:
+    ours, wanted = np.tile(A, 2), np.tile(A, 2)
+    transkern.compile(p.by_a_call, target="cpu")(ours[:7], ours[shift : shift + 7], 3)
+    p.by_a_call(wanted[:7], wanted[shift : shift + 7], 3)
+    np.testing.assert_array_equal(ours, wanted)
+
+
+def test_places_that_a_condition_changes() -> None:
+    def sometimes(u: Any, v: Any, steps: int) -> Any:
+        for t in range(steps):
+            v[:] = u + t
+            if t % 2:
+                u, v = v, u
+        return u
+
+    with pytest.raises(CompileError, match="start the loop with a copy"):
+        transkern.compile(sometimes, target="cpu")(A.copy(), B.copy(), 3)

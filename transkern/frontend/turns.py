@@ -1,0 +1,103 @@
+"""Names of arrays that change places in each iteration of a loop: ``u, v = v, u``, also by way of a third name or of a
+function that gives them back in another order.
+
+Memory of the names' own would not do where the loop stores into arrays that others see. After two iterations (three,
+where three names go round) each name is back, and stands for the array that it began with. So the loop's body is
+translated that often, one behind the other, and nothing is copied. What is left of the iterations comes after the loop;
+where the loop may be left on the way, a variable tells how often the names have changed places.
+
+How they do is not read off the text, but off what the names stand for where the translated body ends.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from transkern.frontend.values import Array, Value
+from transkern.ir.expr import Var
+
+MOST = 4  # iterations after which names are back
+
+
+class OtherTurns(Exception):
+    """The names stand for something else at the end of an iteration than was taken for granted: `turns`, or nothing."""
+
+    def __init__(self, turns: Turns | None) -> None:
+        self.turns = turns
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What the names stand for before the loop (`bound[0]`), after one iteration, and so on until they are back.
+    `turn`: the variable that tells, where the loop is left, after how many they did."""
+
+    bound: tuple[Mapping[str, Value], ...]
+    turn: Var | None = None
+
+    @property
+    def names(self) -> set[str]:
+        return set(self.bound[0])
+
+    @property
+    def period(self) -> int:
+        return len(self.bound)
+
+    def check(self, count: int, env: Mapping[str, Value]) -> None:
+        """Raises OtherTurns where the names do not stand for what they should after `count` iterations."""
+        expected = self.bound[count % self.period]
+        if any(env.get(name) != value for name, value in expected.items()):
+            raise OtherTurns(_seen(self.bound[0], env) if self.period == count == 1 else None)
+
+    def where_left(self, env: Mapping[str, Value]) -> int:
+        """After how many iterations the names stand for what they do now."""
+        for k, bound in enumerate(self.bound):
+            if all(env.get(name) == value for name, value in bound.items()):
+                return k
+        raise OtherTurns(_seen(self.bound[0], env) if self.period == 1 else None)
+
+
+def at_first(names: set[str], before: Mapping[str, Value]) -> Turns | None:
+    """The arrays among `names`, as if each stood for the same after every iteration."""
+    arrays = {k: v for k in sorted(names) if isinstance(v := before.get(k), Array) and v.view and v.mask is None}
+    return Turns((arrays,)) if arrays else None
+
+
+def _seen(before: Mapping[str, Value], now: Mapping[str, Value]) -> Turns | None:
+    """The turns of the names that stand for one of the arrays after an iteration that they stood for before it."""
+    source = {name: next((k for k, v in before.items() if v == now.get(name)), None) for name in before}
+    kept = {name for name, k in source.items() if k is not None}
+    if kept < before.keys():
+        return Turns(({k: before[k] for k in sorted(kept)},)) if kept else None
+    if len(set(source.values())) < len(source):
+        return None
+    bound = [dict(before)]
+    while len(bound) <= MOST:
+        last = {name: bound[-1][k] for name, k in source.items() if k is not None}
+        if last == before:
+            return Turns(tuple(bound))
+        bound.append(last)
+    return None
+
+
+def leaving_unless(test: ast.expr, at: ast.stmt) -> ast.stmt:
+    """``if not test: break``."""
+    return placed(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), at)
+
+
+def placed(made: ast.stmt, at: ast.stmt) -> ast.stmt:
+    """A statement of our own at the place of the user's."""
+    for x in ast.walk(made):
+        if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
+            ast.copy_location(x, at)
+    return made
+
+
+def rebinding(turns: Turns, after: int, prefix: str) -> tuple[list[ast.stmt], dict[str, Value]]:
+    """Statements that bind the names to what they stand for after so many iterations, and the names that they read."""
+    given = {f"{prefix} {name}": value for name, value in turns.bound[after].items()}
+    names: Sequence[str] = sorted(turns.names)
+    return [
+        ast.Assign([ast.Name(k, ast.Store())], ast.Name(f"{prefix} {k}", ast.Load())) for k in names
+    ], given  # fmt: skip
