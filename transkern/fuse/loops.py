@@ -139,7 +139,7 @@ def _is_parallel(s: n.Stmt) -> bool:
     return isinstance(s, n.Compact) or (isinstance(s, n.Loop) and s.kind == "parallel")
 
 
-def _outer_scalars(loop: n.Stmt) -> set[str]:
+def _outer_scalars(loop: n.Stmt) -> frozenset[str]:
     """Scalars that the loop changes and that live longer than an iteration."""
     local = {s.name for s in walk((loop,)) if isinstance(s, (n.Let, n.Accumulator))}
     if isinstance(loop, n.Compact):
@@ -151,9 +151,9 @@ def _conflict(one: n.Stmt, two: n.Stmt) -> bool:
     """Whether the two statements may not change places."""
     w1, w2 = buffers_written(one), buffers_written(two)
     if isinstance(one, n.Alloc):
-        w1 = {one.buffer}
+        w1 = frozenset((one.buffer,))
     if isinstance(two, n.Alloc):
-        w2 = {two.buffer}
+        w2 = frozenset((two.buffer,))
     if w1 & (buffers_used(two) | w2) or buffers_used(one) & w2:
         return True
     s1, s2 = scalars_set(one), scalars_set(two)

@@ -24,6 +24,7 @@ thread computes it needs again, and it stays in its cache.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from transkern.analysis.verdicts import reads_of
@@ -127,7 +128,7 @@ class _Tiling:
             found.append(_Pass(rows, touched))
         return found if sum(len(p.touched) for p in found) > len(found) else []
 
-    def over_rows(self, loop: n.Loop, written: set[str]) -> n.Loop | None:
+    def over_rows(self, loop: n.Loop, written: AbstractSet[str]) -> n.Loop | None:
         """The loop, if it is over rows of what is written; if it stays in one row, a loop over that row around it."""
         first = {index[0] for name, _, index in _accesses(loop) if name in written and index}
         if any(variables_read(e) == {loop.axis} for e in first):
@@ -244,7 +245,7 @@ def _accesses(loop: n.Loop) -> Iterator[tuple[str, bool, tuple[Expr, ...]]]:
 
 
 def _touched(
-    rows: n.Loop, written: set[str], buffers: dict[str, n.Buffer]
+    rows: n.Loop, written: AbstractSet[str], buffers: dict[str, n.Buffer]
 ) -> tuple[tuple[str, bool, int], ...] | None:
     """At which distances from its row a pass touches the arrays that change; None where they are not constant."""
     found: dict[tuple[str, bool, int], None] = {}

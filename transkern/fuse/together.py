@@ -93,10 +93,11 @@ def independent(body: Sequence[n.Stmt]) -> list[list[n.Stmt]]:
     and none decides whether another runs."""
     if any(_leaves(s) for s in body):
         return [list(body)]
-    groups: list[tuple[list[n.Stmt], set[str], set[str]]] = []  # with what they set, and all that they touch
+    # each with what its statements set, and all that they touch
+    groups: list[tuple[list[n.Stmt], frozenset[str], frozenset[str]]] = []
     for s in body:
         own = [x.buffer for x in walk((s,)) if isinstance(x, n.Alloc)]
-        sets = scalars_set(s) | buffers_written(s) | set(own)
+        sets = scalars_set(s) | buffers_written(s) | frozenset(own)
         touches = sets | scalars_used(s) | buffers_used(s)
         members: list[n.Stmt] = []
         for group in [g for g in groups if g[1] & touches or sets & g[2]]:

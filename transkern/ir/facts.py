@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Expr
@@ -50,6 +51,6 @@ def implied(condition: Expr, facts: Iterable[Fact]) -> bool:
     return all(any(terms == t and k >= need for t, k in facts) for terms, need in wanted)
 
 
-def touched(fact: Fact, scalars: set[str], buffers: set[str]) -> bool:
+def touched(fact: Fact, scalars: AbstractSet[str], buffers: AbstractSet[str]) -> bool:
     """Whether a fact speaks of something that changes."""
     return any(variables_read(t) & scalars or buffers_read(t) & buffers for t, _ in fact[0])

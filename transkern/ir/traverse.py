@@ -190,54 +190,53 @@ def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[
             return statement
 
 
-def _remembered(names: Callable[[n.Stmt], set[str]]) -> Callable[[n.Stmt], set[str]]:
-    """The function, which looks at each statement once: statements never change, and passes ask again and again."""
-    known: dict[int, tuple[n.Stmt, set[str]]] = {}
+def _remembered(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt], frozenset[str]]:
+    """`names` of a statement and of those inside it. Each statement is looked at once: statements never change, passes
+    ask again and again, and what a pass leaves inside a statement that it changes is known."""
+    known: dict[int, tuple[n.Stmt, frozenset[str]]] = {}
 
     @functools.wraps(names)
-    def asked(statement: n.Stmt) -> set[str]:
+    def asked(statement: n.Stmt) -> frozenset[str]:
         found = known.get(id(statement))
         if found is None:
+            all_names = set(names(statement))
+            for name in _BLOCKS.get(type(statement), ()):
+                for inner in getattr(statement, name):
+                    all_names |= asked(inner)
             if len(known) >= _REMEMBERED:
                 known.clear()
-            found = known[id(statement)] = statement, names(statement)  # held, so that its id stays its own
-        return set(found[1])
+            found = known[id(statement)] = statement, frozenset(all_names)  # held, so that its id stays its own
+        return found[1]
 
     return asked
 
 
-_REMEMBERED = 4096
+_REMEMBERED = 16384
 """Statements of which is kept what they use."""
 
 
 @_remembered
-def buffers_written(statement: n.Stmt) -> set[str]:
+def buffers_written(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, writes."""
-    found: set[str] = set()
-    for s in walk((statement,)):
-        match s:
-            case n.Define(buffer=buffer) | n.Write(buffer=buffer) | n.Store(buffer=buffer) | n.Scan(buffer=buffer):
-                found.add(buffer)
-            case n.Scatter(buffer=buffer) | n.Scanning(buffer=buffer):
-                found.add(buffer)
-            case n.Filter(outputs=outputs) | n.Compact(outputs=outputs):
-                found.update(outputs)
-            case n.Library(outs=outs):
-                found.update(outs)
-            case _:
-                pass
-    return found
+    match statement:
+        case n.Define(buffer=buffer) | n.Write(buffer=buffer) | n.Store(buffer=buffer) | n.Scan(buffer=buffer):
+            return (buffer,)
+        case n.Scatter(buffer=buffer) | n.Scanning(buffer=buffer):
+            return (buffer,)
+        case n.Filter(outputs=names) | n.Compact(outputs=names) | n.Library(outs=names):
+            return names
+        case _:
+            return ()
 
 
 @_remembered
-def buffers_used(statement: n.Stmt) -> set[str]:
+def buffers_used(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, reads."""
-    found = {e.buffer for e in exprs((statement,)) if isinstance(e, Load)}
-    for s in walk((statement,)):
-        if isinstance(s, n.Library):
-            found.update(s.ins)
-        if isinstance(s, n.Return):
-            found.update(result_buffers(s.result))
+    found = {name for e in own_exprs(statement) for name in buffers_read(e)}
+    if isinstance(statement, n.Library):
+        found.update(statement.ins)
+    if isinstance(statement, n.Return):
+        found.update(result_buffers(statement.result))
     return found
 
 
@@ -252,18 +251,15 @@ def result_buffers(result: n.Result) -> set[str]:
 
 
 @_remembered
-def scalars_set(statement: n.Stmt) -> set[str]:
+def scalars_set(statement: n.Stmt) -> Iterable[str]:
     """The scalar names that the statement, or one inside it, gives a value."""
-    found: set[str] = set()
-    for s in walk((statement,)):
-        match s:
-            case n.Let(name=name) | n.Assign(name=name) | n.Accumulator(name=name) | n.Accumulate(name=name):
-                found.add(name)
-            case n.Compact(count=count) | n.Filter(count=count):
-                found.add(count)
-            case _:
-                pass
-    return found
+    match statement:
+        case n.Let(name=name) | n.Assign(name=name) | n.Accumulator(name=name) | n.Accumulate(name=name):
+            return (name,)
+        case n.Compact(count=count) | n.Filter(count=count):
+            return (count,)
+        case _:
+            return ()
 
 
 def places_named(block: Iterable[n.Stmt]) -> dict[str, Expr]:
@@ -276,12 +272,11 @@ def places_named(block: Iterable[n.Stmt]) -> dict[str, Expr]:
 
 
 @_remembered
-def scalars_used(statement: n.Stmt) -> set[str]:
+def scalars_used(statement: n.Stmt) -> Iterable[str]:
     """The scalar names read in the statement or inside it (axes included)."""
-    found = {e.name for e in exprs((statement,)) if isinstance(e, Var)}
-    for s in walk((statement,)):
-        if isinstance(s, n.Accumulate):
-            found.add(s.name)
-        if isinstance(s, (n.Compact, n.Filter)) and s.append:
-            found.add(s.count)
+    found = {name for e in own_exprs(statement) for name in variables_read(e)}
+    if isinstance(statement, n.Accumulate):
+        found.add(statement.name)
+    if isinstance(statement, (n.Compact, n.Filter)) and statement.append:
+        found.add(statement.count)
     return found

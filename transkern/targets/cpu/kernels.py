@@ -150,7 +150,7 @@ class KernelPrinter:
             if name not in local_lets:
                 self.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
         self.frees = [[]]
-        self.read, self.given = buffers_used(kernel), {v.name for v in scalars}
+        self.read, self.given = set(buffers_used(kernel)), {v.name for v in scalars}
         self.block(kernel.body)
         for v in outputs:
             self.line(f"*{ident(v.name)}_out = {ident(v.name)};")

@@ -9,6 +9,7 @@ belongs to thread ``p % size``, wherever the loop starts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -52,7 +53,7 @@ def _before(one: Access, two: Access) -> bool:
     return gap is not None and gap > 0
 
 
-def anywhere(accesses: Iterable[Access], changed: set[str] | None = None) -> set[Access]:
+def anywhere(accesses: Iterable[Access], changed: AbstractSet[str] | None = None) -> set[Access]:
     """The accesses after the scalars `changed` (any, by default) got new values: subscripts of them say nothing."""
 
     def holds(e: Expr | None) -> bool:
@@ -90,7 +91,7 @@ class Spread:
         return ANY
 
 
-def reads(exprs: Iterable[Expr], written: set[str], owner: Owner) -> set[Access]:
+def reads(exprs: Iterable[Expr], written: AbstractSet[str], owner: Owner) -> set[Access]:
     """The accesses of expressions that `owner` evaluates."""
     loads = (e for top in exprs for e in walk_expr(top) if isinstance(e, Load) and e.buffer in written)
     return {
@@ -99,7 +100,7 @@ def reads(exprs: Iterable[Expr], written: set[str], owner: Owner) -> set[Access]
 
 
 def within(
-    statements: Sequence[n.Stmt], buffers: dict[str, n.Buffer], written: set[str], spread: Spread
+    statements: Sequence[n.Stmt], buffers: dict[str, n.Buffer], written: AbstractSet[str], spread: Spread
 ) -> set[Access]:
     """The accesses of the iterations of a nest."""
     found: set[Access] = set()

@@ -9,6 +9,7 @@ block      one block for all, with the sequential loop inside; the same entry ru
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -162,7 +163,7 @@ class KernelPrinter:
             return False
         return any(is_long(x) and runs_along_rows(x) for x in shared(inner))
 
-    def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: set[str]) -> Expr:
+    def width(self, inner: Sequence[n.Stmt], around: Sequence[n.Loop], bound: AbstractSet[str]) -> Expr:
         """How many elements a row has: the longest loop inside; the launcher does not know what is `bound`."""
         found: Expr = b.ONE
         for s in shared(inner):
