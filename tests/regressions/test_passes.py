@@ -159,9 +159,17 @@ def columns_that_a_condition_skips(x: Any, b: Any) -> None:
         b[1:-1, i] = 1
 
 
+def axis_named_as_a_value_before(a: Any) -> Any:
+    """`name_axes`: a loop variable took the name of a value that stands before the loop."""
+    j = int(a[0, 0]) + 2
+    a *= 2
+    return a, j, j * a
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (axis_named_as_a_value_before, (np.ones((3, 2), np.uint8),)),
         (columns_that_a_condition_skips, (np.arange(7.0), np.zeros((5, 7), np.uint8))),
         (columns_that_a_condition_skips, (-np.arange(7.0), np.zeros((5, 7), np.uint8))),
         (changed_in_a_branch, (np.arange(4.0) - 1, np.ones(4), 1)),

@@ -45,6 +45,8 @@ def _block(statements: tuple[n.Stmt, ...], program: n.Program, outer: frozenset[
                 s = _renamed(s, program, outer)
             here = outer | {s.axis}
         out.append(with_bodies(s, partial(_block, program=program, outer=here)))
+        if isinstance(s, (n.Let, n.Accumulator)):
+            outer |= {s.name}
     return tuple(out)
 
 
