@@ -141,6 +141,8 @@ class Assignments(Results):
     def kept(self, value: Value, name: str) -> Value:
         """`value` as it is kept in a container: what has a place there can be stored into."""
         settled = self.settle(value, name)
+        if isinstance(settled, Concatenation):
+            return self.ctx.evaluated(settled, name)
         if not isinstance(settled, Array) or not settled.axes or (settled.view and settled.mask is None):
             return settled
         made = self.ctx.define(settled, name)

@@ -74,7 +74,12 @@ def _put(ctx: Context, a: Arguments) -> Value:
     target = reshape(ctx, _own(ctx, a, "a"), [Static(-1)])
     if not target.view:
         ctx.fail("`np.put` into an array that is not contiguous", "store with a subscript")
-    at = reshape(ctx, as_array(ctx, a.need("ind")), [Static(-1)])
+    at = ctx.kept(reshape(ctx, as_array(ctx, a.need("ind")), [Static(-1)]))
+    some = b.compare("greater", target.dims[0], b.ZERO)
+    ctx.guard(
+        b.either(b.compare("equal", at.dims[0], b.ZERO), some), "IndexError",
+        "cannot replace elements of an empty array",
+    )
     mode = a.text("mode", "raise")
     if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), target.dims[0], mode), "int64"), view=False)

@@ -371,9 +371,12 @@ class Expressions:
         ctx = self.ctx
         x = self.expr(left)
         result: Value | None = None
-        for op, other in zip(ops, others, strict=True):
+        for k, (op, other) in enumerate(zip(ops, others, strict=True)):
             if isinstance(result, Static) and not result.value:
                 return result
+            if result is not None and not isinstance(other, (ast.Name, ast.Constant)):
+                rest = ast.Compare(ast.Name(ctx.fresh("compared"), ast.Load()), list(ops[k:]), list(others[k:]))
+                return self._decided_or(node, result, x, rest)
             y = self.expr(other)
             with At(ctx, node, self.scope.file):
                 one = self._compare(op, x, y)
@@ -381,6 +384,20 @@ class Expressions:
             x = y
         assert result is not None
         return result
+
+    def _decided_or(self, node: ast.Compare, result: Value, x: Value, rest: ast.Compare) -> Value:
+        """``a < x < f(y)``, whose ``a < x`` is `result`: `rest`, which compares `x`, is evaluated where that holds."""
+        assert isinstance(rest.left, ast.Name)
+        known = ast.Name(self.ctx.fresh("outcome"), ast.Load())
+        names = {known.id: result, rest.left.id: x}
+        self.env.update(names)
+        for made in (known, rest, rest.left):
+            ast.copy_location(made, node)
+        try:
+            return self.chosen(True, [known, rest])
+        finally:
+            for name in names:
+                self.env.pop(name, None)
 
     def _compare(self, op: ast.cmpop, x: Value, y: Value) -> Value:
         ctx = self.ctx

@@ -14,7 +14,7 @@ from transkern.frontend.shaping import constant_int, normal_axis, reshape, trans
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce
 
 
 @handles("numpy.outer", "numpy.linalg.outer", names="a b out")
@@ -36,7 +36,7 @@ def _dot(ctx: Context, a: Arguments) -> Value:
 
 def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
     """``np.dot``: over the last axis of the first and the last but one of the second (`inner`: its last)."""
-    x, y = as_array(ctx, left), as_array(ctx, right)
+    x, y = (ctx.kept(as_array(ctx, v)) for v in (left, right))
     if x.ndim == 0 or y.ndim == 0:
         return apply(ctx, "multiply", [left, right])
     at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
@@ -82,7 +82,7 @@ def _vecdot(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.tensordot", "numpy.linalg.tensordot", names="a b axes")
 def _tensordot(ctx: Context, a: Arguments) -> Value:
-    x, y = a.array("a"), a.array("b")
+    x, y = ctx.kept(a.array("a")), ctx.kept(a.array("b"))
     mine, theirs = _contracted(ctx, a.get("axes") or Static(2), x.ndim)
     if len(mine) != len(theirs):
         ctx.guard(b.FALSE, "ValueError", "shape-mismatch for sum")
@@ -185,7 +185,13 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
         body = Apply("multiply", (body, factor), dtype)
     if summed:
         body = Reduce("any" if dtype == "bool" else "sum", summed, body, dtype, ctx.span)
+    elif dtype.startswith(("float", "complex")) and _is_plain(a.get("optimize")):
+        body = Apply("add", (body, Const(0.0, dtype)), dtype)  # NumPy adds each product to a zero: none is -0.0
     return Scalar(ctx.let(body, "total")) if not kept else ctx.define(Array(kept, body), "product")
+
+
+def _is_plain(optimize: Value | None) -> bool:
+    return optimize is None or (isinstance(optimize, Static) and optimize.value is False)
 
 
 def _subscripts(ctx: Context, text: str, operands: Sequence[Array]) -> tuple[list[str], str]:

@@ -512,7 +512,7 @@ def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> A
             fits = b.either(b.compare("equal", own, wanted), b.compare("equal", own, b.ONE))
             ctx.guard(fits, "ValueError", message, (*value.dims, *dims))
     axes, body = broadcast_to(ctx, value, dims)
-    return Array(axes, body)
+    return Array(axes, body, view=value.view)
 
 
 def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool, dtype: str | None) -> Array:

@@ -34,13 +34,28 @@ from transkern.frontend.values import (
 from transkern.frontend.whole import whole_number
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load
+from transkern.ir.traverse import variables_read
+
+
+def _is_repeated(base: Array) -> bool:
+    """Whether elements show one place in memory, as those of `broadcast_to` and of windows do."""
+    if not isinstance(base.body, Load):
+        return False
+    long = {a.var for a in base.axes if b.constant(a.extent) != 1}
+    together = [{t for t, factor in affine(i)[0].items() if factor == 1} & long for i in base.body.index]
+    return any(len(axes) > 1 for axes in together) or any(a.name not in variables_read(base.body) for a in long)
 
 
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     value = ctx.deref(value)
+    if _is_repeated(base):
+        if casting is not None:
+            ctx.fail("a store into an array that NumPy makes read-only", "store into a copy of it")
+        ctx.guard(b.FALSE, "ValueError", "assignment destination is read-only")
     _check_masks(ctx, base, items)
     number: Expr | None = None
     if any(isinstance(i, Array) and i.ndim and i.dtype != "bool" for i in items) and is_python_number(value):

@@ -266,12 +266,15 @@ def _without_nan(a: Any, value: Any) -> Any:
 def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
+        if a.size == 0 and np.size(np.any(a, axis=axis, keepdims=keepdims)) != 0:
+            raise ValueError("zero-size array to reduction operation fmax which has no identity")
         return np.max(a, axis=axis, out=out, keepdims=keepdims)
-    if a.size == 0:
-        raise ValueError("zero-size array to reduction operation fmax which has no identity")
     nan = np.isnan(a)
+    missing = np.all(nan, axis=axis, keepdims=keepdims)
+    if a.size == 0 and np.size(missing) != 0:
+        raise ValueError("zero-size array to reduction operation fmax which has no identity")
     high = np.max(np.where(nan, np.array(-np.inf, a.dtype), a), axis=axis, keepdims=keepdims)
-    result = np.where(np.all(nan, axis=axis, keepdims=keepdims), np.array(np.nan, a.dtype), high)
+    result = np.where(missing, np.array(np.nan, a.dtype), high)
     if out is None:
         return result[()]
     out[...] = result
@@ -281,12 +284,15 @@ def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
+        if a.size == 0 and np.size(np.any(a, axis=axis, keepdims=keepdims)) != 0:
+            raise ValueError("zero-size array to reduction operation fmin which has no identity")
         return np.min(a, axis=axis, out=out, keepdims=keepdims)
-    if a.size == 0:
-        raise ValueError("zero-size array to reduction operation fmin which has no identity")
     nan = np.isnan(a)
+    missing = np.all(nan, axis=axis, keepdims=keepdims)
+    if a.size == 0 and np.size(missing) != 0:
+        raise ValueError("zero-size array to reduction operation fmin which has no identity")
     low = np.min(np.where(nan, np.array(np.inf, a.dtype), a), axis=axis, keepdims=keepdims)
-    result = np.where(np.all(nan, axis=axis, keepdims=keepdims), np.array(np.nan, a.dtype), low)
+    result = np.where(missing, np.array(np.nan, a.dtype), low)
     if out is None:
         return result[()]
     out[...] = result
@@ -296,7 +302,7 @@ def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind in "fc":
-        if np.any(np.all(np.isnan(a), axis=axis)):
+        if a.size != 0 and np.any(np.all(np.isnan(a), axis=axis)):
             raise ValueError("All-NaN slice encountered")
         a = np.where(np.isnan(a), np.array(-np.inf, a.dtype), a)
     return np.argmax(a, axis=axis, out=out, keepdims=keepdims)
@@ -305,7 +311,7 @@ def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
 def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind in "fc":
-        if np.any(np.all(np.isnan(a), axis=axis)):
+        if a.size != 0 and np.any(np.all(np.isnan(a), axis=axis)):
             raise ValueError("All-NaN slice encountered")
         a = np.where(np.isnan(a), np.array(np.inf, a.dtype), a)
     return np.argmin(a, axis=axis, out=out, keepdims=keepdims)

@@ -1,0 +1,125 @@
+"""What the front end got wrong of array functions, filters and views; found by generated programs (`make fuzz`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+from tests.tools import require
+
+require("cc")
+
+
+def joined_before_a_store(x: Any, y: Any) -> Any:
+    joined = np.concatenate((x[y >= 2], y))
+    held = {"filters": np.concatenate((y[x > 1], x))}
+    y[1] = x[1] = 1
+    grown = np.hstack((x[y < 2],))
+    for i in range(2):
+        y[i] = 5 * y[i]
+    return joined, held, grown
+
+
+def test_filters_that_are_joined_before_a_store() -> None:
+    """What `concatenate` puts together of filters is a copy: later stores do not reach it."""
+    alike(joined_before_a_store, np.array([3, 1, 2, 8, 1]), np.array([2, 2, 5, 0, 1]))
+
+
+def outer_sums(x: Any, y: Any) -> Any:
+    return np.einsum("i,j->ij", x, y), np.einsum("i,i->i", x, y), np.einsum("i->i", x), np.einsum("i,->i", x, 2.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_products_of_einsum_are_no_negative_zeros(dtype: str) -> None:
+    """`einsum` adds each product to a zero, also where nothing is summed."""
+    x = np.array([-0.0, 0.0, -1.0], dtype)
+    alike(outer_sums, x, np.array([0.0, 3.0, -0.0], dtype))
+
+
+def least(x: Any, t: float) -> Any:
+    kept = x[x > t]
+    return np.nanargmin(kept), np.nanargmax(kept)
+
+
+def greatest(x: Any, t: float) -> Any:
+    return np.nanmax(x[x > t])
+
+
+def greatest_of_columns(a: Any) -> Any:
+    return np.nanmax(a, axis=0), np.nanmin(a, axis=0), np.nanargmin(a, axis=0)
+
+
+def test_extremes_without_nan_of_nothing() -> None:
+    x = np.array([2.0, np.nan, 5.0])
+    for t in (1.0, 9.0):
+        alike(least, x, t)
+        alike(greatest, x, t)
+    for shape in ((2, 3), (2, 0), (0, 3)):
+        alike(greatest_of_columns, np.zeros(shape))
+        alike(greatest_of_columns, np.zeros(shape, np.int16))
+
+
+def put_into(x: Any, p: Any) -> Any:
+    np.put(x, p, 7)
+    return x
+
+
+def test_put_into_nothing() -> None:
+    for n, m in ((3, 2), (0, 2), (3, 0), (0, 0)):
+        alike(put_into, np.zeros(n), np.zeros(m, np.int64))
+
+
+def compared_in_a_row(x: Any, k: int, t: float) -> Any:
+    if 1 < t < x[k]:
+        return 1
+    inside = 0 <= k < len(x) and 0 <= t == x[k] != x[k // 2] + 0.5
+    while -1 < k < 2 <= x[k + 1]:
+        k += 1
+    return inside, k, [v for v in x if t < v < x[k] * 2], 0 < t < float(x[k])
+
+
+def test_comparisons_in_a_row() -> None:
+    """``a < b < c[k]``: what comes after a comparison that fails is not evaluated."""
+    x = np.array([3.0, 2.0, 5.0])
+    for k, t in ((9, 0.5), (1, 2.0), (0, 2.5), (-1, 1.0), (0, 7.0), (9, 2.0)):
+        alike(compared_in_a_row, x, k, t)
+
+
+def repeated(x: Any, y: Any) -> Any:
+    rows, (left, right) = np.broadcast_to(x, (2, x.size)), np.broadcast_arrays(x, y[:, None])
+    windows = np.lib.stride_tricks.sliding_window_view(x, 2)
+    x[0] = y[1] = 9
+    return rows, rows + 1, left - right, windows.sum(axis=1)
+
+
+def stored_into_repeated(x: Any) -> Any:
+    rows = np.broadcast_to(x, (2, x.size))
+    rows[0, 0] = 9
+
+
+def stored_into_windows(x: Any) -> Any:
+    np.lib.stride_tricks.sliding_window_view(x, 2)[0, 1] = 9
+
+
+def test_views_that_repeat_elements() -> None:
+    """What `broadcast_to` and `broadcast_arrays` give are views, into which nothing can be stored."""
+    alike(repeated, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0]))
+    alike(stored_into_repeated, np.arange(3.0))
+    alike(stored_into_windows, np.arange(3.0))
+
+
+def products_of_filters(x: Any, y: Any, a: Any) -> Any:
+    kept, others = x[x > 0], y[y > 0]
+    places = np.flatnonzero(x)
+    return np.dot(places[::1], places), np.tensordot(a[x > 0], a, (1, 1)), np.inner(kept, kept), np.dot(kept, others)
+
+
+def test_products_of_filters() -> None:
+    """`dot` and `tensordot` compared what filters choose from, and not what they choose."""
+    x = np.array([0.0, 1.0, 2.0, 0.0, 3.0])
+    a = np.arange(10.0).reshape(5, 2)
+    alike(products_of_filters, x, x[::-1].copy(), a)
+    alike(products_of_filters, x, x - 1, a)
