@@ -22,7 +22,12 @@ import numpy as np
 
 from transkern.errors import TOO_LARGE
 
-_SUMS = ("sum", "mean", "var", "std", "dot", "matmul", "prod", "norm", "trace", "average")
+_PRODUCTS = ("dot", "matmul", "einsum", "inner", "vdot", "tensordot", "convolve", "correlate")
+_SUMS = ("sum", "mean", "var", "std", *_PRODUCTS, "prod", "norm", "trace", "average", "nansum", "nanmean", "trapezoid",
+         "reduce", "reduceat")  # fmt: skip
+_REDUCED = {"np.add": "sum", "np.multiply": "prod", "np.maximum": "max", "np.minimum": "min", "np.fmax": "fmax",
+            "np.fmin": "fmin"}  # fmt: skip
+"""What methods of ufuncs that go over an axis are, as far as rounding and the signs of zeros go."""
 _ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arctan", "cbrt", "log2", "exp2", "sinh",
                "cosh", "arcsinh", "log10", "power", "arctan2", "hypot", "float_power")  # fmt: skip
 _EITHER_ZERO = ("fmax", "fmin")  # of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them
@@ -62,18 +67,19 @@ class TooLong(BaseException):
 
 @contextmanager
 def _limit(seconds: float = 5.0) -> Iterator[None]:
-    """Raises TooLong after some seconds (in a main thread; programs that another made smaller may not end)."""
+    """Raises TooLong after some seconds of the processor (in a main thread; programs that another made smaller may not
+    end)."""
 
     def late(number: int, frame: Any) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Oracle:
@@ -82,6 +88,7 @@ class Oracle:
     def __init__(self, source: str, scans: bool = False, subnormals: bool = True) -> None:
         """`scans`: running sums and extremes may be taken in another order (on a device); `subnormals`: whether the
         target has them (XLA, as a TPU, makes zeros of them)."""
+        self.scans = scans
         self.underflow: Literal["ignore", "warn"] = "ignore" if subnormals else "warn"
         self.plain: dict[str, Any] = {"__name__": "plain"}
         self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
@@ -115,7 +122,7 @@ class Oracle:
         if not self.has_noise or found.fragile:
             return found
         for k in range(_ROUNDS):
-            self.noisy["__noise__"] = _Noise(random.Random(k // 2), turned=k % 2 == 1)
+            self.noisy["__noise__"] = _Noise(random.Random(k // 2), turned=k % 2 == 1, scans=self.scans)
             other = call(self.noisy["f"], make())
             if (type(other.error), str(other.error)) != (type(found.error), str(found.error)):
                 found.fragile = "rounding decides about an exception"
@@ -155,9 +162,9 @@ class _Noisy(ast.NodeTransformer):
 
 
 class _Noise:
-    def __init__(self, rng: random.Random, turned: bool) -> None:
-        """`turned`: what another one with such numbers makes larger becomes smaller."""
-        self.rng, self.turned = rng, turned
+    def __init__(self, rng: random.Random, turned: bool, scans: bool) -> None:
+        """`turned`: what another one with such numbers makes larger becomes smaller; `scans` as of `Oracle`."""
+        self.rng, self.turned, self.scans = rng, turned, scans
 
     def _either(self) -> bool:
         return (self.rng.random() < 0.5) != self.turned
@@ -173,7 +180,12 @@ class _Noise:
         kind = np.asarray(value).dtype
         if kind.kind != "f":
             return value
-        short = name.rpartition(".")[2]
+        owner, _, short = name.rpartition(".")
+        args = tuple(a for a in args if not isinstance(a, str))  # those that say what is to be summed
+        if short in ("reduce", "reduceat"):
+            short = _REDUCED.get(owner, short)
+            if short in _EXTREMES and not self.scans:
+                return value
         if short in _EXTREMES and not _has_both_zeros(np.asarray(args[0], kind)):
             return value
         if short in _EITHER_ZERO + _EXTREMES:
@@ -191,10 +203,10 @@ class _Noise:
             if np.all(x == np.floor(x)) and np.all(np.abs(x) < 60):
                 return value
             return self._off(value, np.abs(value) * np.finfo(kind).eps * _ULPS)
-        if short in ("matmul", "dot") and np.shape(args[0])[-1:] == (1,):  # BLAS makes either zero of -0.0
+        if short in _PRODUCTS and np.shape(args[0])[-1:] == (1,):  # BLAS makes either zero of -0.0
             value = np.where((np.asarray(value) == 0) & self._either(), -np.asarray(value), value)
             return value.astype(kind)[()]
-        if short in ("matmul", "dot"):
+        if short in _PRODUCTS:
             x = np.concatenate([np.ravel(a).astype(np.float64) for a in args[:2]])
             scale = np.max(np.abs(x), initial=0) ** 2 * x.size
         else:
