@@ -50,9 +50,20 @@ def largest_and_filter(y: Any, a: Any) -> Any:
     return np.max(a), y[y > 0], (a * 2).sum()
 
 
+def three_of_each(image: Any) -> Any:
+    """`kernels`: the size of each thread's memory for a list had the name of the list's number of elements."""
+    out = np.empty(image.shape[:2])
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            r, g, b = (float(v) for v in image[i, j])
+            out[i, j] = r - g / b
+    return out
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (three_of_each, (np.arange(36.0).reshape(3, 4, 3) + 1,)),
         (largest_and_filter, (np.arange(40) % 3, np.arange(120).reshape(40, 3))),
         (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),
         (never_an_integer, (np.ones(3, np.int32), np.nan)),

@@ -1,14 +1,19 @@
-"""What compilers of C made of right code."""
+"""What compilers of C made of right code, and names in the code that meant another thing."""
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.regressions.support import alike
+from transkern.targets import cpu
+from transkern.targets.clike import ident
 
 # mypy: disable-error-code="no-untyped-def"
 
@@ -50,3 +55,28 @@ def from_zero(x, k):
 def test_zero_less_an_integer_is_no_negative_zero(dtype: type) -> None:
     """GCC 12 made it a change of sign."""
     alike(from_zero, np.array([0, 1, 0, 1, 0, 0, 1, 0, 0]).astype(dtype), 0)
+
+
+def named_as_the_code_does(x, n):
+    release = reserve = lowest = meet = stream = as_double = leave_core = x[0]
+    waiting = [1]
+    while waiting:  # memory without a bound
+        top = waiting.pop()
+        release += top
+        if top < n:
+            waiting.append(top + 1)
+            waiting.append(2 * top)
+    return release, reserve + lowest, meet * stream, as_double, leave_core
+
+
+def test_names_that_the_emitted_code_has_for_itself() -> None:
+    """`clike`: a variable `release` hid the function that frees a list."""
+    alike(named_as_the_code_does, np.ones(3), 4)
+    for text in (text for module in Path(cpu.__path__[0]).glob("*.py") for text in _texts(module)):
+        for name in re.findall(r"^(?:static|typedef)[^({;=\[]*?(\w+) *[({=\[]", text, re.MULTILINE):
+            assert name[0].isupper() or ident(name) != name, name
+
+
+def _texts(module: Path) -> list[str]:
+    nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+    return [x.value for x in nodes if isinstance(x, ast.Constant) and isinstance(x.value, str) and "\n" in x.value]

@@ -182,8 +182,11 @@ def _is_number(e: Expr) -> bool:
 def ident(name: str) -> str:
     """A name of the IR as a C identifier: sizes are ``x.0`` there, ``x_0`` here."""
     text = printed(name)
-    return f"{text}_" if text in _RESERVED or text.startswith(("py_", "numpy_", "step_")) else text
+    return f"{text}_" if text in _RESERVED or text.startswith(_OWN) else text
 
+
+_OWN = ("py_", "numpy_", "step_", "slice_", "slices_")
+"""How names begin that emitted code makes of others."""
 
 _RESERVED = frozenset(
     [
@@ -335,6 +338,15 @@ _RESERVED = frozenset(
         "Block",
         "keep_it",
         "running_value",
+        "reserve",
+        "release",
+        "lowest",
+        "as_double",
+        "stream",
+        "meet",
+        "meeting",
+        "leave_core",
+        "omp_get_num_threads",
         "blockIdx",
         "blockDim",
         "threadIdx",

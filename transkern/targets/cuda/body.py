@@ -213,7 +213,7 @@ class Body:
             )  # fmt: skip
         number, each = self.slice_number
         self.unit.slices[buffer] = each
-        self.line(f"{TYPES[info.dtype]} *{name} = {name}_all + ({number}) * {name}_size;")
+        self.line(f"{TYPES[info.dtype]} *{name} = slices_{name} + ({number}) * slice_{name};")
 
     # --- loops
 

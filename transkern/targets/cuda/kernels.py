@@ -68,8 +68,8 @@ class KernelPrinter:
         found = dict(self.unit.slices)
         self.unit.slices.clear()
         for name in found:
-            params.append(f"{TYPES[self.program.buffers[name].dtype]} *{ident(name)}_all")
-            params.append(f"const long long {ident(name)}_size")
+            params.append(f"{TYPES[self.program.buffers[name].dtype]} *slices_{ident(name)}")
+            params.append(f"const long long slice_{ident(name)}")
         return found
 
     # --- forms
