@@ -597,6 +597,22 @@ def counts_on_one_side(c: Any, k: int) -> Any:
     return a, last, (q := k * 2) if k > 0 else (q := -1), q
 
 
+def conditions_in_conditions(x: Any, k: int) -> Any:
+    total = 0
+    for i in range(len(x)):
+        if k == 3 or (k == 2 and x[x[i] % 3]) or (x[i] > 1 and not (i and x[-1])):
+            total += x[i]
+        while total > 9 and (k < 2 or x[0]):
+            total -= 3
+    return total
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_conditions_in_conditions(k: int) -> None:
+    """Of `a or (b and c)` only the truth matters in a condition, whatever types the operands have."""
+    alike(conditions_in_conditions, np.arange(5), k)
+
+
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_effects_of_one_side(k: int) -> None:
     """What a side of a conditional expression, or a later operand of `and`, does to objects is done only there."""

@@ -642,7 +642,7 @@ class Expressions:
             before, other = self._held(), list[n.Stmt]()
             with ctx.block() as extra, self.knowing_none(left, is_and):
                 try:
-                    value = self.expr(node)
+                    value = self.test(node) if isinstance(node, ast.BoolOp) else self.expr(node)
                 except Terminated:  # it raises, where it is evaluated
                     if not conditions:
                         ends = True
