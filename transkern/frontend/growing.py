@@ -897,7 +897,7 @@ def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> N
     place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
     append(ctx, owner, value)
     here = owner if owner.row_of is None else ctx.opened(owner.row_of)
-    last = ctx.let(b.sub(here.length, b.ONE), "last")
+    last = b.sub(here.length, b.ONE)
 
     def move(column: GrowingList) -> None:
         axis, *rest = ctx.axes((b.sub(last, place), *column.dims))
