@@ -40,6 +40,22 @@ def test_sizes_of_one_type_share_a_specialisation() -> None:
     assert len(compiled.cache_info().specialisations) == 2
 
 
+def test_arrays_that_loops_make_longer_have_one_specialisation() -> None:
+    """A loop is not written out for each number of its iterations where the array can have room to grow."""
+
+    def path(x: Any, steps: int) -> Any:
+        out = np.zeros((0, len(x)))
+        for k in range(steps):
+            x = x * 0.5 + k
+            out = np.vstack([out, x])
+        return out
+
+    compiled = transkern.compile(path, target="cpu")
+    for size, steps in ((3, 2), (4, 30), (2, 0)):
+        assert np.array_equal(compiled(np.ones(size), steps), path(np.ones(size), steps))
+    assert len(compiled.cache_info().specialisations) == 1
+
+
 def test_dtypes_follow_numpy() -> None:
     compiled = transkern.compile(chain, target="cpu")
     for dtype in (np.float32, np.float64, np.int32, np.bool_, np.uint8):

@@ -47,7 +47,7 @@ def interpreted(
     passes = pipeline.passes_for(target)[:stage]
 
     def build(function: Any, types: tuple[Any, ...], target: str, narrow: bool = False) -> Specialisation:
-        program = pipeline.run(specialise(live_function(function), types), passes)
+        program = pipeline.run(specialise(live_function(function), types, target == "cpu"), passes)
         if problems := violations(program, lower in passes):
             raise Invalid("; ".join(problems))
         reason = ["types"]

@@ -175,6 +175,7 @@ class Context:
         self.changed_at: dict[int, list[tuple[int, ...]]] = {}  # those around changes of it
         self.handed: set[int] = set()  # those whose contents have been copied into a list
         self.returned: set[str] = set()  # containers among the arguments that are results
+        self.reserves = True  # whether there is memory for arrays that loops make longer
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
         self.numbers: set[str] = set()  # arguments that are lists of numbers
         self.captured: list[tuple[str, Any]] = []  # large arrays from outside the function: name and array

@@ -281,6 +281,8 @@ class Loops(Branches):
             many = count is None or (count > _FEW and error.pooled is not None)
             if many and error.begins_anew and error.grows is None:
                 raise
+            if error.grows is not None and ctx.reserves and (count is None or count > _FEW):
+                raise  # one body for all iterations, and code for any number of them
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 try:
                     ctx.must_be_known(Scalar(trips, True), error.problem, error.help)

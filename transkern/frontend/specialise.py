@@ -52,8 +52,12 @@ def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
     ]  # fmt: skip
 
 
-def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
-    """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant."""
+def specialise(function: Function, types: Sequence[ArgType], reserves: bool = True) -> n.Program:
+    """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant.
+
+    `reserves`: whether the target has memory for arrays that loops make longer; without it, such loops are written out
+    where their number of iterations can be known.
+    """
     growing: set[Site] = set()
     wanted: dict[Site, tuple[str, bool]] = {}
     tables: set[Site] = set()
@@ -67,7 +71,7 @@ def specialise(function: Function, types: Sequence[ArgType]) -> n.Program:
         held.told.clear()
         try:
             lists = growing, wanted, tables, ragged, optional, pooled, lengthened, held
-            program, found = _translate(function, types, lists, changes)
+            program, found = _translate(function, types, lists, changes, reserves)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -100,12 +104,12 @@ def _translate(
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[type, tuple[str, ...]], set[str],
         Held,
     ],
-    changes: list[Change],
+    changes: list[Change], reserves: bool,
 ) -> tuple[n.Program, list[Change]]:
     scope, node = function.scope, function.node
     ctx = Context(scope.lines, scope.file)
     ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.held = lists
-    ctx.changes = list(changes)
+    ctx.changes, ctx.reserves = list(changes), reserves
     ctx.span = span_of(node, scope.file)
     names = parameter_names(node)
     if len(types) != len(names):

@@ -49,7 +49,7 @@ def program_for(
     from transkern.frontend.source import live_function
     from transkern.frontend.specialise import specialise
 
-    made = pipeline.with_options(specialise(live_function(function), arg_types), options)
+    made = pipeline.with_options(specialise(live_function(function), arg_types, target == "cpu"), options)
     return pipeline.run(made, pipeline.passes_for(target))
 
 

@@ -59,10 +59,10 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
     return found
 
 
-def _specialised(path: Path, name: str | None, types: str | None) -> Any:
+def _specialised(path: Path, name: str | None, types: str | None, target: str = "cpu") -> Any:
     function = _function(read_module(path), name, types)
     try:
-        return specialise(function, _types(function, types))
+        return specialise(function, _types(function, types), target == "cpu")
     except NeedsConstant as need:
         raise need.problem from None
 
@@ -70,7 +70,7 @@ def _specialised(path: Path, name: str | None, types: str | None) -> Any:
 def _program(
     path: Path, name: str | None, types: str | None, target: str, after: Callable[[str, Any], None] | None = None
 ) -> Any:
-    made = _specialised(path, name, types)
+    made = _specialised(path, name, types, target)
     if after is not None:
         after("frontend", made)
     return pipeline.run(made, pipeline.passes_for(target), after)
@@ -80,7 +80,7 @@ def emit_files(
     path: Path, function: str | None, target: str, types: str | None, options: Options = DEFAULT
 ) -> dict[str, str]:
     """The files of a function on a target: names and texts."""
-    program = pipeline.with_options(_specialised(path, function, types), options)
+    program = pipeline.with_options(_specialised(path, function, types, target), options)
     return program_texts(pipeline.run(program, pipeline.passes_for(target)), target, options.allow_float32)
 
 
