@@ -321,6 +321,38 @@ def test_gives_numpys_answer(function: Callable[..., Any], arguments: tuple[Any,
     alike(function, *arguments, target="pallas")
 
 
+def by_size(x: Any) -> Any:
+    if len(x) > 3:
+        return x.sum(), None
+    if len(x) > 2:
+        return [x.sum(), 2]
+    if len(x) > 1:
+        return float(x[0]), 1.5
+    return x[0], 2.5
+
+
+def by_data(x: Any) -> Any:
+    first = None
+    for v in x:
+        if v > 0 and first is None:
+            first = v
+    twice, total = x * 2, x.sum()
+    if first is None:
+        return None, twice, x
+    if first > 1:
+        return float(first), twice
+    if total > 0:
+        return first, 2.5
+    return total
+
+
+@pytest.mark.parametrize("function", [by_size, by_data])
+def test_which_of_several_returns(function: Callable[..., Any]) -> None:
+    """`load`: what was returned was taken for the first return that has as many items, None for a number."""
+    for x in ([5.0], [1.0, 2.0], [2.0, -1.0, 0.5], [np.nan, -0.0, -1.0, -2.0], [0.5, 0.0, np.nan, -1.0], [0.5, 3.0]):
+        alike(function, np.array(x), target="pallas")
+
+
 def whole(x: Any) -> int:
     return int(x[0]) + 1
 

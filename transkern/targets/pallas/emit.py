@@ -26,13 +26,7 @@ from transkern.targets.told import check_told
 
 
 def emit(program: n.Program, narrow: bool = False) -> str:
-    """The text of a module that defines ``program.name`` as a JAX function and needs nothing of transkern."""
-    return emitted(program, narrow)[0]
-
-
-def emitted(program: n.Program, narrow: bool = False) -> tuple[str, str]:
-    """The text, and the name of the function in it that JAX traces: it gives a dict with the key ``result_k`` for the
-    k-th `return`.
+    """The text of a module that defines ``program.name`` as a JAX function and needs nothing of transkern.
 
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
@@ -59,8 +53,7 @@ def emitted(program: n.Program, narrow: bool = False) -> tuple[str, str]:
     doc = f'"""`{program.name}` for JAX: Pallas kernels and the function around them. Made by transkern."""'
     helpers = [prelude.HELPERS[h].strip() for h in prelude.needed(module.helpers)]
     made = [text([s]).strip() for s in (*body, wrapper)]
-    whole = doc + "\n" + "\n\n\n".join([prelude.IMPORTS.strip(), *helpers, *made]) + "\n"
-    return whole, module.identifiers["jitted."]
+    return doc + "\n" + "\n\n\n".join([prelude.IMPORTS.strip(), *helpers, *made]) + "\n"
 
 
 def _check_width(module: Module, program: n.Program) -> None:
@@ -161,7 +154,9 @@ def _wrapper(host: Host) -> ast.stmt:
             value = sequence([value, quote("_out['written']")])
         give: list[ast.stmt] = [ast.Return(value)]
         if len(host.returns) > 1:
-            give = [ast.If(quote(f"'result_{position + 1}' in _out"), give, [])]
+            number = position + 1
+            chosen = f" and _out['case'] == {number}" if number in host.decided else ""
+            give = [ast.If(quote(f"'result_{number}' in _out{chosen}"), give, [])]
         out += give
     if module.wide:
         out = [out[0], *_wide(program, out[1:])]

@@ -63,6 +63,7 @@ class Host(Statements):
         super().__init__(module, 0, {})
         self.defined = {p.name for p in self.program.params if isinstance(p, n.ArrayParam)}
         self.returns: list[n.Result] = []
+        self.decided: set[int] = set()  # the numbers of those among which data chooses
         self.cut: dict[int, list[tuple[int, Expr]]] = {}  # which dims of a result, by its id, only the call tells
         dims = [d for p in self.program.params if isinstance(p, n.ArrayParam) for d in p.dims]
         self.known_outside = {v for d in dims for v in variables_read(d)} | self.scalars | set(self.module.static)
@@ -79,7 +80,12 @@ class Host(Statements):
     def whole_body(self) -> None:
         """All statements of the function; raises CompileError where one cannot be had."""
         try:
-            self.block(self.program.body)
+            before, last = _decisions(self.program.body)
+            self.block(before)
+            if any(isinstance(s, n.If) and not self.is_static(s.condition) for s in walk(last)):
+                self.decide(last)
+            else:
+                self.block(last)
         except Inexpressible as error:
             problem = f"neither a Pallas kernel nor XLA can express {error.reason}"
             raise self.module.error(problem, error.span or NOWHERE) from None
@@ -245,15 +251,48 @@ class Host(Statements):
     # --- results
 
     def give_back(self, result: n.Result, s: n.Return) -> None:
-        """Leave the function: the leaves of the result, then what every call hands back."""
+        """Leave the function with a result."""
         if self.nested:
-            raise self.module.error("a `return` from inside a loop that JAX traces", s.span)
-        self.returns.append(result)
-        leaves: list[ast.expr] = []
-        self.leaves(result, leaves)
+            raise self.module.error("a `return` from inside a loop or a branch that JAX traces", s.span)
+        self.hand_back([result])
+
+    def decide(self, last: tuple[n.Stmt, ...]) -> None:
+        """Leave the function where data decides what is returned: with all that may be, and the number of what is."""
+        results: list[n.Result] = []
+        first = len(self.returns) + 1
+
+        def number(statements: tuple[n.Stmt, ...]) -> Expr:
+            for position, s in enumerate(statements):
+                match s:
+                    case n.Return(result):
+                        self.cite(s)
+                        results.append(result)
+                        return b.index(first + len(results) - 1)
+                    case n.If(condition, then, orelse):
+                        rest = statements[position + 1 :]
+                        return b.where(condition, number((*then, *rest)), number((*orelse, *rest)))
+                    case _:
+                        self.statement(s)
+            raise AssertionError("a path without a return")
+
+        case = number(last)
+        self.decided |= {first + k for k in range(len(results))}
+        self.hand_back(results, case)
+
+    def hand_back(self, results: list[n.Result], case: Expr | None = None) -> None:
+        """Return the leaves of the results, then what every call hands back."""
+        keys: list[ast.expr | None] = []
+        values: list[ast.expr] = []
+        for result in results:
+            self.returns.append(result)
+            leaves: list[ast.expr] = []
+            self.leaves(result, leaves)
+            keys.append(ast.Constant(f"result_{len(self.returns)}"))
+            values.append(sequence(leaves))
+        if case is not None:
+            keys.append(ast.Constant("case"))
+            values.append(self.expr(case).node)
         written = [p.name for p in self.program.params if isinstance(p, n.ArrayParam) and p.written]
-        keys: list[ast.expr | None] = [ast.Constant(f"result_{len(self.returns)}")]
-        values: list[ast.expr] = [sequence(leaves)]
         if written:
             keys.append(ast.Constant("written"))
             values.append(sequence([self.seen(w) for w in written]))
@@ -377,3 +416,26 @@ def sizes_used(program: n.Program) -> set[str]:
         for d in buffer.dims:
             found |= variables_read(d)
     return found
+
+
+def _decisions(block: tuple[n.Stmt, ...]) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]]:
+    """A body, and its end, where nothing is done but decided what is returned."""
+    for position in range(len(block)):
+        if _decides(block[position:]):
+            return block[:position], block[position:]
+    return block, ()
+
+
+def _decides(block: tuple[n.Stmt, ...]) -> bool:
+    for position, s in enumerate(block):
+        match s:
+            case n.Return():
+                return True
+            case n.If(_, then, orelse):
+                rest = block[position + 1 :]
+                return _decides((*then, *rest)) and _decides((*orelse, *rest))
+            case n.Let():
+                pass
+            case _:
+                return False
+    return False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.targets.pallas.emit import emitted
+from transkern.ir.traverse import with_bodies
+from transkern.targets.pallas.emit import emit
 
 __all__ = ["load"]
 
@@ -24,22 +25,15 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
     results are JAX arrays, followed by the written arguments' new values as the emitted function describes.
     Interpreted unless JAX's default device is a TPU.
     """
-    text, jitted = emitted(program, narrow)
+    text = emit(program, narrow)
     space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}"}
     exec(compile(text, f"<pallas {program.name}>", "exec"), space)
     function = space[program.name]
     written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
-    returns = _results(program.body)
-    inner, left = space[jitted], threading.local()
-
-    def noting(*args: Any, **static: Any) -> Any:
-        """What is traced, and by which `return` it was left: two arguments that hold the same are not the same."""
-        out = inner(*args, **static)
-        left.by = next(int(k.removeprefix("result_")) for k in out if k.startswith("result_")) - 1
-        return out
-
-    if len(returns) > 1:
-        space[jitted] = noting
+    program, returns = _numbered(program)
+    if len(returns) > 1:  # as one of them returns: which, and what
+        exec(compile(emit(program, narrow), f"<pallas {program.name}>", "exec"), space)
+    numbered = space[program.name]
 
     def run(*args: Any) -> Any:
         import jax
@@ -53,7 +47,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             if not bound[p.name].flags.writeable:
                 raise ValueError("assignment destination is read-only")
         try:
-            made = function(*args)
+            made = numbered(*args)
         except ValueError as error:
             if str(error) == OTHER_SIZES:
                 return NotImplemented
@@ -62,7 +56,8 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             made, new = made
             for p, value in zip(written, new, strict=True):
                 bound[p.name][...] = np.asarray(value)
-        return _to_numpy(program, returns[left.by if len(returns) > 1 else 0], made, bound)
+        number, made = made if len(returns) > 1 else (0, made)
+        return _to_numpy(program, returns[number], made, bound)
 
     run.__name__ = program.name
     run.__doc__ = function.__doc__
@@ -77,10 +72,24 @@ def _narrowed(value: Any) -> Any:
     return value
 
 
-def _results(block: Sequence[n.Stmt]) -> list[n.Result]:
-    from transkern.ir.traverse import walk
+def _numbered(program: n.Program) -> tuple[n.Program, list[n.Result]]:
+    """The program with each return's number beside its result, where there are several, and the results."""
+    returns: list[n.Result] = []
 
-    return [s.result for s in walk(block) if isinstance(s, n.Return)] or [n.ConstantResult(None)]
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(one(s) for s in statements)
+
+    def one(s: n.Stmt) -> n.Stmt:
+        if not isinstance(s, n.Return):
+            return with_bodies(s, block)
+        returns.append(s.result)
+        return replace(s, result=n.TupleResult((n.ConstantResult(len(returns) - 1), s.result), "tuple"))
+
+    body = program.body
+    if not body or not isinstance(body[-1], n.Return):
+        body = (*body, n.Return(n.ConstantResult(None)))
+    made = replace(program, body=block(body))
+    return made if len(returns) > 1 else program, returns
 
 
 def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, Any]) -> Any:
