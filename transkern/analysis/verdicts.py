@@ -155,7 +155,7 @@ class Walk:
         self.facts: list[Expr] = list(program.assumptions)
         self.lets: dict[str, Expr] = {}
         self._known: _Known | None = None
-        self._mentioned: dict[int, tuple[Expr, set[str], set[str]]] = {}  # by id, which stays while it is here
+        self._mentioned: dict[int, tuple[Expr, set[str]]] = {}  # by id, which stays while it is here
 
     @cached_property
     def reads(self) -> Counter[str]:
@@ -180,13 +180,14 @@ class Walk:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, each as `statement` makes it."""
-        facts, lets = list(self.facts), dict(self.lets)
+        saved = self.facts, self.lets
+        self.facts, self.lets = list(self.facts), dict(self.lets)
         out: list[n.Stmt] = []
         for s in statements:
             made = self.statement(s)
             out.extend(made)
             self.learn(s)
-        self.facts, self.lets = facts, lets
+        self.facts, self.lets = saved
         if isinstance(statements, tuple) and len(out) == len(statements) and all(map(operator.is_, out, statements)):
             return statements  # the very same: what is known of it stays known
         return tuple(out)
@@ -202,19 +203,17 @@ class Walk:
 
     def forget(self, statements: Sequence[n.Stmt]) -> None:
         """Without what the statements may change."""
-        changed = {name for s in statements for name in scalars_set(s)}
-        written = {name for s in statements for name in buffers_written(s)}
-        if not changed and not written:
+        changed = {name for s in statements for name in scalars_set(s) | buffers_written(s)}
+        if not changed:
             return
+        known, note = self._mentioned.get, self._note  # nearly all of a pass' time goes by here
+        self.facts = [f for f in self.facts if (known(id(f)) or note(f))[1].isdisjoint(changed)]
+        gone = [k for k, v in self.lets.items() if k in changed or not (known(id(v)) or note(v))[1].isdisjoint(changed)]
+        if gone:
+            self.lets = {k: v for k, v in self.lets.items() if k not in gone}
 
-        def stays(e: Expr) -> bool:
-            _, names, buffers = self._mentioned.get(id(e)) or self._mentioned.setdefault(
-                id(e), (e, variables_read(e), buffers_read(e))
-            )
-            return names.isdisjoint(changed) and buffers.isdisjoint(written)
-
-        self.facts = [f for f in self.facts if stays(f)]
-        self.lets = {k: v for k, v in self.lets.items() if k not in changed and stays(v)}
+    def _note(self, e: Expr) -> tuple[Expr, set[str]]:
+        return self._mentioned.setdefault(id(e), (e, variables_read(e) | buffers_read(e)))
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         return [self.inside(s)]

@@ -37,7 +37,8 @@ class _Dropping(Walk):
         self.names = Names.of(program)
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
-        saved = list(self.facts), dict(self.lets)
+        saved = self.facts, self.lets
+        self.facts, self.lets = list(self.facts), dict(self.lets)
         kept: list[n.Stmt] = []
         for k, s in enumerate(statements):
             kept += self.seen(s, kept, statements[k + 1 :])

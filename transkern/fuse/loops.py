@@ -47,12 +47,13 @@ class _Fusing(Walk):
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
-        facts, lets = list(self.facts), dict(self.lets)
+        saved = self.facts, self.lets
+        self.facts, self.lets = list(self.facts), dict(self.lets)
         for s in statements:
             if not (isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s)):
                 out.append(s)
             self.learn(s)
-        self.facts, self.lets = facts, lets
+        self.facts, self.lets = saved
         return super().block(out)
 
     def inside(self, s: n.Stmt) -> n.Stmt:
