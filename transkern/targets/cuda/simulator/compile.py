@@ -128,8 +128,8 @@ def build(text: str, *, options: Sequence[str] = (), cache: Path | None = None) 
     Raises:
         SourceError, CompileError: the text is not understood, or does not compile.
     """
-    flags = (*_KERNEL_FLAGS, "-O2", "-shared", "-Wl,-Bsymbolic", *options)
-    return _compile(translate(text), flags, (), ".so", cache)
+    flags = (*_KERNEL_FLAGS, "-O2", *options)
+    return _compile(translate(text), (*_precompiled(flags, cache), "-shared", "-Wl,-Bsymbolic"), (), ".so", cache)
 
 
 def build_program(text: str, sanitizer: Sanitizer, *, options: Sequence[str] = (), cache: Path | None = None) -> Path:
@@ -143,7 +143,7 @@ def build_program(text: str, sanitizer: Sanitizer, *, options: Sequence[str] = (
     ]
     # -O1: at -O2 a wrong load whose value is not used would be gone before it is instrumented.
     flags = (*_KERNEL_FLAGS, "-O1", "-fno-omit-frame-pointer", *_SANITIZED_KERNEL_FLAGS[sanitizer], *options)
-    return _compile(translate(text), flags, objects, ".program", cache)
+    return _compile(translate(text), _precompiled(flags, cache), objects, ".program", cache)
 
 
 class Module:
@@ -297,6 +297,13 @@ def _toolchain() -> tuple[tuple[str, ...], str]:
     return command, version + "".join(path.read_text() for path in sources)
 
 
+def _precompiled(flags: tuple[str, ...], cache: Path | None) -> tuple[str, ...]:
+    """The flags with a folder in which g++ finds the simulator's header parsed: half of a kernel's compilation
+    otherwise."""
+    header = _compile('#include "runtime.h"\n', (*flags, "-x", "c++-header"), (), "/runtime.h.gch", cache)
+    return ("-I", str(header.parent), *flags)
+
+
 def _compile(unit: str, flags: Sequence[str], objects: Sequence[Path], suffix: str, cache: Path | None) -> Path:
     command, identity = _toolchain()
     parts = (unit, *flags, *map(str, objects), suffix, shlex.join(command), identity)
@@ -306,6 +313,7 @@ def _compile(unit: str, flags: Sequence[str], objects: Sequence[Path], suffix: s
     if target.exists():
         return target
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    target.parent.mkdir(exist_ok=True, mode=0o700)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         source, built = Path(scratch, "unit.cpp"), Path(scratch, "built")
         source.write_text(unit)
