@@ -19,7 +19,7 @@ from tests.corpus.registry import Case, outcome
 from transkern.targets.cpu import build as cc
 
 _FLAGS = (
-    "-std=gnu11", "-O1", "-g1", "-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all",
+    "-std=gnu11", "-Og", "-g1", "-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all",
     "-fopenmp", "-fPIC", "-shared", "-fwrapv", "-fsanitize=signed-integer-overflow", "-ffp-contract=off", "-w",
 )  # fmt: skip
 _FOUND = re.compile(r"runtime error: .*|ERROR: AddressSanitizer.*")
