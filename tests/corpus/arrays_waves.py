@@ -277,7 +277,7 @@ CASES = [
         lambda r: (_wave(r, 8), _wave(r, 2, 2), 1),
         ulps=4,
         scale=4.0,
-        refused={"pallas": "a size that depends on data"},
+        refused={"pallas": "a loop whose length depends on data"},
     ),
     Case(bell_state, lambda r: (), ulps=8, scale=1.0),
     Case(impedance, lambda r: (10.0, 1e-3, 1e-6, r.uniform(1e3, 1e5, 9)), ulps=64, special=False),
