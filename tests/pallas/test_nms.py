@@ -65,7 +65,7 @@ def compare(form, boxes, scores, threshold, limit):
     same(function(form, boxes.dtype.name)(*args), expected, True, 0, 0)
 
 
-@pytest.mark.parametrize("n", [0, 2, 7, 127, 128, 129, 1000, 1024, 1025])
+@pytest.mark.parametrize("n", [0, 7, 127, 128, 129, 1024, 1025])
 @pytest.mark.parametrize("form", TYPES)
 def test_float32(form, n):
     for seed, kind in enumerate(["sparse", "crowded", "all", "none", "points", "twins"]):
@@ -89,7 +89,7 @@ def test_elements_out_of_rows():
     compare("nms", *boxes_of("crowded", 70_000, np.float32, 3), 0.4, 100)
 
 
-@pytest.mark.parametrize("n", [0, 3, 130, 1025])
+@pytest.mark.parametrize("n", [0, 130, 1025])
 @pytest.mark.parametrize("form", TYPES)
 def test_float64(form, n):
     for seed, kind in enumerate(["crowded", "points", "twins"]):
@@ -106,7 +106,7 @@ def in_hbm():
     return made
 
 
-@pytest.mark.parametrize("n", [0, 7, 1025, 9000])
+@pytest.mark.parametrize("n", [0, 1025, 9000])
 @pytest.mark.parametrize("form", TYPES)
 def test_state_in_hbm(form, n, in_hbm, monkeypatch):
     monkeypatch.setattr(f"{__name__}.LOADED", in_hbm)
