@@ -302,7 +302,6 @@ def view_of_shared(x: Any, y: Any) -> Any:
         (list_put_away_and_changed, (np.ones(300),), "a list that changes its length|a change of a list"),
         (size_squeezed, (np.arange(3.0),), "length that data decides"),
         (largest_of, (np.arange(3, dtype=np.uint8), 300), "`max` of"),
-        (exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
         (exchanged_in_two_loops, (np.ones(3), np.ones(3), 1), "one of several arrays"),
         (one_of_two_types, (np.ones(3, np.int16), np.ones(3)), "different types"),
         (perhaps_exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
@@ -312,6 +311,12 @@ def view_of_shared(x: Any, y: Any) -> Any:
 def test_is_refused_rather_than_wrong(function: Callable[..., Any], arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(transkern.CompileError, match=message):
         transkern.compile(function, target="cpu")(*arguments)
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_a_store_behind_exchanges(k: int) -> None:
+    """It goes into the argument whose turn it is, where a loop hands two of them to each other."""
+    alike(exchanged, np.ones(3), np.zeros(3), k)
 
 
 def whole(x: Any) -> Any:
