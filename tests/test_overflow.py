@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import transkern
 from tests.tools import on_target, require
 from transkern.errors import TOO_LARGE
+from transkern.ir import nodes as n
+from transkern.ir.traverse import variables_read, walk
 from transkern.pipeline import PASSES, program_of
 from transkern.targets.pallas.widths import BEYOND
 
@@ -128,6 +131,20 @@ def collatz(n: int) -> int:
     return steps
 
 
+def congruential(n: int, seed: int) -> int:
+    s = 0
+    for _ in range(n):
+        seed = (1103515245 * seed + 12345) % 2147483648
+        s += seed & 255
+    return s * 8 + seed % 8
+
+
+def with_the_last_bits(n: int, seed: int) -> int:
+    for _ in range(n):
+        seed = (1664525 * seed + 1013904223) & 0xFFFFFFFF
+    return seed
+
+
 BIG = 2**62
 CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((factorial, (n,)) for n in (0, 1, 20, 21, 40)),
@@ -156,6 +173,7 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((shifted, (k, by)) for k, by in ((1, 3), (1, 62), (1, 63), (-1, 62), (12345, 60), (0, 3))),
     *((hashed, (np.arange(9), k)) for k in (0, 5, -77)),
     *((collatz, (n,)) for n in (27, 2**59 + 1)),
+    *((f, pair) for f in (congruential, with_the_last_bits) for pair in ((0, 7), (40, 7), (3, -(2**31)), (2, 2**59))),
 ]
 
 
@@ -183,7 +201,7 @@ def right_or_too_large(function: Callable[..., Any], arguments: tuple[Any, ...],
             return  # its bound is that of all arrays of such a size
         assert str(error) == TOO_LARGE
         largest = max(map(abs, numbers))
-        assert largest > 2**61 or function in (collatz, fibonacci_twice)  # on the way
+        assert largest > 2**61 or function in (collatz, fibonacci_twice, congruential, with_the_last_bits)  # on the way
     else:
         assert found == wanted
 
@@ -203,6 +221,17 @@ def right_or_too_large(function: Callable[..., Any], arguments: tuple[Any, ...],
 def test_nothing_is_checked_where_64_bits_are_enough(source: str) -> None:
     types = "f(float64[n], float)" if "x, t" in source else "f(float64[n])"
     assert TOO_LARGE not in str(program_of(source, "f", types, PASSES))
+
+
+@pytest.mark.parametrize("function", [congruential, with_the_last_bits])
+def test_what_a_step_leaves_bounds_the_next(function: Callable[..., Any]) -> None:
+    """One test before the loop, of the first number, and then no checks in it."""
+    name = function.__name__
+    program = program_of(inspect.getsource(function), name, f"{name}(int, int)", PASSES)
+    (test,) = [x for x in walk(program.body) if isinstance(x, n.If)]
+    assert any(v.startswith("seed") for v in variables_read(test.condition))
+    assert not any(isinstance(x, n.Guard) for x in walk(test.then))
+    assert any(isinstance(x, n.Guard) for x in walk(test.orelse))
 
 
 @pytest.mark.parametrize(

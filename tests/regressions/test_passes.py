@@ -199,3 +199,28 @@ def axis_named_as_a_value_before(a: Any) -> Any:
 )
 def test_gives_numpys_answer(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     alike(function, *arguments)
+
+
+def streamed(f: Any, ex: Any, ey: Any, h: int, w: int) -> Any:
+    out = np.zeros_like(f)
+    for i in range(h):
+        for j in range(w):
+            for k in range(f.shape[0]):
+                out[k, (i + ey[k]) % h, (j + ex[k]) % w] = f[k, i, j]
+    return out
+
+
+def taken_round(x: Any, at: Any, size: int) -> Any:
+    for k in range(len(at)):
+        x[at[k] % size] += k
+    return x
+
+
+def test_remainders_of_data() -> None:
+    """`prove_bounds`: what data leave when divided by a size is a position, where the size is one and above zero."""
+    f, ex, ey = np.arange(24.0).reshape(2, 3, 4), np.array([-5, 9]), np.array([2, -1])
+    alike(streamed, f, ex, ey, 3, 4)
+    alike(streamed, f, ex, ey, 4, 4)
+    alike(streamed, f, ex, ey, 0, 4)
+    for size in (5, 3, 6, -5, -6, 1):
+        alike(taken_round, np.zeros(5), np.array([-7, 3, 12, 2**62, -(2**63)]), size)

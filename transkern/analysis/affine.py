@@ -95,6 +95,10 @@ class Question:
                         return made  # it may have another value at each place
                     self.defined[key] = made
                 return self.defined[key]
+            case Apply("cast", (Apply("remainder", (_, Apply("cast", (size,), "int64")), "int64"),), "index") if (
+                size.dtype == "index"
+            ):
+                return self.wrapped(e, size, names, instance)
             case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
                 return self.linear(_as_index(x), names, instance)
             case Apply("multiply", (x, y), "index"):
@@ -141,6 +145,17 @@ class Question:
                 return made
             case _:
                 return self.symbol(e, names, instance)
+
+    def wrapped(self, e: Expr, size: Expr, names: Mapping[str, Form], instance: str) -> Form:
+        """What data leave when divided by a size (``(i + offset[k]) % n``): a number from 0 on, and less than that."""
+        if (instance, e) in self.defined:
+            return self.defined[instance, e]
+        made, by = self.symbol(e, names, instance), self.linear(size, names, instance)
+        inside = (integers.at_least(made, {}), integers.less(made, by))
+        self.require(Either((inside, (integers.at_least({}, by),))))
+        if self.stable(e, names):
+            self.defined[instance, e] = made
+        return made
 
     def invariant(self, e: Expr) -> bool:
         """Whether nothing in the loop can change `e`."""

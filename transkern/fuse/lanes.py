@@ -25,7 +25,7 @@ from transkern.fuse.copies import with_own_names
 from transkern.fuse.together import Copy, always, independent, lanes_own, only_lanes, renamed, repeatable
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
@@ -233,6 +233,7 @@ class _Blocking:
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
                 count = _STREAMED // width
+        count = min(count, _most(loop) or count)
         size, block = b.index(count), Var(self.names.fresh(f"{loop.axis}_block"))
         known, behind = b.constant(extent), b.add(block, size)
         whole = self.together(plan, held, values, block, size, size)
@@ -341,6 +342,16 @@ class _Blocking:
         change = {e: v for e, v in loaded.items() if not any(e in walk_expr(o) for o in loaded if o is not e)}
         made = map_block(tuple(run), lambda e: change.get(e) if isinstance(e, Load) else None)
         return [n.Let(v.name, e, span=run[0].span) for e, v in change.items()], made
+
+
+def _most(loop: n.Loop) -> int | None:
+    """How many iterations a loop over a part of a range has at most: ``i in block .. min(block + 16, n)``."""
+    match loop.stop:
+        case Apply("minimum", (x, y), _):
+            found = [d for d in (b.difference(x, loop.start), b.difference(y, loop.start)) if d is not None and d > 0]
+            return min(found, default=None)
+        case _:
+            return None
 
 
 def _extent(loop: n.Loop) -> Expr:

@@ -182,6 +182,11 @@ class _Magnitudes:
         match value:
             case Var():
                 return None, _constant(0.0)
+            case Apply("remainder", (_, by), "index") if name not in variables_read(by):
+                rest = self.of(by)
+                return None if rest is None else (rest, None)
+            case Apply("bitwise_and", (_, Const(bits)) | (Const(bits), _), "index") if bits.real >= 0:
+                return _constant(float(bits.real)), None
             case Apply("add", (x, y), "index") if (name in variables_read(x)) != (name in variables_read(y)):
                 old, new = (x, y) if name in variables_read(x) else (y, x)
             case Apply("subtract", (old, new), "index") if name not in variables_read(new):
@@ -193,11 +198,11 @@ class _Magnitudes:
                 return _larger_of(one[0], two[0]), _larger_of(one[1], two[1])
             case _:
                 return None
-        by, before = self.of(new), self.step(old, name)
-        if by is None or before is None:
+        most, before = self.of(new), self.step(old, name)
+        if most is None or before is None:
             return None
         itself, grows = before
-        return itself and _sum(itself, by), by if grows is None else _sum(grows, by)
+        return itself and _sum(itself, most), most if grows is None else _sum(grows, most)
 
     def times(self, around: Iterable[n.Stmt]) -> Most | None:
         """How often a statement in these loops runs."""

@@ -714,9 +714,9 @@ class CPrinter:
 
 
 def _power_of_two(e: Expr) -> int:
-    """Which power of two a constant is, up to the 30th; 0 where it is none, or one."""
+    """Which power of two a constant is, up to the 61st; 0 where it is none, or one."""
     match e:
-        case Const(int(value)) if 1 < value < 2**31 and value & (value - 1) == 0:
+        case Const(int(value)) if 1 < value < 2**62 and value & (value - 1) == 0:
             return value.bit_length() - 1
     return 0
 

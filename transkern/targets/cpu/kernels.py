@@ -47,6 +47,8 @@ _SUM_BLOCK = 512  # elements summed in vector lanes before their total is added 
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
 _UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
 _SHORT = 16  # iterations of a loop that is written out
+_SHARED = 16  # the same where each stores its own element: threads that store into one line of a cache wait for it
+_UNKNOWN = 32  # what is taken for the work of a loop whose trips only data tell, in iterations of a loop in vectors
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _TWICE = 60  # statements up to which a loop is printed twice, with threads and without
 RESERVE = r"""
@@ -479,7 +481,8 @@ class KernelPrinter:
             most[loop.axis] = b.substitute(loop.stop, most)
             least[loop.axis] = b.ZERO if isinstance(loop, n.Scanning) else b.substitute(loop.start, least)
             inner = list(_direct(loop.body))
-        return b.product(tuple(extents)), max(1, _cost(s.body)) / steps
+        unknown = any(isinstance(x, (n.Loop, n.Scanning, n.While)) for y in inner for x in walk((y,)))
+        return b.product(tuple(extents)), max(1, _cost(s.body)) / steps * (_UNKNOWN if unknown else 1)
 
     def vectorises(self, s: n.Loop) -> bool:
         return not any(isinstance(x, (n.Break, n.Continue, n.Guard, n.Alloc)) for x in walk(s.body)) and not any(
@@ -491,7 +494,10 @@ class KernelPrinter:
             return ""
         clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
         words = "#pragma omp"
-        schedule = f" schedule(static, {_UNEVEN})" if threads and _uneven(s) else " schedule(static)"
+        schedule = " schedule(static)"
+        if threads and _uneven(s):
+            rows = any(isinstance(x, n.Store) and x.index and x.index[-1] == Var(s.axis, "index") for x in s.body)
+            schedule = f" schedule(static, {_SHARED if rows else _UNEVEN})"
         if threads == "team":
             return words + (" for simd" if simd else " for") + clauses + schedule + " nowait"
         if threads:
@@ -779,6 +785,8 @@ def _uneven(loop: n.Loop) -> bool:
     for s in walk(loop.body):
         if isinstance(s, n.Let) and variables_read(s.value) & moving:
             moving.add(s.name)
+    if any(isinstance(x, n.While) for x in walk(loop.body)):
+        return True
     inner = (x for x in walk(loop.body) if isinstance(x, n.Loop) and not x.axis.startswith("lane"))
     return any((variables_read(x.start) | variables_read(x.stop)) & moving for x in inner)
 
