@@ -54,3 +54,24 @@ def test_places_that_a_condition_changes() -> None:
 
     with pytest.raises(CompileError, match="start the loop with a copy"):
         transkern.compile(sometimes, target="cpu")(A.copy(), B.copy(), 3)
+
+
+class Wave:
+    def __init__(self, u: Any, v: Any) -> None:
+        self.u, self.v = u, v
+
+    def step(self) -> None:
+        self.v[1:-1] += self.u[2:] - 2 * self.u[1:-1] + self.u[:-2]
+        self.u, self.v = self.v, self.u
+
+
+def test_arrays_in_an_argument_change_places() -> None:
+    """Copies would not do: the arrays that the object began with are stored into in turn."""
+
+    def run(wave: Wave, steps: int) -> Any:
+        for _ in range(steps):
+            wave.step()
+        return wave.u[1]
+
+    with pytest.raises(CompileError, match="that others see"):
+        transkern.compile(run, target="cpu")(Wave(A.copy(), B.copy()), 3)

@@ -607,6 +607,10 @@ class Loops(Branches):
         """The same for what is only seen when the body has been translated: a function that is called stores."""
         for slot, name in state.from_outside.items():
             if slot in changed and name not in state.never:
+                if name == "item":  # in an object, a list or a dict
+                    problem = "the loop puts another array where one stands that others see, and stores into both"
+                    help = "put a copy there before the loop, or swap names of its own and put them back behind it"
+                    raise Shared(problem, help, self.ctx.span, self.ctx.lines)
                 raise self._shared(name, f"`{name}`", "seen elsewhere")
 
     def _shared(self, name: str, into: str, whose: str) -> Shared:
