@@ -35,6 +35,9 @@ _SANITIZERS = ("-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all
 """Signed integers may wrap (`-fwrapv`), as NumPy's do; what is found ends the process, with a report on stderr."""
 
 
+_REFUSED_AT_RUN_TIME = ("an index beyond 32 bits", "its order there is chance, and is not compiled")
+
+
 class Pending(Exception):
     """The code is not compiled yet: the program is run again after the batch has been."""
 
@@ -128,7 +131,7 @@ class Batch:
             except Broken as error:
                 s.report.verdict, s.report.message = "broken", str(error)
                 return False
-            if isinstance(found.error, OverflowError) and "an index beyond 32 bits" in str(found.error):
+            if found.error is not None and any(told in str(found.error) for told in _REFUSED_AT_RUN_TIME):
                 s.report.verdict, s.report.message = "refused", str(found.error)
                 return False
             if problem := difference(found, wanted, afterwards=self.target == "cpu"):

@@ -14,6 +14,7 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
+from transkern.ir.library import RAISING
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -274,7 +275,7 @@ def _drop_unused(program: n.Program) -> n.Program:
         for s in walk(program.body):  # a filter whose count is used needs its memory
             if isinstance(s, n.Compact) and s.count in counted:
                 read |= set(s.outputs)
-            if isinstance(s, n.Library) and set(s.outs) & read:  # what it makes besides
+            if isinstance(s, n.Library) and (set(s.outs) & read or s.name in RAISING):  # what it makes besides
                 read |= set(s.outs)
         dead = {
             name for name, buffer in program.buffers.items()

@@ -31,6 +31,9 @@ FAILING = frozenset((
 ))  # fmt: skip
 """Steps that may raise LinAlgError."""
 
+RAISING = FAILING | {"partition", "argpartition"}
+"""Steps that may raise an error, and so are done also where nobody reads what they give."""
+
 _ATTEMPT = """
 def attempt(values, *outs):
     try:
