@@ -224,3 +224,94 @@ def way_back(nodes, goal):
         path.append([node.value, 1.0])
         node = node.next
     return path
+
+
+class Blob:
+    def __init__(self, kind, at):
+        self.kind = kind
+        self.at = at
+        self.size = 1
+        self.score = None
+        self.trail = []
+
+
+@case(X)
+@case(X[:0])
+def blobs(x):
+    """Objects as results: one object under two numbers is one object."""
+    found = []
+    for v in x:
+        blob = Blob("hot" if v > 0 else "cold", np.array([v, 1.0]))
+        blob.trail.append(v)
+        if v > 0.5:
+            blob.size += 1
+            blob.score = v
+        found.append(blob)
+    if found:
+        found.append(found[0])
+        found[0].size += 10
+    return found
+
+
+@case(X)
+@case(X[:0])
+def best_of(x):
+    best = None
+    for v in x:
+        point = Point(v, notes=[])
+        if best is None or point.x > best.x:
+            best = point
+    return best
+
+
+@case(X)
+@case(ODD)
+@case(X[:0])
+def logged(x):
+    """Dicts in a list, one of which has a name."""
+    history, best = [], None
+    for i, v in enumerate(x):
+        entry = {"step": i, "loss": v * 2, "note": None, "tags": []}
+        if v > 0:
+            entry["note"] = v
+            entry["tags"].append(i)
+            entry["loss"] += 1.0
+        history.append(entry)
+        if best is None or entry["loss"] < best["loss"]:
+            best = entry
+    noted = sum(1 for h in history if h["note"] is not None)
+    tags = sum(len(h["tags"]) for h in history)
+    return history, noted, [h.get("loss", 0.0) for h in history], tags, -1 if best is None else best["step"]
+
+
+@case(X)
+def traded(x):
+    trades, held, total = [], 0, 0.0
+    for i in range(len(x)):
+        if x[i] > 0 and held == 0:
+            trades.append({"side": "buy", "at": i, "price": x[i]})
+            held = 1
+        elif x[i] < 0 and held == 1:
+            trades.append({"side": "sell", "at": i, "price": x[i]})
+            held = 0
+    for t in trades:
+        for k in ("at", "price"):
+            total += t[k]
+        if "side" in t and t["side"] == "buy":
+            total -= 1
+    cheapest = sorted(trades, key=lambda t: t["price"])
+    return cheapest, total, len(trades), [t["side"] for t in trades if t["at"] > 1]
+
+
+MOTION = [[1, 0, 1], [0, 1, 1], [-1, -1, math.sqrt(2)], [-1, 1, math.sqrt(2)]]
+
+
+@case(X, 9)
+def moved(x, n):
+    """Integers and floats of a constant list at run-time positions keep their types."""
+    steps, cost, total = [], 0, 0
+    for i in range(n):
+        steps.append((MOTION[i % 4][0] * 3, MOTION[i % 4][2]))
+        cost = cost + MOTION[i % 4][2]
+        total += MOTION[i % 4][1]
+    return steps, cost, total, x[0] * MOTION[n % 4][2]

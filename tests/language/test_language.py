@@ -43,7 +43,7 @@ def difference(got: Any, wanted: Any, tolerance: float) -> str:
         return f"{type(got)} instead of {type(wanted)}"
     if isinstance(wanted, (np.random.Generator, np.random.RandomState)):
         return difference(state_of(got), state_of(wanted), 0.0)
-    if isinstance(wanted, Sim) or type(wanted).__module__ == objects.__name__:
+    if isinstance(wanted, Sim) or type(wanted).__module__ in (objects.__name__, objects_in_lists.__name__):
         return difference(vars(got), vars(wanted), tolerance)
     if isinstance(wanted, dict):
         return difference(list(got.items()), list(wanted.items()), tolerance)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import transkern
+from tests.language.objects_in_lists import X, blobs
 from transkern.ir import nodes as n
 from transkern.ir.build import substitute
 from transkern.ir.expr import Const
@@ -39,3 +42,8 @@ def test_slices_have_room(types: str, args: dict[str, int], longest: int) -> Non
     (room,) = program.buffers[result.buffer].dims
     found = substitute(room, {k: Const(v, "index") for k, v in args.items()})
     assert isinstance(found, Const) and int(found.value) >= longest  # type: ignore[arg-type]
+
+
+def test_an_object_in_a_list_twice_is_one_object() -> None:
+    found = transkern.compile(blobs, target="cpu")(np.array(X))
+    assert found[0] is found[-1] and found[0] is not found[1]

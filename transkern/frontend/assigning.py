@@ -161,6 +161,8 @@ class Assignments(Results):
         if site in self.ctx.growing and hashes:
             assert isinstance(contents, (Dict, Seq))
             return self.ctx.allocate(hashed.of_items(self.ctx, name, contents, site), site)
+        if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.pools:
+            return objects.placed_dict(self.ctx, contents)
         if isinstance(contents, Seq) and site in self.ctx.growing:
             return self.ctx.allocate(growing.new(self.ctx, name, contents.items, site), site)
         return self.ctx.allocate(contents, site)
@@ -277,6 +279,9 @@ class Assignments(Results):
         items = self.items(target.slice)
         if isinstance(base, Hashed):
             hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
+            return
+        if isinstance(owner, Instance) and isinstance(base, Dict):
+            objects.store(self.ctx, owner, key_of(self.ctx, items), self.kept(value, "item"))
             return
         if isinstance(base, Dict):
             self._keys_at_run_time(owner, items, value)

@@ -25,6 +25,7 @@ from transkern.frontend.values import (
     Kind,
     Object,
     Pool,
+    PoolKey,
     Row,
     Scalar,
     Seq,
@@ -72,7 +73,7 @@ class NotKnown(CompileError):
     table: Site | None = None
     ragged: Site | None = None
     optional: Site | None = None
-    pooled: tuple[type, tuple[str, ...]] | None = None
+    pooled: tuple[PoolKey, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
 
     @property
@@ -142,6 +143,7 @@ class Context:
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
         self.taken: set[str] = set()
+        self.numbered: dict[str, int] = {}  # the last number that each name has got: below it none is free
         self.dims: set[str] = set()  # the sizes of the arguments
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
@@ -197,8 +199,8 @@ class Context:
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
         self.optional: set[Site] = set()  # lists that have None among their elements
-        self.pooled: dict[type, tuple[str, ...]] = {}  # classes whose objects stand in lists, and their attributes
-        self.pools: dict[type, Pool] = {}  # these lists
+        self.pooled: dict[PoolKey, tuple[str, ...]] = {}  # classes whose objects stand in lists, and their attributes
+        self.pools: dict[PoolKey, Pool] = {}  # these lists
         self.replacing = ""  # the count of the list where what is put takes the place of an element
         self.lengthened: set[str] = set()  # names of arrays that loops make longer
         self.rooms: set[str] = set()  # buffers of these
@@ -230,9 +232,10 @@ class Context:
         if base not in self.taken and base not in self.buffers:
             self.taken.add(base)
             return base
-        count = 1
+        count = self.numbered.get(base, 1)
         while f"{base}_{count}" in self.taken or f"{base}_{count}" in self.buffers:
             count += 1
+        self.numbered[base] = count
         self.taken.add(f"{base}_{count}")
         return f"{base}_{count}"
 
@@ -291,6 +294,7 @@ class Context:
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
+        self.numbered = {}
         del self.out[length:]
 
     # --- lists, dicts, objects

@@ -24,6 +24,7 @@ from transkern.frontend.values import (
     OPTIONAL,
     Array,
     Concatenation,
+    Dict,
     GrowingList,
     Instance,
     Object,
@@ -216,13 +217,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
-    if isinstance(value, Object):
-        contents = ctx.deref(value)
-        if isinstance(contents, Record) and not contents.is_tuple:
-            from transkern.frontend import objects
-
-            objects.wanted(ctx, value, f"a {contents.kind.__name__} in a list of run-time length")
-        ctx.note_handed(value)
+    if isinstance(value, (Object, Dict)):
+        value = _as_object(ctx, value)
     value = value if isinstance(value, Instance) else ctx.deref(value)
     if owner.row == OPTIONAL:
         put_optional(ctx, owner, value, count)
@@ -274,6 +270,20 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     widen(ctx, owner, expr)
     tag(ctx, owner, count, value)
     ctx.emit(n.Store(owner.buffer, owner.index(count), b.cast(expr, owner.dtype)))
+
+
+def _as_object(ctx: Context, value: Object | Dict) -> Value:
+    """An object (dict) that is put into a list: a number stands for it there."""
+    from transkern.frontend import objects
+
+    contents = ctx.deref(value)
+    if isinstance(value, Dict) and objects.key_of(value) in ctx.pools:
+        return objects.placed_dict(ctx, value)
+    if objects.key_of(contents) is not None:
+        objects.wanted(ctx, value, f"{describe(contents)} in a list of run-time length")
+    if isinstance(value, Object):
+        ctx.note_handed(value)
+    return value
 
 
 def _tells_its_type(value: Value) -> bool:

@@ -39,6 +39,7 @@ from transkern.frontend.values import (
     Scalar,
     Seq,
     Slice,
+    Split,
     Static,
     Value,
     children,
@@ -140,6 +141,11 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     made = special_methods.item(ctx, base, items)
     if made is not None:
         return made
+    if isinstance(base, Instance) and base.pool.kind is dict and len(items) == 1 and isinstance(items[0], Static):
+        from transkern.frontend import objects
+
+        if items[0].value in base.pool.names:
+            return objects.attribute(ctx, base, items[0].value)
     base = ctx.deref(base)
     match base:
         case Hashed():
@@ -262,7 +268,9 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
     """One of several numbers at a run-time position."""
     types = {(scalar_expr(ctx, e).dtype, is_python_number(e)) for e in elements}
     if len(types) > 1:
-        ctx.must_be_known(item, f"a {kind} of numbers of different types, subscripted at run time")
+        if types != {("index", True), ("float64", True)} or any(doubts.doubts_of([e]) for e in elements):
+            ctx.must_be_known(item, f"a {kind} of numbers of different types, subscripted at run time")
+        return _chosen_of_two(ctx, elements, kind, item)
     size, at = b.index(len(elements)), b.as_index(item.expr)
     inside, below = ctx.within(at, size)
     at = at if inside and below else ctx.let(at, "at")
@@ -270,6 +278,20 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
     ctx.guard(b.TRUE if inside and below else condition, "IndexError", f"{kind} index out of range")
     where = at if inside else b.wrap_index(at, size)
     return Scalar(select(where, [scalar_expr(ctx, e) for e in elements]), types.pop()[1])
+
+
+def _chosen_of_two(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:
+    """One of several numbers of Python's, integers and floats, at a run-time position: it is known then which it is."""
+    exprs = [scalar_expr(ctx, e) for e in elements]
+    at = _chosen(ctx, tuple(Static(k) for k in range(len(exprs))), kind, item)
+    where = ctx.let(scalar_expr(ctx, at), "at")
+    whole = [e if e.dtype == "index" else b.ZERO for e in exprs]
+    floats = [b.cast(e, "float64") for e in exprs]
+    is_whole = select(where, [b.TRUE if e.dtype == "index" else b.FALSE for e in exprs])
+    one, two = Scalar(select(where, whole), True), Scalar(select(where, floats), True)
+    split = Split(is_whole, one, two, exact=True)
+    made = doubts.doubt((("index", True), ("float64", True)), None)
+    return Scalar(two.expr, True, None, made and replace(made, split=split))
 
 
 def _chosen_object(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:

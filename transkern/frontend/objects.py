@@ -1,6 +1,6 @@
 """Objects of a class in lists and dicts of run-time length: each attribute has a list, and an object is a number.
 
-    nodes.append(Node(x, y))   ->   node_x.append(x); node_y.append(y); nodes.append(count of nodes before)
+    nodes.append(Node(x, y))   ->   x_of_node.append(x); y_of_node.append(y); nodes.append(count of nodes before)
 
 All objects of such a class stand there from the moment `__init__` has made them. Names, lists and attributes that stand
 for one object hold one number, so that `is` compares numbers, and what is stored is seen under all names.
@@ -8,7 +8,7 @@ for one object hold one number, so that `is` compares numbers, and what is store
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from transkern.frontend import growing, replacing, rows
@@ -18,6 +18,7 @@ from transkern.frontend.indexing import element
 from transkern.frontend.values import (
     Array,
     Concatenation,
+    Dict,
     GrowingList,
     Instance,
     Maybe,
@@ -25,6 +26,7 @@ from transkern.frontend.values import (
     OneOf,
     OrNone,
     Pool,
+    PoolKey,
     Record,
     Row,
     Scalar,
@@ -47,16 +49,27 @@ def is_object(ctx: Context, value: Value) -> bool:
     return isinstance(contents, Record) and not contents.is_tuple
 
 
+def key_of(contents: Value) -> PoolKey | None:
+    """What tells the objects that stand in the same lists: their class; of a dict of texts its keys."""
+    if isinstance(contents, Record) and not contents.is_tuple:
+        return contents.kind
+    if isinstance(contents, Dict) and contents.keys and all(isinstance(k, str) for k in contents.keys):
+        return contents.keys
+    return None
+
+
 def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
     """An object is where a number must stand for it: the translation begins anew, with all of its class in lists."""
     record = ctx.deref(value)
-    assert isinstance(record, Record)
+    key = key_of(record)
+    assert isinstance(record, (Record, Dict)) and key is not None
     error = NotKnown(problem, "keep its numbers in lists, or its number in a list", ctx.span, ctx.lines)
     if isinstance(value, Object) and value.token in ctx.paths:
         raise ctx.error(f"{problem}: it is an argument", "pass its numbers in arrays")
-    if record.kind in ctx.pooled:
-        raise ctx.error(f"{problem}, before its `__init__` has ended", "do it after it has been made")
-    error.pooled = record.kind, record.names
+    if key in ctx.pooled:
+        when = "before its `__init__` has ended" if isinstance(record, Record) else "which gets its keys one by one"
+        raise ctx.error(f"{problem}, {when}", "do it after it has been made, with all that it holds")
+    error.pooled = key, record.names if isinstance(record, Record) else record.keys
     raise error
 
 
@@ -80,15 +93,16 @@ def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
                 pass
 
 
-def pool(ctx: Context, kind: type, names: tuple[str, ...]) -> Pool:
-    """No objects of a class yet."""
+def pool(ctx: Context, key: PoolKey, names: tuple[str, ...]) -> Pool:
+    """No objects of a class (dicts with certain keys) yet."""
+    kind = key if isinstance(key, type) else dict
     owner = growing.new(ctx, kind.__name__.lower())
     owner.row = "object"
     made = Pool(kind, names, owner)
     for name in names:
-        buffer = ctx.fresh(f"{owner.buffer}_{name}")
+        buffer = ctx.fresh(f"{name}_of_{owner.buffer}")
         column = GrowingList(buffer, owner.count, depth=owner.depth, known=owner.known)
-        column.site = ("object", kind.__module__, kind.__qualname__, name)
+        column.site = ("object", kind.__module__, kind.__qualname__, names, name)
         if column.site in ctx.ragged:
             column.rows = rows.made(ctx, buffer, column.site)
         if column.site in ctx.optional:
@@ -113,16 +127,29 @@ def placed(ctx: Context, made: Object) -> Value:
         _holds(v, made) for frame in ctx.frames for v in frame.values()
     ):
         ctx.fail(f"a `{name}` that others know before its `__init__` has ended", "tell them after it has been made")
+    ctx.heap[made.token] = Unbound(f"a `{name}` in its `__init__`")
+    return _put(ctx, held, dict(zip(record.names, record.items, strict=True)))
+
+
+def placed_dict(ctx: Context, contents: Value) -> Value:
+    """A dict that has just been made, in the lists of those with its keys where it has some."""
+    held = ctx.pools.get(key_of(contents) or ())
+    if held is None or not isinstance(contents, Dict):
+        return contents
+    return _put(ctx, held, dict(zip(contents.keys, contents.items, strict=True)))
+
+
+def _put(ctx: Context, held: Pool, items: Mapping[str, Value]) -> Instance:
+    """A new object with these attributes."""
+    name = held.kind.__name__
     number = ctx.let(b.size(held.owner.count), name.lower())
     for field, column in zip(held.names, held.owner.columns, strict=True):
-        item = record.get(field)
-        assert item is not None
+        item = items[field]
         _check(ctx, held, field, item)
         if _is_list(ctx, item) and column.rows is None:
             rows.wanted(ctx, column, f"`{field}` of a `{name}` in a list is a list")
         growing.put(ctx, column, item, number)
     ctx.emit(n.Assign(held.owner.count, b.add(b.size(held.owner.count), b.ONE)))
-    ctx.heap[made.token] = Unbound(f"a `{name}` in its `__init__`")
     return Instance(held, number)
 
 
@@ -165,9 +192,11 @@ def number_of(ctx: Context, owner: GrowingList, value: Value) -> Scalar:
     return Scalar(value.number, True)
 
 
-def contents(ctx: Context, value: Instance) -> Record:
+def contents(ctx: Context, value: Instance) -> Record | Dict:
     """An object as it is now."""
     items = tuple(attribute(ctx, value, name) for name in value.pool.names)
+    if value.pool.kind is dict:
+        return Dict(value.pool.names, items)
     return Record(value.pool.kind, value.pool.names, items)
 
 
@@ -182,7 +211,7 @@ def store(ctx: Context, value: Instance, name: str, new: Value) -> None:
     """``value.name = new``."""
     kind = value.pool.kind.__name__
     if name not in value.pool.names:
-        ctx.fail(f"`.{name}` of a `{kind}` in a list, which other objects of it do not have", "set it in `__init__`")
+        ctx.fail(f"`{name}` of a `{kind}` in a list, which others of it do not have", "set it where they are made")
     _check(ctx, value.pool, name, new)
     column = value.pool.column(name)
     if _is_list(ctx, new) and column.rows is None:

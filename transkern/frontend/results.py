@@ -19,9 +19,11 @@ from transkern.frontend.values import (
     Doubt,
     GrowingList,
     Hashed,
+    Instance,
     Object,
     OneOf,
     OrNone,
+    Pool,
     Record,
     Row,
     Scalar,
@@ -80,6 +82,7 @@ class Results(Expressions):
     def returned(self, value: Value) -> n.Result:
         """The result, and with it what was put into the arguments."""
         ctx = self.ctx
+        self.pools_handed_out: list[Pool] = []
         result = self.result(value)
         for token, given in ctx.given.items():
             for change in _changes(ctx.paths[token], given, ctx.heap[token]):
@@ -116,6 +119,11 @@ class Results(Expressions):
         if isinstance(value, Row):
             value = growing.copied(self.ctx, self.ctx.opened(value))
         match value:
+            case Instance(pool, number):
+                return self._objects_result(pool, n.ScalarResult(number, True), "object")
+            case GrowingList(objects=Pool() as pool):
+                numbers = n.ListResult(value.buffer if value.dtype else "", b.size(value.count), "index", True)
+                return self._objects_result(pool, numbers, "objects")
             case Static(v) if isinstance(v, np.generic):
                 return n.ScalarResult(static_expr(v), False)
             case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
@@ -147,6 +155,8 @@ class Results(Expressions):
                 if owner.shared or (owner.rows is not None and owner.rows.shared):
                     problem = "returning a list whose arrays share memory with an argument"
                     growing.must_be_fixed(self.ctx, owner, problem, "append copies")
+                if any(leaf.objects for leaf in owner.leaves):
+                    self.ctx.fail("returning objects in tuples in a list", "return a list of the objects")
                 if owner.is_queue:
                     self.ctx.fail("returning a deque", "return a list: list(queue)")
                 if (owner.dims and owner.row) or owner.prefix:  # lists in a list
@@ -175,6 +185,22 @@ class Results(Expressions):
                 self.ctx.fail(why)
             case _:
                 self.ctx.fail(f"returning {describe(value)}")
+
+    def _objects_result(self, pool: Pool, numbers: n.Result, kind: str) -> n.Result:
+        """Some of the objects of a class: all are made, so that one of them is one object wherever it stands."""
+        ctx, name = self.ctx, pool.kind.__name__
+        if pool in self.pools_handed_out:
+            ctx.fail(f"several results with objects of `{name}`, which may be the same", "return them in one list")
+        self.pools_handed_out.append(pool)
+        leaves = pool.owner.leaves
+        if any(leaf.objects for leaf in leaves):
+            ctx.fail(f"returning objects of `{name}`, which hold others", "return what is needed of them in lists")
+        if any(leaf.shared or (leaf.rows is not None and leaf.rows.shared) for leaf in leaves):
+            ctx.fail(f"returning objects of `{name}` with arrays that are arguments, too", "give them copies")
+        growing.forget_behind_none(ctx, pool.owner)
+        columns = tuple(_list_result(c) for c in pool.owner.columns)
+        of = "" if pool.kind is dict else self._class_path(pool.kind)
+        return n.TupleResult((numbers, *columns), kind, pool.names, of)
 
     def _class_path(self, kind: type) -> str:
         if "<locals>" in kind.__qualname__:
@@ -263,7 +289,7 @@ def _changes(path: str, given: Value, now: Value) -> list[Change]:
 
 def _or_none(ctx: Context, value: Value) -> list[OrNone]:
     """What in a result may be None."""
-    value = ctx.deref(value)
+    value = value if isinstance(value, Instance) else ctx.deref(value)
     if isinstance(value, OrNone):
         return [value]
     return [found for i in children(value) or () for found in _or_none(ctx, i)]

@@ -30,6 +30,7 @@ from transkern.frontend.values import (
     Function,
     Generator,
     GrowingList,
+    PoolKey,
     Record,
     Scalar,
     Seq,
@@ -64,7 +65,7 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
     ragged: set[Site] = set()
     optional: set[Site] = set()
     lengthened: set[str] = set()
-    pooled: dict[type, tuple[str, ...]] = {}
+    pooled: dict[PoolKey, tuple[str, ...]] = {}
     held = Held()
     changes: list[Change] = []
     while True:
@@ -101,8 +102,8 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
 def _translate(
     function: Function, types: Sequence[ArgType],
     lists: tuple[
-        set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[type, tuple[str, ...]], set[str],
-        Held,
+        set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[PoolKey, tuple[str, ...]],
+        set[str], Held,
     ],
     changes: list[Change], reserves: bool,
 ) -> tuple[n.Program, list[Change]]:

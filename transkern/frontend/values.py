@@ -323,6 +323,9 @@ class Row:
     number: Expr
 
 
+PoolKey: TypeAlias = type | tuple[str, ...]  # a class, or the keys of dicts
+
+
 @dataclass(slots=True, eq=False)
 class Pool:
     """The objects of a class that lists of run-time length hold: in the columns of `owner`, one for each attribute."""

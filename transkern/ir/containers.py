@@ -44,6 +44,14 @@ def container_text(r: n.TupleResult) -> str:
         copied = ".copy()" if r.kind == "ragged arrays" else ""
         row = f"{{k: pool[s : s + z]{copied} for k, (s, z) in enumerate(zip(starts, sizes))}}"
         return f"lambda numbers, starts, sizes, pool: (lambda found: [found[k] for k in numbers])({row})"
+    if r.kind in ("objects", "object"):
+        set_all = f"[object.__setattr__(o, k, v) for k, v in zip({r.keys!r}, row)]"
+        made = f"[(lambda o: ({set_all}, o)[1])(c.__new__(c)) for row in zip(*a)]"
+        of = class_text(r.of) if r.of else "dict"
+        if not r.of:
+            made = f"[dict(zip({r.keys!r}, row)) for row in zip(*a)]"
+        chosen = "[made[k] for k in numbers]" if r.kind == "objects" else "made[numbers]"
+        return f"lambda numbers, *a: (lambda c: (lambda made: {chosen})({made}))({of})"
     if r.kind == "rows of record":
         return f"lambda *a: [*map({class_text(r.of)}._make, zip(*a))]"
     if r.kind == "rows of list":
