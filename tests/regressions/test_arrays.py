@@ -123,3 +123,15 @@ def test_products_of_filters() -> None:
     a = np.arange(10.0).reshape(5, 2)
     alike(products_of_filters, x, x[::-1].copy(), a)
     alike(products_of_filters, x, x - 1, a)
+
+
+def repeated_by_filters(x: Any, t: float) -> Any:
+    kept = x[x > t]
+    return np.repeat(kept, kept != 2), np.repeat(x, kept.astype(int) % 3), np.repeat(x, np.array([2]))
+
+
+def test_repeats_by_filters() -> None:
+    """`repeat` compared its counts' size before a filter chose from them; one count is for all elements."""
+    x = np.array([0.0, 1.0, 2.0, 4.0])
+    for t in (-1.0, 1.0, 2.0, 9.0):
+        alike(repeated_by_filters, x, t)

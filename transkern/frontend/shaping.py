@@ -18,6 +18,7 @@ from transkern.frontend.elementwise import (
     may_stretch,
     result_type,
     scalar_expr,
+    stretched,
 )  # fmt: skip
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
 from transkern.frontend.types import dtype_name
@@ -460,10 +461,16 @@ def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int | None) -
     if axis is None:
         value = reshape(ctx, value, [Static(-1)])
         axis = 0
-    ctx.guard(
-        b.compare("equal", counts.dims[0], value.dims[axis]), "ValueError",
-        "operands could not be broadcast together with shape ({},) ({},)", (value.dims[axis], counts.dims[0]),
-    )  # fmt: skip
+    counts = ctx.kept(counts)
+    (number,), size = counts.dims, value.dims[axis]
+    fits = b.compare("equal", number, size)
+    if b.constant(number) == 1 or may_stretch(ctx, number):
+        fits = b.either(b.compare("equal", number, b.ONE), fits)
+    message = "operands could not be broadcast together with shape ({},) ({},)"
+    ctx.guard(fits, "ValueError", message, (size, number))
+    if number != size:
+        along = ctx.axes((size,))
+        counts = Array(along, counts.at(stretched(ctx, (number,), along)))
     order = [axis, *[d for d in range(value.ndim) if d != axis]]
     made = as_array(ctx, compose(ctx, "folding", "repeated", [transpose(ctx, value, order), counts], {}))
     return transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
