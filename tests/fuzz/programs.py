@@ -83,11 +83,15 @@ class Writer(Structures):
         return Program(source, self.parameters, tuple(calls), seed)
 
 
-def generate(seed: int, statements: int = 6) -> Program:
+WIDE = 0.65
+"""How many programs have what is in `operations` and `structures`."""
+
+
+def generate(seed: int, statements: int = 6, wide: float = WIDE) -> Program:
     """The program of a seed."""
-    return Writer(random.Random(seed)).program(seed, statements)
+    return Writer(random.Random(seed), wide).program(seed, statements)
 
 
 def drawn(rng: random.Random, statements: int = 4) -> Program:
     """A program of hypothesis's choices, which it can make smaller."""
-    return Writer(rng).program(0, statements)
+    return Writer(rng, WIDE).program(0, statements)

@@ -81,10 +81,11 @@ def worker(target: str, seeds: list[int], full: bool, sanitized: bool) -> Iterat
 
 
 def program_for(target: str, seed: int) -> Any:
-    """The program of a seed as a target gets it: devices refuse stores into arguments that share memory."""
-    from tests.fuzz.programs import generate
+    """The program of a seed as a target gets it: devices refuse stores into arguments that share memory, and JAX much
+    of what goes with sizes that data decide."""
+    from tests.fuzz.programs import WIDE, generate
 
-    program = generate(seed)
+    program = generate(seed, wide=0.25 if target == "pallas" else WIDE)
     if target == "pallas":
         program = _with_few_sizes(program)
     if target != "cpu" and seed % 8:

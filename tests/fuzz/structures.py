@@ -28,8 +28,9 @@ KEYWORDS = {"by_two": ("by=3", "shift=1", "by=0.5, shift=-1"), "early": ("limit=
 class Structures(Statements):
     """Adds these statements to `wide` programs."""
 
-    def __init__(self, rng: random.Random) -> None:
-        super().__init__(rng, rng.random() < 0.65)
+    def __init__(self, rng: random.Random, share: float) -> None:
+        """`share`: how many of the programs are wide."""
+        super().__init__(rng, rng.random() < share)
         self.returned: list[str] = []  # what an early return hands back, and so the last one
         if self.wide:
             chosen = [h for h in WIDE_HELPERS if rng.random() < 0.12]
@@ -379,6 +380,8 @@ class Structures(Statements):
 
     def early(self) -> None:
         """A return before the end, of names that the last return has, too."""
+        if self.loops and self.chance(0.7):  # of which JAX has none
+            return
         if not self.returned:
             names = [p.name for p in self.parameters] + [
                 n for n in self.bound_outside() if n in self.arrays or n in self.scalars
