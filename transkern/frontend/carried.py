@@ -74,6 +74,7 @@ class LoopState:
         self.heap = dict(owner.ctx.heap)
         self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
+        self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
@@ -119,7 +120,7 @@ class LoopState:
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
         self.left, self.rebound, self.kept = {}, set(), set()
         for token, kind in self.touched.items():
-            contents = self._slot(owner, "item", kind, self.heap[token])
+            contents = self._contents(owner, token, kind)
             owner.ctx.heap[token] = self.objects[token] = contents
         for name, kind in self.kinds.items():
             if name in self.never:
@@ -152,6 +153,17 @@ class LoopState:
         if name not in self.conditional and " " not in name:
             self.conditional.add(name)
             self.widened = True
+
+    def _contents(self, owner: Loops, token: int, kind: Any) -> Value:
+        """A list, dict or object at the start of an iteration: an array that none puts another for stays what it is."""
+        initial = self.heap[token]
+        items = children(initial)
+        if kind[0] != "items" or items is None:
+            return self._slot(owner, "item", kind, initial)
+        return with_children(kind[1], tuple(
+            item if _is_kept(item) and (token, k) not in self.rebound_items else self._slot(owner, "item", of, item)
+            for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
+        ))  # fmt: skip
 
     def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
@@ -446,6 +458,11 @@ class LoopState:
             kind = kind_of(ctx, before)
             if token not in self.touched:
                 self.touched[token] = kind
+                self.widened = True
+            pairs = zip(children(start) or (), children(now) or (), strict=True)
+            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and _is_kept(s)} - self.rebound_items
+            if rebound:
+                self.rebound_items |= rebound
                 self.widened = True
             wanted = join_kinds(ctx, "item", self.touched[token], kind_of(ctx, now), now, start)
             if wanted != self.touched[token]:
@@ -843,6 +860,11 @@ def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
         return kind
     _lengthen(ctx, name)
     return ("dynamic", dtype, _room(rest), rest, {})
+
+
+def _is_kept(value: Value) -> bool:
+    """Whether it is an array that lies in memory: what a loop stores into it, it stores there."""
+    return isinstance(value, Array) and value.view and value.mask is None
 
 
 def _room(rest: tuple[Expr, ...]) -> Expr:
