@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import require
+from transkern.errors import CompileError
 
 require("cc")
 
@@ -135,3 +137,17 @@ def test_repeats_by_filters() -> None:
     x = np.array([0.0, 1.0, 2.0, 4.0])
     for t in (-1.0, 1.0, 2.0, 9.0):
         alike(repeated_by_filters, x, t)
+
+
+def exchanged_in_loops_in_loops(x: Any, y: Any, u: Any) -> Any:
+    for _ in range(1):
+        for _ in range(1):
+            u[1] = x[1]
+            x, y = y, x
+    return u
+
+
+def test_what_is_exchanged_in_loops_in_loops() -> None:
+    """An error on one of a loop's ways to the end left what comes after the loop forgotten: a bare IndexError."""
+    with suppress(CompileError):
+        alike(exchanged_in_loops_in_loops, np.ones(3), np.zeros(3), np.ones(4, np.int16))

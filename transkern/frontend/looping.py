@@ -555,22 +555,25 @@ class Loops(Branches):
         before, heap, held = dict(self.env), dict(ctx.heap), list(self.pending)
         none = functools.reduce(b.both, (b.logical_not(condition) for condition, _ in ways))
         self.apart += 1
-        for condition, statements in [*ways, (None, [])]:
-            self.env.clear()
-            self.env.update(before)
-            ctx.heap = dict(heap)
-            with ctx.block() as out, ctx.knowing(stable_parts(ctx, none if condition is None else condition)):
-                done = self.block(statements)
-                while self.pending and not done:
-                    done = self.pending.pop()()
-                if not done:
-                    ctx.emit(n.Return(self.returned(Static(None))))
+        try:
+            for condition, statements in [*ways, (None, [])]:
+                self.env.clear()
+                self.env.update(before)
+                ctx.heap = dict(heap)
+                with ctx.block() as out, ctx.knowing(stable_parts(ctx, none if condition is None else condition)):
+                    done = self.block(statements)
+                    while self.pending and not done:
+                        done = self.pending.pop()()
+                    if not done:
+                        ctx.emit(n.Return(self.returned(Static(None))))
+                self.pending[:] = held
+                if condition is None:
+                    ctx.out.extend(out)
+                else:
+                    ctx.emit(n.If(condition, tuple(out)))
+        finally:  # also where the translation begins anew
             self.pending[:] = held
-            if condition is None:
-                ctx.out.extend(out)
-            else:
-                ctx.emit(n.If(condition, tuple(out)))
-        self.apart -= 1
+            self.apart -= 1
 
     def _changed_in_place(self, body: Sequence[ast.stmt], assigned: set[str]) -> set[str]:
         """Names of arrays that the body only changes by ``x += …``: that is a store, not an assignment."""
