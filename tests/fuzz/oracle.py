@@ -211,7 +211,7 @@ class _Noise:
             scale = np.max(np.abs(x), initial=0) ** 2 * x.size
         else:
             scale = np.max(np.abs(x[np.isfinite(x)]).astype(np.float64), initial=0) * max(x.size, 1)
-        precision = np.finfo(x.dtype if x.dtype.kind == "f" else kind)
+        precision = np.finfo(x.dtype if x.dtype.kind == "f" and short not in _PRODUCTS else kind)
         if short in ("var", "std", "norm") or not _is_exact(x, 23 if precision.eps > 1e-10 else 52):
             if short == "var":
                 return self._off(value, np.abs(value) * 8 * precision.eps + (scale * precision.eps) ** 2)
