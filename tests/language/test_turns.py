@@ -65,13 +65,47 @@ class Wave:
         self.u, self.v = self.v, self.u
 
 
-def test_arrays_in_an_argument_change_places() -> None:
-    """Copies would not do: the arrays that the object began with are stored into in turn."""
+@pytest.mark.parametrize("steps", [0, 1, 2, 5])
+def test_arrays_in_an_argument_change_places(steps: int) -> None:
+    """The arrays that the object began with are stored into in turn; they, and no copies, stand in it afterwards."""
 
     def run(wave: Wave, steps: int) -> Any:
         for _ in range(steps):
             wave.step()
         return wave.u[1]
 
+    ours, wanted = (A.copy(), B.copy()), (A.copy(), B.copy())
+    waves = [Wave(*ours), Wave(*wanted)]
+    assert transkern.compile(run, target="cpu")(waves[0], steps) == run(waves[1], steps)
+    for got, array in zip(ours, wanted, strict=True):
+        np.testing.assert_array_equal(got, array)
+    assert (waves[0].u is ours[0], waves[0].v is ours[0]) == (steps % 2 == 0, steps % 2 == 1)
+
+
+def test_arrays_in_an_argument_that_a_loop_may_leave() -> None:
+    def run(wave: Wave, limit: float) -> int:
+        steps = 0
+        while steps < 20:
+            wave.step()
+            steps += 1
+            if wave.u[1] > limit:
+                break
+        return steps
+
     with pytest.raises(CompileError, match="that others see"):
-        transkern.compile(run, target="cpu")(Wave(A.copy(), B.copy()), 3)
+        transkern.compile(run, target="cpu")(Wave(A.copy(), B.copy()), 3.0)
+
+
+def test_arrays_in_a_list_change_places() -> None:
+    def run(pair: list[Any], steps: int) -> None:
+        for k in range(steps):
+            pair[1][1:] = pair[0][:-1] + k
+            pair[0], pair[1] = pair[1], pair[0]
+
+    for steps in (1, 4):
+        ours, wanted = [A.copy(), B.copy()], [A.copy(), B.copy()]
+        first = ours[0]
+        transkern.compile(run, target="cpu")(ours, steps)
+        run(wanted, steps)
+        np.testing.assert_array_equal(ours, wanted)
+        assert (ours[0] is first) == (steps % 2 == 0)

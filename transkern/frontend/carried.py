@@ -12,7 +12,7 @@ from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context, NotKnown
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
-from transkern.frontend.turns import OtherTurns, Turns
+from transkern.frontend.turns import OtherTurns, Turns, lies
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
     Array,
@@ -161,7 +161,7 @@ class LoopState:
         if kind[0] != "items" or items is None:
             return self._slot(owner, "item", kind, initial)
         return with_children(kind[1], tuple(
-            item if _is_kept(item) and (token, k) not in self.rebound_items else self._slot(owner, "item", of, item)
+            item if lies(item) and (token, k) not in self.rebound_items else self._slot(owner, "item", of, item)
             for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
         ))  # fmt: skip
 
@@ -290,7 +290,7 @@ class LoopState:
         """The end of one of these iterations."""
         if self.turns is None:
             return
-        self.turns.check(count, owner.env)
+        self.turns.check(count, owner.env, owner.ctx.heap)
         whole = [name for name, slot in self.slots.items() if isinstance(slot, Array) and not self.turns.names]
         if any(owner.env.get(one) == self.slots[other] for one in whole for other in whole if one != other):
             raise OtherTurns(None)
@@ -301,7 +301,9 @@ class LoopState:
 
     def leave(self, owner: Loops, is_break: bool) -> None:
         if self.turns is not None:
-            now = self.turns.where_left(owner.env)
+            now = self.turns.where_left(owner.env, owner.ctx.heap)
+            if now and self.turns.items:
+                raise OtherTurns(None)
             if now and self.turns.turn is not None:
                 owner.ctx.emit(n.Assign(self.turns.turn.name, b.index(now)))
         self._sync(owner, leaving=is_break)
@@ -460,7 +462,7 @@ class LoopState:
                 self.touched[token] = kind
                 self.widened = True
             pairs = zip(children(start) or (), children(now) or (), strict=True)
-            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and _is_kept(s)} - self.rebound_items
+            rebound = {(token, k) for k, (s, v) in enumerate(pairs) if s != v and lies(s)} - self.rebound_items
             if rebound:
                 self.rebound_items |= rebound
                 self.widened = True
@@ -860,11 +862,6 @@ def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
         return kind
     _lengthen(ctx, name)
     return ("dynamic", dtype, _room(rest), rest, {})
-
-
-def _is_kept(value: Value) -> bool:
-    """Whether it is an array that lies in memory: what a loop stores into it, it stores there."""
-    return isinstance(value, Array) and value.view and value.mask is None
 
 
 def _room(rest: tuple[Expr, ...]) -> Expr:

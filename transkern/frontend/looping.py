@@ -474,8 +474,8 @@ class Loops(Branches):
     ) -> Turns | None:  # fmt: skip
         """Translates a loop with `begin`: the names that its body binds become slots, but where arrays change places.
         How they do, then."""
-        turns = at_first(assigned_names(body) - targets, self.env)
-        if turns is None or not may_turn or has_jumps(body, ast.Continue):
+        names = assigned_names(body) - targets
+        if not may_turn or has_jumps(body, ast.Continue) or not at_first(names, self.env, self.ctx.heap):
             begin(None)
             return None
         shared: Shared | None = None
@@ -483,8 +483,11 @@ class Loops(Branches):
             begin(Turns(({},)))
             return None
         except OtherTurns:
-            pass
+            reset()
+            turns = at_first(names, self.env, {})
         except Shared as error:
+            reset()
+            turns = at_first(names, self.env, self.ctx.heap)
             shared = error
         while turns is not None:
             reset()
@@ -536,9 +539,13 @@ class Loops(Branches):
                 placed(x, node)
         live = live_names(self.node, node)[1]
         size = sum(1 for x in ast.walk(self.node) if getattr(x, "lineno", 0) > (node.end_lineno or node.lineno))
-        if live & turns.names and not self.inlined and not self.loops and self.apart < _APART and size < _SHORT:
+        apart = not self.inlined and not self.loops and self.apart < _APART and size < _SHORT
+        if (live & turns.names or turns.items) and apart:
             self.each_way(ways)
             raise Terminated
+        if turns.items:
+            problem = "the loop exchanges arrays that others see, and what comes after it depends on how often"
+            self.ctx.fail(problem, "exchange names of its own, and put the arrays back behind it", node)
         chosen: list[ast.stmt] = []
         for k, (condition, statements) in reversed(list(enumerate(ways))):
             self.env[f"way {k}"] = Scalar(condition)

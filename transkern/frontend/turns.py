@@ -6,7 +6,8 @@ where three names go round) each name is back, and stands for the array that it 
 translated that often, one behind the other, and nothing is copied. What is left of the iterations comes after the loop;
 where the loop may be left on the way, a variable tells how often the names have changed places.
 
-How they do is not read off the text, but off what the names stand for where the translated body ends.
+How they do is not read off the text, but off what the names stand for where the translated body ends. Attributes of
+objects and items of lists are such names, too (`self.u, self.v = self.v, self.u`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from transkern.frontend.values import Array, Value
+from transkern.frontend.values import Array, Value, children
 from transkern.ir.expr import Var
 
 MOST = 4  # iterations after which names are back
+
+
+Place: TypeAlias = str | tuple[int, int]
+"""A name, or what stands in an object, a list or a dict: its token, and the position in it."""
 
 
 class OtherTurns(Exception):
@@ -30,46 +36,67 @@ class OtherTurns(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """What the names stand for before the loop (`bound[0]`), after one iteration, and so on until they are back.
+    """What names and items stand for before the loop (`bound[0]`), after one iteration, and so on until they are back.
     `turn`: the variable that tells, where the loop is left, after how many they did."""
 
-    bound: tuple[Mapping[str, Value], ...]
+    bound: tuple[Mapping[Place, Value], ...]
     turn: Var | None = None
 
     @property
     def names(self) -> set[str]:
-        return set(self.bound[0])
+        return {k for k in self.bound[0] if isinstance(k, str)}
+
+    @property
+    def items(self) -> set[tuple[int, int]]:
+        return {k for k in self.bound[0] if isinstance(k, tuple)}
 
     @property
     def period(self) -> int:
         return len(self.bound)
 
-    def check(self, count: int, env: Mapping[str, Value]) -> None:
+    def check(self, count: int, env: Mapping[str, Value], heap: Mapping[int, Value]) -> None:
         """Raises OtherTurns where the names do not stand for what they should after `count` iterations."""
-        expected = self.bound[count % self.period]
-        if any(env.get(name) != value for name, value in expected.items()):
-            raise OtherTurns(_seen(self.bound[0], env) if self.period == count == 1 else None)
+        now = self._now(env, heap)
+        if now != self.bound[count % self.period]:
+            raise OtherTurns(_seen(self.bound[0], now) if self.period == count == 1 else None)
 
-    def where_left(self, env: Mapping[str, Value]) -> int:
+    def where_left(self, env: Mapping[str, Value], heap: Mapping[int, Value]) -> int:
         """After how many iterations the names stand for what they do now."""
-        for k, bound in enumerate(self.bound):
-            if all(env.get(name) == value for name, value in bound.items()):
-                return k
-        raise OtherTurns(_seen(self.bound[0], env) if self.period == 1 else None)
+        now = self._now(env, heap)
+        if now in self.bound:
+            return self.bound.index(now)
+        raise OtherTurns(_seen(self.bound[0], now) if self.period == 1 else None)
+
+    def _now(self, env: Mapping[str, Value], heap: Mapping[int, Value]) -> dict[Place, Value | None]:
+        found: dict[Place, Value | None] = {}
+        for place in self.bound[0]:
+            if isinstance(place, str):
+                found[place] = env.get(place)
+            else:
+                items = children(heap[place[0]]) or ()
+                found[place] = items[place[1]] if place[1] < len(items) else None
+        return found
 
 
-def at_first(names: set[str], before: Mapping[str, Value]) -> Turns | None:
-    """The arrays among `names`, as if each stood for the same after every iteration."""
-    arrays = {k: v for k in sorted(names) if isinstance(v := before.get(k), Array) and v.view and v.mask is None}
+def at_first(names: set[str], before: Mapping[str, Value], heap: Mapping[int, Value]) -> Turns | None:
+    """The arrays among `names` and those in objects, lists and dicts, as if each stayed what it is."""
+    arrays: dict[Place, Value] = {k: v for k in sorted(names) if (v := before.get(k)) is not None and lies(v)}
+    for token, contents in heap.items():
+        arrays |= {(token, k): v for k, v in enumerate(children(contents) or ()) if lies(v)}
     return Turns((arrays,)) if arrays else None
 
 
-def _seen(before: Mapping[str, Value], now: Mapping[str, Value]) -> Turns | None:
+def lies(value: Value) -> bool:
+    """Whether it is an array that lies in memory: what is stored into it is seen under all names."""
+    return isinstance(value, Array) and value.view and value.mask is None
+
+
+def _seen(before: Mapping[Place, Value], now: Mapping[Place, Value | None]) -> Turns | None:
     """The turns of the names that stand for one of the arrays after an iteration that they stood for before it."""
     source = {name: next((k for k, v in before.items() if v == now.get(name)), None) for name in before}
-    kept = {name for name, k in source.items() if k is not None}
-    if kept < before.keys():
-        return Turns(({k: before[k] for k in sorted(kept)},)) if kept else None
+    kept = [name for name, k in source.items() if k is not None]
+    if len(kept) < len(before):
+        return Turns(({k: before[k] for k in kept},)) if kept else None
     if len(set(source.values())) < len(source):
         return None
     bound = [dict(before)]
@@ -96,7 +123,7 @@ def placed(made: ast.stmt, at: ast.stmt) -> ast.stmt:
 
 def rebinding(turns: Turns, after: int, prefix: str) -> tuple[list[ast.stmt], dict[str, Value]]:
     """Statements that bind the names to what they stand for after so many iterations, and the names that they read."""
-    given = {f"{prefix} {name}": value for name, value in turns.bound[after].items()}
+    given = {f"{prefix} {name}": turns.bound[after][name] for name in turns.names}
     names: Sequence[str] = sorted(turns.names)
     return [
         ast.Assign([ast.Name(k, ast.Store())], ast.Name(f"{prefix} {k}", ast.Load())) for k in names
