@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transkern.analysis.accesses import Access
 from transkern.analysis.bands import constant_distances
@@ -192,6 +192,7 @@ class _Reporting(Walk):
             return None
         if m.first.buffer in scalars:
             return self.of_variable(verdict, m)
+        m = _of_the_users_iterations(m, verdict.loop)
         return Conflict(
             self.array(m.first.buffer), m.kind, m.first.span.line,
             m.second.span.line, self.says(m.first, scalars, carried), self.says(m.second, scalars, carried),
@@ -275,7 +276,15 @@ class _Reporting(Walk):
             return buffer
         made = self.assigned.get(info.line, [])
         names = [t.id for x in made for t in x.targets if isinstance(t, ast.Name)]
-        return names[0] if len(made) == len(names) == 1 else buffer
+        if len(made) == len(names) == 1:
+            return names[0]
+        beside = [k for k, other in self.program.buffers.items() if other.line == info.line]
+        match made:
+            case [ast.Assign([ast.Tuple(targets)], ast.Tuple(values))] if len(values) == len(targets) == len(beside):
+                target = targets[beside.index(buffer)]
+                return target.id if isinstance(target, ast.Name) else buffer
+            case _:
+                return buffer
 
     def shown(self, index: Expr, lets: Mapping[str, Expr]) -> str:
         """A subscript as the user wrote it, or nearly."""
@@ -375,6 +384,17 @@ def _copied(s: n.Stmt) -> tuple[str, str] | None:
             return buffer, source
         case _:
             return None
+
+
+def _of_the_users_iterations(m: Meeting, loop: n.Loop) -> Meeting:
+    """An example in iterations as the user counts them, where the program has several of them in one."""
+    turns = [next((t for t in a.span.turns if t[0] == loop.span.line), None) for a in (m.first, m.second)]
+    if None in turns:
+        return m
+    (_, one, step), (_, two, _) = turns  # type: ignore[misc]
+    together = (b.constant(loop.step) or step) // step
+    distance = None if m.distance is None else m.distance * together + two - one
+    return replace(m, ran=m.ran + one * step, later=m.later + two * step, distance=distance)
 
 
 def _shown(carried: Carried) -> Meeting | None:

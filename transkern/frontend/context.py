@@ -133,6 +133,7 @@ class Context:
         self.buffers: dict[str, n.Buffer] = {}
         self.variables: dict[str, str] = {}
         self.bounds: dict[str, Expr] = {}
+        self.turns: tuple[tuple[int, int, int], ...] = ()  # as in `Span`, of what is being translated
         self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
         self.places: dict[str, Span] = {}  # where each name was assigned last
         self.stored: set[str] = set()  # buffers that the user stores into; survives `restore`
@@ -259,7 +260,8 @@ class Context:
     # --- emitting
 
     def emit(self, statement: n.Stmt) -> None:
-        self.out.append(replace(statement, span=self.span))
+        span = replace(self.span, turns=self.turns) if self.turns else self.span
+        self.out.append(replace(statement, span=span))
 
     @contextmanager
     def block(self) -> Iterator[list[n.Stmt]]:

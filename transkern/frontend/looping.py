@@ -206,6 +206,8 @@ class Loops(Branches):
         ctx.ranges[axis] = (low, high)
         trips = trip_count(start, stop, step)
 
+        around = ctx.turns
+
         def trip(state: LoopState) -> n.Stmt:
             ctx.trips.append(trips)
             state.known -= {axis}
@@ -218,6 +220,8 @@ class Loops(Branches):
                             self.env[_MORE] = Scalar(b.compare("less" if forwards else "greater", at, stop))
                             if self.block([leaving_unless(ast.Name(_MORE, ast.Load()), node)]):
                                 break
+                        if state.copies > 1:
+                            ctx.turns = (*around, (node.lineno, k, b.constant(step) or 1))
                         self.assign(target, element(at))
                         if self.tried(body, *catches) if catches else self.block(body):
                             break
@@ -225,6 +229,7 @@ class Loops(Branches):
                     else:
                         state.back(self)
             finally:
+                ctx.turns = around
                 ctx.trips.pop()
             end = stop if leaves or state.copies == 1 else b.add(start, b.mul(step, whole(state.copies)))
             return n.Loop(axis, start, end, b.mul(step, b.index(state.copies)), "sequential", tuple(inner))

@@ -21,13 +21,18 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A place in the user's source: 1-based line, 0-based column, as `ast` counts them."""
+    """A place in the user's source: 1-based line, 0-based column, as `ast` counts them.
+
+    `turns`: of loops whose body is translated for several iterations that go together, the line, which of these it is
+    (from 0), and the step from one to the next.
+    """
 
     line: int = 0
     column: int = 0
     end_line: int = 0
     end_column: int = 0
     file: str = ""
+    turns: tuple[tuple[int, int, int], ...] = ()
 
 
 NOWHERE = Span()
