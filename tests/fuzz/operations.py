@@ -117,7 +117,11 @@ class Operations(Expressions):
             case 2:
                 return f"np.digitize({x}, {table})"
             case 3:
-                return f"np.isin({x}, {self.leaf((along,))})"
+                among = self.leaf((along,))
+                kinds = {np.asarray(self.value(text)).dtype.kind in "fc" for text in (x, among)}
+                if len(kinds) > 1:  # NumPy finds integers that it rounds to one float in one another
+                    return ""
+                return f"np.isin({x}, {among})"
             case _:
                 return f"np.interp({x}, {table}, {self.leaf((along,))})"
 

@@ -151,3 +151,13 @@ def test_what_is_exchanged_in_loops_in_loops() -> None:
     """An error on one of a loop's ways to the end left what comes after the loop forgotten: a bare IndexError."""
     with suppress(CompileError):
         alike(exchanged_in_loops_in_loops, np.ones(3), np.zeros(3), np.ones(4, np.int16))
+
+
+def averaged(c: Any, scale: float) -> Any:
+    return np.average(c, axis=2), np.average(c * scale, axis=0, keepdims=True, returned=True)
+
+
+def test_averages_of_no_lines() -> None:
+    """`average` divides two sizes: ZeroDivisionError where there is no line, also if nobody asks."""
+    for shape in ((2, 3, 4), (0, 3, 4), (2, 0, 4), (0, 0, 0)):
+        alike(averaged, np.ones(shape), 2.0)

@@ -13,6 +13,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     a = np.asanyarray(a)
     if weights is None:
         mean = np.mean(a, axis=axis, keepdims=keepdims)
+        if np.size(mean) == 0:  # NumPy divides the two sizes, whoever asks for the quotient
+            raise ZeroDivisionError("division by zero")
         if not returned:
             return mean
         return mean, np.full_like(mean, np.size(a) / np.size(mean))[()]
