@@ -86,6 +86,12 @@ def test_explain_names_the_kernels() -> None:
     assert "1 kernel" in result.stdout and "line 12" in result.stdout
 
 
+def test_explain_knows_a_line_for_every_step() -> None:
+    nms = str(Path(SIGMOID).with_name("nms.py"))
+    result = run("explain", nms, "--types", "nms(float32[n,4], float32[n], int, float)")
+    assert "line 20: reduction over" in result.stdout and "line 0:" not in result.stdout
+
+
 def test_missing_types_are_asked_for() -> None:
     result = run("emit", SIGMOID, "--function", "sigmoid")
     assert result.exit_code == 1

@@ -38,20 +38,22 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
     writes = ", ".join(sorted(buffers_written(kernel)))
     out.append(f"    reads {', '.join(reads) or 'nothing'}; writes {writes or 'scalars only'}")
+    line = 0
     for s in walk(kernel.body):
+        line = next((x.span.line for x in walk((s,)) if x.span.line), line)  # some steps are the compiler's own
         match s:
             case n.While():
-                out.append(f"    line {s.span.line}: sequential while: its parallel passes run inside one kernel")
+                out.append(f"    line {line}: sequential while: its parallel passes run inside one kernel")
             case n.Loop(kind="sequential", axis=axis):
-                out.append(f"    line {s.span.line}: in order over {axis}")
+                out.append(f"    line {line}: in order over {axis}")
             case n.Loop(kind="parallel", axis=axis, start=start, stop=stop):
                 sums = [x.name for x in s.body if isinstance(x, n.Accumulate)]
                 kind = "reduction" if sums else "parallel"
-                out.append(f"    line {s.span.line}: {kind} over {axis} in {text(start)} .. {text(stop)}")
+                out.append(f"    line {line}: {kind} over {axis} in {text(start)} .. {text(stop)}")
             case n.Compact(axis=axis, outputs=outputs):
-                out.append(f"    line {s.span.line}: filter over {axis} into {', '.join(outputs)}, in order")
+                out.append(f"    line {line}: filter over {axis} into {', '.join(outputs)}, in order")
             case n.Scanning(op=op, axis=axis):
-                out.append(f"    line {s.span.line}: running {op} over {axis}")
+                out.append(f"    line {line}: running {op} over {axis}")
             case _:
                 pass
     return out
