@@ -60,9 +60,15 @@ def three_of_each(image: Any) -> Any:
     return out
 
 
+def first_of_equals(x: Any, u: Any) -> Any:
+    """`launcher`: `kind="mergesort"`, NumPy's other name for "stable", became CuPy's default, which need not be stable."""
+    return np.unique(x, return_index=True), np.argsort(u, kind="mergesort")
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (first_of_equals, (np.arange(40) % 7, np.arange(80.0) % 3)),
         (three_of_each, (np.arange(36.0).reshape(3, 4, 3) + 1,)),
         (largest_and_filter, (np.arange(40) % 3, np.arange(120).reshape(40, 3))),
         (cut_by_where, (np.ones(3), np.ones(3, np.uint8), -1)),

@@ -294,10 +294,9 @@ class Launcher:
         if s.name == "print":
             self.line(print_text([f"{x}.get()" for x in ins], dict(attributes)))
             return
-        if s.name in ("argsort", "sort"):  # CuPy's sorts are stable, and know no other kind
-            kind = dict(attributes).get("kind")
-            attributes = tuple((k, None if k == "kind" and v != "stable" else v) for k, v in attributes)
-            assert kind is None or isinstance(kind, str)
+        if s.name in ("argsort", "sort"):  # CuPy's sorts are stable, and know no other kind; NumPy has two names for it
+            kind = "stable" if dict(attributes).get("kind") in ("stable", "mergesort") else None
+            attributes = tuple((k, kind if k == "kind" else v) for k, v in attributes)
         outs = (("out" if not k else f"out{k}", host.name(o)) for k, o in enumerate(s.outs))
         text = spell(s.name, "cp", tuple(ins), (*attributes, *outs)).replace(", kind=None", "")
         if s.name in ("argsort", "sort") and len(self.program.buffers[s.ins[0]].dims) > 1:
