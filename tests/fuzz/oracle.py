@@ -25,6 +25,7 @@ from transkern.errors import TOO_LARGE
 _PRODUCTS = ("dot", "matmul", "einsum", "inner", "vdot", "tensordot", "convolve", "correlate")
 _SUMS = ("sum", "mean", "var", "std", *_PRODUCTS, "prod", "norm", "trace", "average", "nansum", "nanmean", "trapezoid",
          "reduce", "reduceat")  # fmt: skip
+_SCANS = ("cumsum", "cumprod", "nancumsum", "nancumprod", "accumulate")
 _REDUCED = {"np.add": "sum", "np.multiply": "prod", "np.maximum": "max", "np.minimum": "min", "np.fmax": "fmax",
             "np.fmin": "fmin"}  # fmt: skip
 """What methods of ufuncs that go over an axis are, as far as rounding and the signs of zeros go."""
@@ -93,7 +94,7 @@ class Oracle:
         self.plain: dict[str, Any] = {"__name__": "plain"}
         self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
         exec(compile(source, "<numpy>", "exec"), self.plain)
-        sums = (*_SUMS, *(("cumsum", "cumprod", "accumulate", *_EXTREMES) if scans else ()))
+        sums = (*_SUMS, *((*_SCANS, *_EXTREMES) if scans else ()))
         tree = _Noisy(sums).visit(ast.parse(source))
         noisy = ast.unparse(ast.fix_missing_locations(tree))
         self.noisy: dict[str, Any] = {"__name__": "noisy"}
@@ -196,7 +197,7 @@ class _Noise:
                 return value
             return self._off(value, np.abs(value) * np.finfo(kind).eps * _ULPS)
         x = np.asarray(args[0])
-        if short in ("prod", "cumprod"):
+        if short in ("prod", "cumprod", "nancumprod"):
             if short == "prod" and _is_beyond(x, kind):
                 return self._in_other_order(x, args, keywords)
             x = np.log2(np.where(x == 0, 1, np.abs(x)).astype(np.float64))
@@ -208,7 +209,7 @@ class _Noise:
             return value.astype(kind)[()]
         if short in _PRODUCTS:
             x = np.concatenate([np.ravel(a).astype(np.float64) for a in args[:2]])
-            scale = np.max(np.abs(x), initial=0) ** 2 * x.size
+            scale = np.max(np.abs(x[np.isfinite(x)]), initial=0) ** 2 * x.size
         else:
             scale = np.max(np.abs(x[np.isfinite(x)]).astype(np.float64), initial=0) * max(x.size, 1)
         precision = np.finfo(x.dtype if x.dtype.kind == "f" and short not in _PRODUCTS else kind)

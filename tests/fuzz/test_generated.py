@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from tests.fuzz import stages
 from tests.fuzz.arguments import SIZES, Parameter
 from tests.fuzz.batch import Batch, Report
 from tests.fuzz.complex_programs import complex_arguments, generate_complex
+from tests.fuzz.oracle import Oracle
 from tests.fuzz.programs import Program, drawn, generate
 from tests.fuzz.run import ENVIRONMENT, found_by_sanitizers, is_stopped, under_sanitizers
 from tests.fuzz.shrink import shrunk
@@ -37,6 +39,22 @@ def test_programs_give_numpys_answer(target: str, tmp_path: Path, monkeypatch: p
     assert not _shown([r for r in reports if r.verdict in ("wrong", "broken")])
     assert sum(r.verdict == "refused" for r in reports) <= 1 + COUNTS[target] // 20
     assert sum(r.verdict == "right" for r in reports) >= COUNTS[target] // 2
+
+
+@pytest.mark.parametrize(
+    "answer, scans",
+    [("np.convolve(x, [1, 2, 1])", False), ("np.stack((x, x), 1) @ x[:2]", False), ("np.nancumsum(x)", True)],
+)
+def test_noise_beside_numbers_that_are_not_finite(answer: str, scans: bool) -> None:
+    """A NaN or an infinity among the terms does not make those sums exact that it does not reach, nor fragile."""
+    source = f"import numpy as np\n\ndef f(x):\n    return {answer}"
+    for odd in (np.nan, np.inf):
+        x = np.array([1 / 3, 0.1, -5.5, 1 / 3, 0.1, 0.7, odd])
+        wanted = Oracle(source, scans).outcome(lambda x=x: [x.copy()])  # type: ignore[misc]
+        finite = np.isfinite(wanted.result)
+        assert not wanted.fragile
+        assert np.all(wanted.noise["[0]"][finite] < 1e-12)
+        assert np.any(wanted.noise["[0]"][finite] > 0)
 
 
 def test_a_stopped_process_does_not_hang() -> None:

@@ -61,7 +61,7 @@ def three_of_each(image: Any) -> Any:
 
 
 def first_of_equals(x: Any, u: Any) -> Any:
-    """`launcher`: `kind="mergesort"`, NumPy's other name for "stable", became CuPy's default, which need not be stable."""
+    """`launcher`: `kind="mergesort"`, another name for "stable", became CuPy's default, which need not be."""
     return np.unique(x, return_index=True), np.argsort(u, kind="mergesort")
 
 
