@@ -823,3 +823,17 @@ def test_what_stands_under_several_names() -> None:
     for x in (X, -X, np.zeros(3)):
         alike(bound_anew_on_a_path, x)
         alike(rows_found_inside, x)
+
+
+def nan_among_names(s: Any, x: Any) -> Any:
+    t = s
+    if s in (s, 2.0):
+        x -= 1
+    same = (s, 1) == (s, 1), [s] != [t], (s, 1) < (t, 2), ((s, 1), 2) in (((t, 1), 2),)
+    return same, t in (3, s), s in (s + 0.0, 1), s == t, (x[0],) == (x[0],), s not in (1.0, t)
+
+
+def test_an_object_is_equal_to_itself() -> None:
+    """Containers take a NaN for equal to itself, where `==` does not (`iterating.contains`, comparisons of tuples)."""
+    for s in (np.nan, 2.0, 1.5, np.float32("nan")):
+        alike(nan_among_names, s, np.array([8, 3], "uint64"))

@@ -452,7 +452,7 @@ class Expressions:
                 return Static(name == "not_equal")
             result: Value = Static(True)
             for p, q in zip(x.items, y.items, strict=True):
-                result = self._and(result, self._compare(ast.Eq(), p, q))
+                result = self._and(result, self._are_equal(p, q))
             return result if name == "equal" else self._not(result)
         if isinstance(x, Seq) and isinstance(y, Seq) and x.kind == y.kind:
             return self._order(op, x, y)
@@ -495,13 +495,20 @@ class Expressions:
             return Static(name == "not_equal")
         return None
 
+    def _are_equal(self, one: Value, two: Value) -> Value:
+        """Whether items of two tuples (lists) are equal, as those are compared: an object is equal to itself."""
+        if iterating.is_one_object(one, two):
+            return Static(True)
+        made = truth(self.ctx, self._compare(ast.Eq(), one, two))
+        return replace(made, python=True) if isinstance(made, Scalar) else made
+
     def _order(self, op: ast.cmpop, x: Seq, y: Seq) -> Value:
         """The order of two tuples (lists): that of the first items that differ."""
         if not x.items or not y.items:
             return Static(_COMPARISONS[_COMPARE[type(op)]](len(x.items), len(y.items)))
         first, second = x.items[0], y.items[0]
         rest = self._order(op, replace(x, items=x.items[1:]), replace(y, items=y.items[1:]))
-        same = truth(self.ctx, self._compare(ast.Eq(), first, second))
+        same = self._are_equal(first, second)
         if isinstance(same, Static):
             return rest if same.value else self._compare(op, first, second)
         compared = self._compare(op, first, second)

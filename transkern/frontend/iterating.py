@@ -43,7 +43,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Expr, Var
 
 _FEW_CHARACTERS = 8
 _MANY = 64  # values that differ in type, one by one
@@ -194,8 +194,20 @@ def _known(ctx: Context, value: Value) -> Any:
     return value.path if isinstance(value, Known) else _UNKNOWN
 
 
+def is_one_object(one: Value, two: Value) -> bool:
+    """Whether two numbers are sure to be one object, which Python's containers take for equal to itself: NaN, too.
+
+    What is computed, or read from an array, each time anew has a variable of its own, or none.
+    """
+    if isinstance(one, Scalar):
+        return one is two or (one == two and isinstance(one.expr, Var))
+    return isinstance(one, Static) and isinstance(two, Static) and one.value is two.value
+
+
 def _equal(ctx: Context, one: Value, two: Value) -> Expr:
-    """Whether two numbers, or two tuples of them, are equal."""
+    """Whether a container takes two numbers, or two tuples of them, for equal."""
+    if is_one_object(one, two):
+        return b.TRUE
     if isinstance(one, Seq) and isinstance(two, Seq):
         if len(one.items) != len(two.items):
             return b.FALSE
