@@ -266,6 +266,16 @@ def products_of_kept(x: Any, p: Any) -> Any:
     return y @ p, y @ y.T, p[p > 0] @ p[p > 0]
 
 
+def while_the_largest(y: Any, u: Any) -> Any:
+    """`statements.static_branch`: what a loop's condition needs was unknown behind the check for an empty array."""
+    i = 0
+    while y[0] + u.max() > 1 and i < 9:
+        y[...] = y / 2
+        u[u.argmax()] -= 1
+        i += 1
+    return i
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -314,6 +324,9 @@ def products_of_kept(x: Any, p: Any) -> Any:
         (sorted_kept, (_KEPT, _KEPT.astype(np.int16))),
         (sorted_in_loop, (_KEPT, _KEPT)),
         (products_of_kept, (_KEPT, _KEPT)),
+        (while_the_largest, (_KEPT + 6, np.array([1, 3], np.int16))),
+        (while_the_largest, (_KEPT, np.zeros(0, np.int16))),
+        (while_the_largest, (_KEPT[:0], np.zeros(0, np.int16))),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )

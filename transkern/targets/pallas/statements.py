@@ -28,6 +28,7 @@ class Statements(Reductions):
         self.last_line = 0
         self.nested = 0  # how many functions deep: JAX cannot return from inside its loops
         self.perhaps = 0  # how many branches and loops deep whose text is traced, but which may not run
+        self.handed: set[str] = set()  # what the heads of loops compute for their conditions and bodies
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         """Statements in order; where they may not run, what a check of sizes keeps from running is not even traced."""
@@ -223,6 +224,7 @@ class Statements(Reductions):
         made = {x.name for x in walk(s.head) if isinstance(x, (n.Let, n.Accumulator))}
         handed = [x for x in sorted(made) if x in used]
         self.prepare(carried)
+        self.handed.update(handed)
         self.block(s.head)
         self.materialise(handed)
         if self.open_slots():
@@ -417,18 +419,33 @@ class Statements(Reductions):
         self.prepare([c for c in carried if c in known or c == "error." or c.startswith("detail")])
         saved, env, defined = self.out, dict(self.env), set(self.defined)
         parts, known_buffers, after = [], set(self.known_buffers), self.known(carried)
+        handed: list[dict[str, Value]] = []
         for block in (s.then, s.orelse):
             self.out, self.env, self.defined, self.known_buffers = [], dict(env), set(defined), set(known_buffers)
             self.block(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
                     self.materialise([c])
+            changed = sorted(x for x in self.handed & set(self.env) if self.env[x] is not env.get(x))
+            self.materialise(changed)
+            handed.append({x: self.env[x] for x in changed})
             parts.append(self.out)
             after |= self.known(carried)
         self.out, self.env, self.defined = saved, env, defined
         self.known_buffers = known_buffers | (after & set(self.program.buffers))
         self.settle(carried, after)
+        for of, value in {**handed[0], **handed[1]}.items():
+            for part, made in zip(parts, handed, strict=True):
+                if of not in made and of not in env:  # a check has failed there, and the loop does not begin
+                    part.append(self.nothing(of, value))
+            self.env[of] = replace(value, known=False)
         self.out.append(ast.If(condition.node, parts[0] or [ast.Pass()], parts[1]))
+
+    def nothing(self, of: str, value: Value) -> ast.stmt:
+        """A number of a value's type under a scalar's name."""
+        nothing = Value(self.neutral("sum", value.dtype), value.dtype, static=True)
+        node = self.spread(nothing, sorted(value.axes)) if value.axes else self.typed(nothing, value.dtype)
+        return assign(self.python(of), node)
 
     def masked_branch(self, s: n.If, condition: Value) -> None:
         """Both sides run; each takes effect where its condition holds."""
