@@ -177,3 +177,61 @@ def test_sums_of_truths_do_not_count(target: str, n: int, monkeypatch: pytest.Mo
     truths = np.ones((3, n), bool)
     truths[1, n // 2 :] = False
     alike(sums_of_truths, truths[0], truths, target=target)
+
+
+def integers_put(a: Any, k: int) -> Any:
+    np.put(a, [0, 9], k)
+    return a
+
+
+def integers_put_in_turn(a: Any, k: int) -> Any:
+    np.put(a, 1, [k, 1])
+    return a
+
+
+def integers_put_where(a: Any, k: int) -> Any:
+    np.putmask(a, a > 100, k)
+    return a
+
+
+def integers_placed(a: Any, k: int) -> Any:
+    np.place(a, a < 3, k)
+    return a
+
+
+def integers_in_a_list(a: Any, k: int) -> Any:
+    a[:2] = [1, k]
+    return a
+
+
+def integers_made(a: Any, k: int) -> Any:
+    return np.full_like(a, k), np.full(2, k, a.dtype), np.array([1, k], a.dtype)
+
+
+def integers_inserted(a: Any, k: int) -> Any:
+    return np.insert(a, 1, k)
+
+
+def integers_around(a: Any, k: int) -> Any:
+    return np.pad(a, 1, constant_values=k)
+
+
+def integers_begun_with(a: Any, k: int) -> Any:
+    return np.sum(a, initial=k)
+
+
+def chosen_or_sought(a: Any, k: int) -> Any:
+    tenths = a.astype(np.float32) / 10
+    return np.choose([0, 1], [a[:2], k]), np.searchsorted(a, k), np.searchsorted(tenths, 0.1, "right")
+
+
+def test_integers_that_an_array_does_not_hold() -> None:
+    """Python's integers on their way into an array were wrapped (`choosing`, `storing.write` of lists, `full`, `pad`,
+    `insert`, `array`); ``np.searchsorted`` wrapped what it seeks, ``np.choose`` took Python's numbers for int64."""
+    functions = (
+        integers_put, integers_put_in_turn, integers_put_where, integers_placed, integers_in_a_list, integers_made,
+        integers_inserted, integers_around, integers_begun_with, chosen_or_sought,
+    )  # fmt: skip
+    for function in functions:
+        for dtype, k in (("uint32", -1), ("uint32", 3), ("int8", 300)):
+            alike(function, np.array([1, 2, 5], dtype), k)

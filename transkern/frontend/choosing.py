@@ -22,7 +22,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
-from transkern.frontend.storing import storable, write
+from transkern.frontend.storing import converted, storable, write
 from transkern.frontend.values import Array, Concatenation, Function, Known, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
@@ -59,10 +59,9 @@ def _own(ctx: Context, a: Arguments, name: str) -> Array:
     return value
 
 
-def _repeated(ctx: Context, value: Value, at: Expr) -> Expr:
-    """Element `at` of values that begin anew when they end."""
-    flat = as_array(ctx, value)
-    flat = ctx.kept(flat)
+def _repeated(ctx: Context, value: Value, at: Expr, dtype: str) -> Expr:
+    """Element `at` of values that begin anew when they end, as an array of type `dtype` takes it."""
+    flat = ctx.kept(converted(ctx, value, dtype))
     if not flat.ndim:
         return flat.body
     flat = reshape(ctx, flat, [Static(-1)])
@@ -84,7 +83,7 @@ def _put(ctx: Context, a: Arguments) -> Value:
     if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), target.dims[0], mode), "int64"), view=False)
     (axis,) = ctx.axes((at.dims[0],))
-    write(ctx, target, [at], Array((axis,), _repeated(ctx, a.need("v"), axis.var)))
+    write(ctx, target, [at], Array((axis,), _repeated(ctx, a.need("v"), axis.var, target.dtype)))
     return Static(None)
 
 
@@ -95,7 +94,7 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "ValueError", "putmask: mask and data must be the same size")
     axes = ctx.axes(target.dims)
     linear = ravel_index([x.var for x in axes], target.dims)
-    new = Array(axes, _repeated(ctx, a.need("values"), linear))
+    new = Array(axes, _repeated(ctx, a.need("values"), linear, target.dtype))
     _store_where(ctx, target, mask, new)
     return Static(None)
 
@@ -131,7 +130,7 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.place", names="arr mask vals")
 def _place(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "arr"), a.array("mask")
-    values = as_array(ctx, a.need("vals"))
+    values = converted(ctx, a.need("vals"), target.dtype)
     if values.ndim == 0 or b.constant(b.product(values.dims)) == 1:
         at = tuple(b.ZERO for _ in values.axes)
         write(ctx, target, [_bool(mask)], Array((), values.at(at)))
@@ -169,7 +168,7 @@ def _choose(ctx: Context, a: Arguments) -> Value:
     at, choices = ctx.kept(a.array("a")), a.need("choices")
     if not isinstance(choices, Seq):
         ctx.fail("`np.choose` from something that is no tuple or list", "give a tuple, or use np.take_along_axis")
-    dtype = result_type(ctx, [as_array(ctx, c) for c in choices.items])
+    dtype = result_type(ctx, [c if is_python_number(c) else as_array(ctx, c) for c in choices.items])
     count = b.index(len(choices.items))
     mode = a.text("mode", "raise")
     position = b.as_index(at.body)
@@ -250,7 +249,7 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
         ctx.fail("`np.fill_diagonal` of more than two dimensions, or with wrap=")
     line = diagonal(ctx, target, Static(0), 0, 1)
     (axis,) = ctx.axes(line.dims)
-    write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(ctx, a.need("val"), axis.var)))
+    write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(ctx, a.need("val"), axis.var, line.dtype)))
     return Static(None)
 
 

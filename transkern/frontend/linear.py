@@ -213,7 +213,7 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "ValueError", f"search side must be 'left' or 'right' (got '{side}')")
     v = as_array(ctx, sought)
     v = ctx.kept(v)
-    dtype = result_type(ctx, [values, sought if is_number(sought) or isinstance(sought, Scalar) else v])
+    dtype = result_type(ctx, [values, v])  # a Python number is an int64 or a float64 here
     values, v = (x if x.dtype == dtype else convert(x, dtype) for x in (values, v))
     single = v.ndim == 0
     if single:

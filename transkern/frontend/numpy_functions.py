@@ -20,6 +20,7 @@ from transkern.frontend.elementwise import (
     convert,
     describe,
     is_number,
+    is_python_number,
     result_type,
     scalar_expr,
 )  # fmt: skip
@@ -51,7 +52,7 @@ from transkern.frontend.shaping import (
     tile,
     transpose,
 )  # fmt: skip
-from transkern.frontend.storing import is_constant_array, write
+from transkern.frontend.storing import check_numbers, is_constant_array, write
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -162,6 +163,7 @@ def _array(ctx: Context, a: Arguments) -> Value:
         array = expand(ctx, array, 0)
     dtype = dtype_of(ctx, a.get("dtype"), array.dtype)
     if dtype != array.dtype:
+        check_numbers(ctx, value, dtype)
         return replace(convert(array, dtype), empty_dtype=None)
     if a.get("dtype") is not None:
         array = replace(array, empty_dtype=None)
@@ -192,11 +194,14 @@ def _new_array(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.full", names="shape fill_value dtype order")
 def _full(ctx: Context, a: Arguments) -> Value:
-    value = as_array(ctx, a.need("fill_value"))
-    return _filled_with(ctx, dims_of(ctx, a.need("shape")), value, dtype_of(ctx, a.get("dtype"), value.dtype))
+    dtype = dtype_of(ctx, a.get("dtype"), a.array("fill_value").dtype)
+    return _filled_with(ctx, dims_of(ctx, a.need("shape")), a.need("fill_value"), dtype)
 
 
-def _filled_with(ctx: Context, dims: tuple[Expr, ...], value: Array, dtype: str) -> Array:
+def _filled_with(ctx: Context, dims: tuple[Expr, ...], given: Value, dtype: str) -> Array:
+    value = as_array(ctx, given)
+    if is_python_number(given) and value.dtype == "int64":  # all else is cast
+        check_numbers(ctx, given, dtype)
     if value.ndim == 0:
         return full(ctx, dims, b.cast(value.body, dtype))
     made = full(ctx, dims, Const(0, "int64"))
@@ -217,7 +222,7 @@ def _full_like(ctx: Context, a: Arguments) -> Value:
     model = a.array("a")
     dtype = dtype_of(ctx, a.get("dtype"), model.dtype)
     dims = shape_of(ctx, model) if a.get("shape") is None else dims_of(ctx, a.need("shape"))
-    return _filled_with(ctx, dims, as_array(ctx, a.need("fill_value")), dtype)
+    return _filled_with(ctx, dims, a.need("fill_value"), dtype)
 
 
 @handles("numpy.eye", "numpy.identity", names="N M k dtype")

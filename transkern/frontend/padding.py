@@ -8,7 +8,8 @@ from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, scalar_expr
 from transkern.frontend.library_calls import stored
-from transkern.frontend.values import Array, Seq, Static, Value
+from transkern.frontend.storing import storable
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr
 
@@ -73,12 +74,18 @@ def _constant(
     at = [b.sub(x.var, before) for x, (before, _) in zip(axes, sizes, strict=True)]
     body = value.at(tuple(at))
     for d, (axis, (before, after)) in enumerate(zip(axes, sizes, strict=True)):
-        low, high = (b.cast(scalar_expr(ctx, as_array(ctx, v)), value.dtype) for v in fill[d])
+        low, high = (_fill(ctx, v, value.dtype) for v in fill[d])
         if b.constant(after) != 0:
             body = b.where(b.compare("less", at[d], value.dims[d]), body, high)
         if b.constant(before) != 0:
             body = b.where(b.compare("less", axis.var, before), low, body)
     return Array(tuple(axes), body)
+
+
+def _fill(ctx: Context, given: Value, dtype: str) -> Expr:
+    """A value that goes all along an edge: a NumPy number, which is stored."""
+    number = scalar_expr(ctx, as_array(ctx, given))
+    return b.cast(storable(ctx, Scalar(number), number, dtype, True), dtype)
 
 
 def _source(mode: str, at: Expr, n: Expr) -> Expr:

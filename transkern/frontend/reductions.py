@@ -101,6 +101,9 @@ def reduce(
         if op in ("argmax", "argmin"):
             total = b.cast(total, "int64")
     if initial is not None:
+        from transkern.frontend.storing import check_numbers
+
+        check_numbers(ctx, initial, total.dtype)
         start = b.cast(scalar_expr(ctx, initial), total.dtype)
         combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
         total = Apply(combine, (start, total), total.dtype)

@@ -14,6 +14,7 @@ from transkern.frontend.elementwise import (
     as_array,
     broadcast_to,
     check_range,
+    convert,
     is_python_number,
     scalar_expr,
     warn_discarded,
@@ -60,6 +61,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     number: Expr | None = None
     if any(isinstance(i, Array) and i.ndim and i.dtype != "bool" for i in items) and is_python_number(value):
         number = storable(ctx, value, scalar_expr(ctx, value), base.dtype, False)  # before positions are looked at
+    elif isinstance(value, Seq):
+        check_numbers(ctx, value, base.dtype)
     plan = place(ctx, base, items)
     ctx.note_store(base.base)
     ctx.check_held(base.base)
@@ -151,6 +154,23 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
     if number.dtype == "index" or not np.can_cast(number.dtype, dtype):
         check_range(ctx, number if number.dtype == "index" else ctx.let(b.as_index(number), "value"), dtype)
     return number
+
+
+def converted(ctx: Context, value: Value, dtype: str) -> Array:
+    """``np.asarray(value, dtype)``, with the errors for Python's numbers in it that the type does not hold."""
+    check_numbers(ctx, value, dtype)
+    array = as_array(ctx, value)
+    return array if array.dtype == dtype else convert(array, dtype)
+
+
+def check_numbers(ctx: Context, value: Value, dtype: str) -> None:
+    """NumPy's errors for Python's numbers, by themselves or in tuples and lists, that an array's type does not hold."""
+    value = ctx.deref(value)
+    if isinstance(value, Seq):
+        for item in value.items:
+            check_numbers(ctx, item, dtype)
+    elif is_python_number(value):
+        storable(ctx, value, scalar_expr(ctx, value), dtype, True)
 
 
 def _storable_choice(ctx: Context, split: Split, number: Expr, dtype: str, basic: bool) -> Expr:

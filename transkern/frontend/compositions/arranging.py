@@ -57,7 +57,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     if axis is None:
         a, axis = np.ravel(a), 0
     axis = axis % a.ndim
-    v = np.asarray(values).astype(a.dtype)
+    v = np.asarray(values, a.dtype)
     n = a.shape[axis]
     if np.ndim(obj) == 0:
         if obj < -n or obj > n:
