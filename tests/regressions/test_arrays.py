@@ -161,3 +161,14 @@ def test_averages_of_no_lines() -> None:
     """`average` divides two sizes: ZeroDivisionError where there is no line, also if nobody asks."""
     for shape in ((2, 3, 4), (0, 3, 4), (2, 0, 4), (0, 0, 0)):
         alike(averaged, np.ones(shape), 2.0)
+
+
+def between_bins(x: Any, bins: Any) -> Any:
+    return np.digitize(x, bins), np.digitize(1, bins, right=True)
+
+
+def test_bins_that_are_nan() -> None:
+    """`digitize` took bins that begin with a NaN, or go on with one, for rising ones: NumPy takes them for falling."""
+    x = np.array([0.0, 2.0, np.nan])
+    for bins in ([], [np.nan], [np.nan] * 3, [1, 1, np.nan], [np.nan, 2, 3], [1, 2, np.nan], [2, 1, np.nan], [2, 2, 1]):
+        alike(between_bins, x, np.array(bins, np.float64))

@@ -11,15 +11,23 @@ from transkern.frontend.compositions.primitives import refuse
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     bins = np.asarray(bins)
-    falls, rises = np.any(bins[1:] < bins[:-1]), np.any(bins[1:] > bins[:-1])
-    if falls and rises:
+    falling = _is_falling(bins)
+    if np.any(bins[1:] > bins[:-1]) if falling else np.any(bins[1:] < bins[:-1]):
         raise ValueError("bins must be monotonically increasing or decreasing")
     side = "left" if right else "right"
-    if falls:
+    if falling:
         found = bins.shape[0] - np.searchsorted(bins[::-1], x, side=side)
     else:
         found = np.searchsorted(bins, x, side=side)
     return found
+
+
+def _is_falling(bins: Any) -> Any:
+    """Whether the first of the bins that differs from those before it is not larger: smaller, or either one is NaN."""
+    if bins.shape[0] < 2:
+        return False
+    differs = bins[1:] != bins[0]
+    return np.any(differs) and not bins[0] < bins[1:][np.argmax(differs)]
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
