@@ -276,6 +276,11 @@ def while_the_largest(y: Any, u: Any) -> Any:
     return i
 
 
+def largest_of_rows(a: Any) -> Any:
+    """`statements.static_branch`: what sizes decide was a number of JAX's where Python's `if` asked for it."""
+    return np.nanmax(a, axis=1)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
@@ -324,6 +329,9 @@ def while_the_largest(y: Any, u: Any) -> Any:
         (sorted_kept, (_KEPT, _KEPT.astype(np.int16))),
         (sorted_in_loop, (_KEPT, _KEPT)),
         (products_of_kept, (_KEPT, _KEPT)),
+        (largest_of_rows, (np.arange(6).reshape(2, 3) % 5,)),
+        (largest_of_rows, (np.zeros((0, 3), np.int64),)),
+        (largest_of_rows, (np.zeros((2, 0), np.int64),)),
         (while_the_largest, (_KEPT + 6, np.array([1, 3], np.int16))),
         (while_the_largest, (_KEPT, np.zeros(0, np.int16))),
         (while_the_largest, (_KEPT[:0], np.zeros(0, np.int16))),

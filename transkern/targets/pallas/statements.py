@@ -416,6 +416,7 @@ class Statements(Reductions):
     def static_branch(self, s: n.If, condition: Value) -> None:
         carried = self.carried((*s.then, *s.orelse))
         known = {*self.env, *self.program.buffers}
+        decides = self.held(s.condition, condition, carried)
         self.prepare([c for c in carried if c in known or c == "error." or c.startswith("detail")])
         saved, env, defined = self.out, dict(self.env), set(self.defined)
         parts, known_buffers, after = [], set(self.known_buffers), self.known(carried)
@@ -439,7 +440,15 @@ class Statements(Reductions):
                 if of not in made and of not in env:  # a check has failed there, and the loop does not begin
                     part.append(self.nothing(of, value))
             self.env[of] = replace(value, known=False)
-        self.out.append(ast.If(condition.node, parts[0] or [ast.Pass()], parts[1]))
+        self.out.append(ast.If(decides, parts[0] or [ast.Pass()], parts[1]))
+
+    def held(self, condition: Expr, value: Value, carried: list[str]) -> ast.expr:
+        """A condition that sizes decide, where Python still finds it when what is carried has become JAX's."""
+        if not variables_read(condition) & set(carried):
+            return value.node
+        holds = self.module.fresh("holds")
+        self.out.append(assign(holds, value.node))
+        return name(holds)
 
     def nothing(self, of: str, value: Value) -> ast.stmt:
         """A number of a value's type under a scalar's name."""
@@ -471,6 +480,9 @@ class Statements(Reductions):
             condition = self.expr(functools.reduce(b.both, (c for c in parts if c not in sizes)))
         self.perhaps += 1
         carried = self.carried((*s.then, *s.orelse))
+        if sizes:
+            known = functools.reduce(b.both, sizes)
+            decides = self.held(known, self.expr(known), carried)
         self.prepare(carried)
         functions = []
         for block, label in ((s.then, "then"), (s.orelse, "otherwise")):
@@ -480,8 +492,7 @@ class Statements(Reductions):
         self.perhaps -= 1
         made = self.unpack(carried, call("lax.cond", [condition.node, *functions, self.state(carried)]))
         if sizes:
-            known = self.expr(functools.reduce(b.both, sizes))
-            made = ast.If(known.node, [made], [self.unpack(carried, call(functions[1], [self.state(carried)]))])
+            made = ast.If(decides, [made], [self.unpack(carried, call(functions[1], [self.state(carried)]))])
         self.out.append(made)
         self.settle(carried)
 
