@@ -399,3 +399,13 @@ def test_refuses_integers_beyond_32_bits_when_they_come(function: Callable[..., 
     assert compiled(small) == function(small)
     with pytest.raises(OverflowError, match="an index beyond 32 bits"):
         compiled(large)
+
+
+def a_row_of_truth(a: Any, z: Any) -> None:
+    a[1] = int(z)
+
+
+@pytest.mark.parametrize("z", [0, 1, -1, 2**32, 2**63 - 1, 2**63 - 2, -(2**63)])
+def test_the_largest_integers_are_true(z: int) -> None:
+    """`emit`: `int(z)` of the largest of 64 bits went through a comparison of floats, and was 0."""
+    alike(a_row_of_truth, np.zeros((3, 4), bool), np.int64(z), target="pallas")

@@ -174,7 +174,9 @@ def _int(x):
     """int(x); of what has no such integer 0, which is not used: a check raises, where the place is reached."""
     if isinstance(x, jax.Array):
         return x.astype(jax.dtypes.canonicalize_dtype(jnp.int64))
-    return int(x) if abs(x) < 2.0 ** 63 else 0
+    if not isinstance(x, (int, np.integer)) and not abs(x) < 2.0 ** 63:
+        return 0
+    return int(x) if -2 ** 63 <= int(x) < 2 ** 63 else 0
 ''',
     "_countable": '''
 def _countable(*bounds):
