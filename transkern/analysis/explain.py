@@ -38,9 +38,9 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
     writes = ", ".join(sorted(buffers_written(kernel)))
     out.append(f"    reads {', '.join(reads) or 'nothing'}; writes {writes or 'scalars only'}")
-    line = 0
+    line = 0  # some steps are the compiler's own: they have the line of what is in them, or stands before them
     for s in walk(kernel.body):
-        line = next((x.span.line for x in walk((s,)) if x.span.line), line)  # some steps are the compiler's own
+        line = s.span.line or next((x.span.line for x in walk((s,)) if x.span.line), line)
         match s:
             case n.While():
                 out.append(f"    line {line}: sequential while: its parallel passes run inside one kernel")

@@ -64,6 +64,7 @@ from transkern.frontend.values import (
     Text,
     Value,
     children,
+    lies,
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
@@ -143,7 +144,7 @@ class Assignments(Results):
         settled = self.settle(value, name)
         if isinstance(settled, Concatenation):
             return self.ctx.evaluated(settled, name)
-        if not isinstance(settled, Array) or not settled.axes or (settled.view and settled.mask is None):
+        if not isinstance(settled, Array) or not settled.axes or lies(settled):
             return settled
         made = self.ctx.define(settled, name)
         for frame in self.ctx.frames:  # the names it has are names of the same array
@@ -420,7 +421,7 @@ class Assignments(Results):
                 sequences.extend(ctx, old, new)
                 return
             if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
-                if not old.view or old.mask is not None:
+                if not lies(old):
                     old = self.own(target.id, old)
                 result = self.operate(op, old, new)
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)

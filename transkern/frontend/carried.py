@@ -12,7 +12,7 @@ from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context, NotKnown
 from transkern.frontend.elementwise import describe, is_number, is_python_number, scalar_expr, select, static_expr
 from transkern.frontend.trips import bound_of
-from transkern.frontend.turns import OtherTurns, Turns, lies
+from transkern.frontend.turns import OtherTurns, Turns
 from transkern.frontend.types_of_scalars import join_dtypes
 from transkern.frontend.values import (
     Array,
@@ -36,6 +36,7 @@ from transkern.frontend.values import (
     Unbound,
     Value,
     children,
+    lies,
     same_structure,
     with_children,
 )  # fmt: skip

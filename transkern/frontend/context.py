@@ -32,6 +32,7 @@ from transkern.frontend.values import (
     Unbound,
     Value,
     children,
+    lies,
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -613,11 +614,14 @@ class Context:
 
     def _still_read(self, buffer: str) -> bool:
         """Whether a name through which `buffer` is read is live behind the present statement."""
-        return any(
-            isinstance(value, Array) and self._reads(value, buffer)
-            and (frame is not self.frames[-1] or self.live_here is None or name in self.live_here)
-            for frame in self.frames for name, value in frame.items()
-        )  # fmt: skip
+        return bool(self.still_named(lambda v: isinstance(v, Array) and self._reads(v, buffer)))
+
+    def still_named(self, shows: Callable[[Value], bool]) -> list[str]:
+        """The names that may still be read behind the present statement, of values of some kind."""
+        return [
+            name for frame in self.frames for name, value in frame.items()
+            if shows(value) and (frame is not self.frames[-1] or self.live_here is None or name in self.live_here)
+        ]  # fmt: skip
 
     def note_store(self, buffer: str) -> None:
         """The user's code stores into `buffer`."""
@@ -761,7 +765,7 @@ class Context:
 
     def is_seen(self, name: str, value: Value) -> bool:
         """Whether a store into the array `value`, bound to `name`, is seen under another name, or by the caller."""
-        if not isinstance(value, Array) or not value.view or value.mask is not None:
+        if not isinstance(value, Array) or not lies(value):
             return False
         if self.buffers[value.base].role == "argument" or value.base in self.chosen or value.base in self.begun:
             return True

@@ -13,8 +13,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
+from typing import TypeVar
 
 from transkern.frontend.own_lists import GrowInPlace, lists_of_one_name
+
+Statement = TypeVar("Statement", bound=ast.stmt)
 
 _DONE = "_transkern_desugared"
 RETURNED, RETURNS = "returned value", "has returned"
@@ -68,10 +71,11 @@ def has_jumps(body: Sequence[ast.stmt], *kinds: type[ast.stmt]) -> bool:
 
 
 def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
-    return _placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
+    return placed(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 
-def _placed(made: ast.stmt, at: ast.AST) -> ast.stmt:
+def placed(made: Statement, at: ast.AST) -> Statement:
+    """A statement of our own, where it is no part of the user's text at the place of `at`."""
     for x in ast.walk(made):
         if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
             ast.copy_location(x, at)
@@ -111,18 +115,18 @@ class _Loops(ast.NodeTransformer):
             if _own(node.body, (ast.Break,)):
                 node.body = _marked_breaks(node.body, flag)
                 before.append(_assign(flag, ast.Constant(True), node))
-                after.append(_placed(ast.If(ast.Name(flag, ast.Load()), orelse, []), node))
+                after.append(placed(ast.If(ast.Name(flag, ast.Load()), orelse, []), node))
             else:
                 after += orelse
             node.orelse = []
         if returning:
             has = ast.Name(RETURNS, ast.Load())
             if self.depth:
-                after.insert(0, _placed(ast.If(has, [ast.Break()], []), node))
+                after.insert(0, placed(ast.If(has, [ast.Break()], []), node))
             else:
                 before.append(_assign(RETURNS, ast.Constant(False), node))
                 leave = ast.Return(ast.Name(RETURNED, ast.Load()))
-                after.insert(0, _placed(ast.If(has, [leave], []), node))
+                after.insert(0, placed(ast.If(has, [leave], []), node))
         return [*before, node, *after]
 
     def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:
@@ -156,16 +160,16 @@ class _Loops(ast.NodeTransformer):
         handlers: list[ast.stmt] = list(node.orelse)
         for k in range(len(node.handlers), 0, -1):
             test = ast.Compare(ast.Name(caught, ast.Load()), [ast.Eq()], [ast.Constant(k)])
-            handlers = [_placed(ast.If(test, node.handlers[k - 1].body, handlers), node)]
+            handlers = [placed(ast.If(test, node.handlers[k - 1].body, handlers), node)]
         before = [_assign(caught, ast.Constant(0), node)]
-        after = [_placed(ast.If(ast.Name(name, ast.Load()), [ast.Break()], []), node) for name in around]
+        after = [placed(ast.If(ast.Name(name, ast.Load()), [ast.Break()], []), node) for name in around]
         for number, jump in ((1, ast.Break), (2, ast.Continue)):
             if _own(node.body, (jump,)):
                 test = ast.Compare(ast.Name(left, ast.Load()), [ast.Eq()], [ast.Constant(number)])
-                after.append(_placed(ast.If(test, [jump()], []), node))
+                after.append(placed(ast.If(test, [jump()], []), node))
         if _own(node.body, (ast.Break, ast.Continue)):
             before.append(_assign(left, ast.Constant(0), node))
-        _placed(once, node)
+        placed(once, node)
         setattr(once, CATCHES, (caught, [h.type for h in node.handlers], told))
         made: list[ast.stmt] = [*before, once, *after, *handlers]
         return [x for s in made for x in _listed(self.visit(s))]
@@ -197,7 +201,7 @@ class _Loops(ast.NodeTransformer):
             test = _matches(case.pattern, subject)
             if case.guard is not None:
                 test = ast.BoolOp(ast.And(), [test, case.guard]) if test is not None else case.guard
-            chain = body if test is None else [_placed(ast.If(test, body, chain), node)]
+            chain = body if test is None else [placed(ast.If(test, body, chain), node)]
         return [_assign(subject, node.subject, node), *chain]
 
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:
@@ -205,7 +209,7 @@ class _Loops(ast.NodeTransformer):
             return node
         value = node.value or ast.Constant(None)
         flag = _assign(RETURNS, ast.Constant(True), node)
-        return [_assign(RETURNED, value, node), flag, _placed(ast.Break(), node)]
+        return [_assign(RETURNED, value, node), flag, placed(ast.Break(), node)]
 
 
 ONCE = "one trip"
@@ -262,7 +266,7 @@ def _ending(body: Sequence[ast.stmt], last: Sequence[ast.stmt], name: str, insid
     for s in body:
         if isinstance(s, ast.Return):
             held = _assign(name, s.value or ast.Constant(None), s)
-            left = _placed(ast.Return(ast.Name(name, ast.Load())), s)
+            left = placed(ast.Return(ast.Name(name, ast.Load())), s)
             result += [held, *copy.deepcopy(list(last)), left]
             continue
         if isinstance(s, (ast.Break, ast.Continue)) and not inside:
@@ -305,7 +309,7 @@ def _leaving(body: Sequence[ast.stmt], left: str) -> list[ast.stmt]:
 
 def _never(name: str, at: ast.stmt) -> ast.stmt:
     """Makes `name` one that the loop around binds, whatever binds it."""
-    return _placed(ast.If(ast.Constant(False), [_assign(name, ast.Constant(0), at)], []), at)
+    return placed(ast.If(ast.Constant(False), [_assign(name, ast.Constant(0), at)], []), at)
 
 
 def _catching(body: Sequence[ast.stmt], caught: str) -> list[ast.stmt]:
@@ -324,7 +328,7 @@ def _catching(body: Sequence[ast.stmt], caught: str) -> list[ast.stmt]:
         result.append(s)
         if isinstance(s, (ast.For, ast.While)):
             s.body = [_never(caught, s), *s.body]
-            result.append(_placed(ast.If(ast.Name(caught, ast.Load()), [ast.Break()], []), s))
+            result.append(placed(ast.If(ast.Name(caught, ast.Load()), [ast.Break()], []), s))
     return result
 
 
@@ -392,6 +396,6 @@ def without_jumps(body: Sequence[ast.stmt], broken: str, skipped: str) -> list[a
         rest = without_jumps(body[position + 1 :], broken, skipped)
         if rest:
             left = ast.BoolOp(ast.Or(), [ast.Name(broken, ast.Load()), ast.Name(skipped, ast.Load())])
-            result.append(_placed(ast.If(ast.UnaryOp(ast.Not(), left), rest, []), s))
+            result.append(placed(ast.If(ast.UnaryOp(ast.Not(), left), rest, []), s))
         return result
     return result

@@ -37,7 +37,7 @@ from transkern.frontend import (
 from transkern.frontend.carried import LoopState
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context, NotKnown, Site, Terminated
-from transkern.frontend.desugar import desugared
+from transkern.frontend.desugar import desugared, placed
 from transkern.frontend.elementwise import (
     apply,
     describe,
@@ -839,9 +839,7 @@ class Expressions:
     ) -> Iterator[None]:
         """Inside, a comprehension's own names hide the function's; `made` are its statements, placed at `node`."""
         for statement in made:
-            for x in ast.walk(statement):
-                if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
-                    ast.copy_location(x, node)
+            placed(statement, node)
         names = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)} | {"items made"}
         saved = {k: self.env[k] for k in names if k in self.env}
         for k in names:

@@ -17,6 +17,8 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from transkern.frontend.desugar import placed
+
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
 """The function of a module that a name means, if its own free names mean there what they mean here."""
 
@@ -192,11 +194,7 @@ class _Loops(ast.NodeTransformer):
         if yields.ending:
             before.append(_assign(ends, ast.Constant(False)))
         made = [*before, *made]
-        for x in made:
-            for y in ast.walk(x):
-                if "lineno" in getattr(y, "_attributes", ()) and not hasattr(y, "lineno"):
-                    ast.copy_location(y, node)
-        return made
+        return [placed(s, node) for s in made]
 
 
 class _Lists(ast.NodeTransformer):
@@ -269,10 +267,7 @@ class _Lists(ast.NodeTransformer):
             body = [ast.If(condition, body, [])]
         to = ast.Name(target, ast.Store()) if isinstance(target, str) else target
         for s in (_assign(name, ast.List([], ast.Load())), ast.For(to, of, body, [])):
-            for x in ast.walk(s):
-                if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
-                    ast.copy_location(x, at)
-            self.loops.append(s)
+            self.loops.append(placed(s, at))
         return ast.copy_location(ast.Name(name, ast.Load()), at)
 
 

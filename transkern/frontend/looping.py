@@ -16,15 +16,15 @@ from transkern.frontend import iterating, objects
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Catch, MustGrow, NotKnown, Shared, Terminated
-from transkern.frontend.desugar import CATCHES, has_jumps, without_jumps
+from transkern.frontend.desugar import CATCHES, has_jumps, placed, without_jumps
 from transkern.frontend.expressions import UNROLLED
 from transkern.frontend.liveness import ORIGIN, live_names
 from transkern.frontend.sharing import may_show, stored_before_made
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
 from transkern.frontend.trips import condition_of, stable_parts, trip_bound, trip_count
-from transkern.frontend.turns import OtherTurns, Turns, at_first, leaving_unless, placed, rebinding
-from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Trips, Value
+from transkern.frontend.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
+from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Trips, Value, lies
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
@@ -48,11 +48,8 @@ def _tested_inside(node: ast.While, test: ast.expr, body: Sequence[ast.stmt]) ->
     """``while test: body`` as ``while True: if not test: break; body``."""
     made = getattr(node, _TESTED, None)
     if made is None:
-        leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
-        made = ast.copy_location(ast.While(ast.Constant(True), [leave, *body], []), node)
-        for x in ast.walk(made):
-            if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
-                ast.copy_location(x, test)
+        made = ast.copy_location(ast.While(ast.Constant(True), [leaving_unless(test, test), *body], []), node)
+        placed(made, test)
         setattr(made, ORIGIN, getattr(node, ORIGIN, node))
         setattr(node, _TESTED, made)  # the same loop twice must be the same tree twice
     return made
@@ -156,9 +153,8 @@ class Loops(Branches):
         if has_jumps(node.body, ast.Continue):  # then the others do not only run where the first one's body ends
             first.body = node.body
             statements.append(ast.If(ast.UnaryOp(ast.Not(), ast.Name(broken, ast.Load())), [rest], []))
-        for x in (rest, *(x for s in statements for x in ast.walk(s))):
-            if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
-                ast.copy_location(x, node)
+        for s in statements:
+            placed(s, node)
         self.env[item] = once
         if self.fork(runs, statements, [], live_names(self.node, node)[1]):
             raise Terminated
@@ -369,9 +365,7 @@ class Loops(Branches):
             left = ast.copy_location(ast.Name(broken, ast.Load()), target)
             first = ast.Assign([target], ast.Name(_ITEM, ast.Load()))
             around = ast.If(ast.UnaryOp(ast.Not(), left), [first, *body], [])
-            for x in ast.walk(around):
-                if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
-                    ast.copy_location(x, target)
+            placed(around, target)
             self.env[broken] = Static(False)
 
         def run(position: int) -> bool:
@@ -495,7 +489,6 @@ class Loops(Branches):
             turns = at_first(names, self.env, self.ctx.heap)
             shared = error
         while turns is not None:
-            reset()
             if turns.period > 1:
                 turns = replace(turns, turn=self.ctx.variable("turn", "index"))
             try:
@@ -505,7 +498,7 @@ class Loops(Branches):
                 turns = found.turns
             except Shared:
                 turns = None
-        reset()
+            reset()
         if shared is not None:
             raise shared
         begin(None)
@@ -594,7 +587,7 @@ class Loops(Branches):
         for name in assigned - rebound:
             value = self.env.get(name)
             if isinstance(value, Array) and (value.ndim or value.view):
-                if not value.view or value.mask is not None:
+                if not lies(value):
                     self.own(name, value)
                 found.add(name)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern.frontend import growing, rows
@@ -83,17 +83,9 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     _store_number(ctx, owner, at, value)
 
 
-def _names_of(ctx: Context, shows: Callable[[Value], bool]) -> list[str]:
-    """Names that may still be read and whose values are of some kind."""
-    return [
-        name for frame in ctx.frames for name, v in frame.items()
-        if shows(v) and (frame is not ctx.frames[-1] or ctx.live_here is None or name in ctx.live_here)
-    ]  # fmt: skip
-
-
 def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> None:
     """An array takes the place of one in a list: its elements do, as long as no name stands for the one before."""
-    others = _names_of(ctx, lambda v: isinstance(v, Array) and v.view and v.base == owner.buffer)
+    others = ctx.still_named(lambda v: isinstance(v, Array) and v.view and v.base == owner.buffer)
     if others:
         problem = "an array in a list that is replaced by another" + f", while `{others[0]}` is one"
         ctx.fail(problem, "use an array with one dimension more")
@@ -146,7 +138,7 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None
     value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
         ctx.fail(f"a store of {describe(value)} into a list of lists", "use an array with two dimensions")
-    others = _names_of(ctx, lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
+    others = ctx.still_named(lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
     if others or value.extent is None:
         problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
         ctx.fail(problem, "use an array with two dimensions")

@@ -13,15 +13,15 @@ objects and items of lists are such names, too (`self.u, self.v = self.v, self.u
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from transkern.frontend.values import Array, Value, children
+from transkern.frontend.desugar import placed
+from transkern.frontend.values import Value, children, lies
 from transkern.ir.expr import Var
 
-MOST = 4  # iterations after which names are back
-
+_MOST = 4  # iterations after which names are back
 
 Place: TypeAlias = str | tuple[int, int]
 """A name, or what stands in an object, a list or a dict: its token, and the position in it."""
@@ -86,11 +86,6 @@ def at_first(names: set[str], before: Mapping[str, Value], heap: Mapping[int, Va
     return Turns((arrays,)) if arrays else None
 
 
-def lies(value: Value) -> bool:
-    """Whether it is an array that lies in memory: what is stored into it is seen under all names."""
-    return isinstance(value, Array) and value.view and value.mask is None
-
-
 def _seen(before: Mapping[Place, Value], now: Mapping[Place, Value | None]) -> Turns | None:
     """The turns of the names that stand for one of the arrays after an iteration that they stood for before it."""
     source = {name: next((k for k, v in before.items() if v == now.get(name)), None) for name in before}
@@ -100,7 +95,7 @@ def _seen(before: Mapping[Place, Value], now: Mapping[Place, Value | None]) -> T
     if len(set(source.values())) < len(source):
         return None
     bound = [dict(before)]
-    while len(bound) <= MOST:
+    while len(bound) <= _MOST:
         last = {name: bound[-1][k] for name, k in source.items() if k is not None}
         if last == before:
             return Turns(tuple(bound))
@@ -108,23 +103,13 @@ def _seen(before: Mapping[Place, Value], now: Mapping[Place, Value | None]) -> T
     return None
 
 
-def leaving_unless(test: ast.expr, at: ast.stmt) -> ast.stmt:
+def leaving_unless(test: ast.expr, at: ast.AST) -> ast.stmt:
     """``if not test: break``."""
     return placed(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), at)
 
 
-def placed(made: ast.stmt, at: ast.stmt) -> ast.stmt:
-    """A statement of our own at the place of the user's."""
-    for x in ast.walk(made):
-        if "lineno" in getattr(x, "_attributes", ()) and not hasattr(x, "lineno"):
-            ast.copy_location(x, at)
-    return made
-
-
 def rebinding(turns: Turns, after: int, prefix: str) -> tuple[list[ast.stmt], dict[str, Value]]:
     """Statements that bind the names to what they stand for after so many iterations, and the names that they read."""
-    given = {f"{prefix} {name}": turns.bound[after][name] for name in turns.names}
-    names: Sequence[str] = sorted(turns.names)
-    return [
-        ast.Assign([ast.Name(k, ast.Store())], ast.Name(f"{prefix} {k}", ast.Load())) for k in names
-    ], given  # fmt: skip
+    read = {k: f"{prefix} {k}" for k in sorted(turns.names)}
+    assigned = [ast.Assign([ast.Name(k, ast.Store())], ast.Name(v, ast.Load())) for k, v in read.items()]
+    return list(assigned), {v: turns.bound[after][k] for k, v in read.items()}

@@ -477,3 +477,8 @@ class Scope:
 
 
 Handler: TypeAlias = Callable[..., Value]
+
+
+def lies(value: Value) -> bool:
+    """Whether it is an array that lies in memory: what is stored into it is seen under all names."""
+    return isinstance(value, Array) and value.view and value.mask is None
