@@ -145,6 +145,28 @@ def test_stored_as_what_it_is(dtype: type, s: float, k: int, z: Any) -> None:
     alike(stored, np.ones(2, dtype), s, z, k)
 
 
+def stored_in_turn(y: Any, b: Any, z: Any) -> None:
+    held = 1.0
+    for k in range(2):
+        b[1] = held if k else float(y[1])
+        held += z
+
+
+def stored_after_the_first(y: Any, b: Any, z: Any) -> None:
+    held = float(y[1])
+    for k in range(2):
+        b[k] = held
+        held = held * z
+
+
+@pytest.mark.parametrize("function", [stored_in_turn, stored_after_the_first])
+def test_stored_as_what_it_is_in_an_iteration(function: Callable[..., Any]) -> None:
+    """A slot that holds Python's number in the first iteration, and NumPy's in the others (`LoopState._doubt`)."""
+    for dtype in ("uint64", "uint8", "int32"):
+        for number in (-3e30, 5e30, -7.0, 9.0, np.nan):
+            alike(function, np.array([0.0, number]), np.zeros((2, 3), dtype), np.float32(1.5))
+
+
 def test_the_very_type() -> None:
     """Also where the wider of two types would hold the result."""
     for x in (X, -abs(X)):

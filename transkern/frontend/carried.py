@@ -155,6 +155,12 @@ class LoopState:
             self.conditional.add(name)
             self.widened = True
 
+    def _needs_split(self, name: str) -> None:
+        """It matters in an iteration which type a number has: the loop is translated again, and tells it."""
+        if name not in self.mixed:
+            self.mixed.add(name)
+            self.widened = True
+
     def _contents(self, owner: Loops, token: int, kind: Any) -> Value:
         """A list, dict or object at the start of an iteration: an array that none puts another for stays what it is."""
         initial = self.heap[token]
@@ -264,7 +270,7 @@ class LoopState:
         if doubted is None or initial is None or name in self.untold or len(types) > 2:
             return doubted
         if self.runs is not None and name not in self.mixed:
-            return doubted  # in the first iteration one type, then the other
+            return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
         with owner.ctx.block() as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
         owner.ctx.out.extend(out)

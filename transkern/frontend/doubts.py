@@ -64,7 +64,20 @@ def of_both(one: Value, two: Value, decides: Expr | None, split: Split | None) -
     """The doubt about the type of a number that is one of two."""
     python = union(python_numbers(one), python_numbers(two))
     made = doubt((*kinds_of(one), *kinds_of(two)), python, decides)
-    return made and replace(made, split=split)
+    return made and replace(made, split=split, told=_told((one, two)))
+
+
+def _told(values: Sequence[Value]) -> Callable[[], None] | None:
+    """What is called by who needs to know which of their types some numbers have, where that is not known yet."""
+    calls = [d.told for d in doubts_of(values) if d.split is None and d.told is not None]
+    if not calls:
+        return None
+
+    def tell() -> None:
+        for call in calls:
+            call()
+
+    return tell
 
 
 def kinds_of(value: Value) -> tuple[Kind, ...]:
@@ -219,7 +232,7 @@ def computed(
     runs = _runs(args)
     if runs is not None and sure is not None:
         doubted = replace(doubted, sure=tuple(sure), runs=runs)
-    return result(every, replace(doubted, split=split))
+    return result(every, replace(doubted, split=split, told=_told(args)))
 
 
 def _split(

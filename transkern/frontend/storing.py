@@ -140,8 +140,11 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
         except (ValueError, OverflowError) as error:
             ctx.guard(b.FALSE, type(error).__name__, str(error).replace("{", "{{").replace("}", "}}"))
         return number
-    if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
-        return _storable_choice(ctx, value.doubt.split, number, dtype, basic)
+    if isinstance(value, Scalar) and value.doubt is not None:
+        if value.doubt.split is not None:
+            return _storable_choice(ctx, value.doubt.split, number, dtype, basic)
+        if value.doubt.told is not None:
+            value.doubt.told()
     python = isinstance(value, Scalar) and value.python
     if not python and (not basic or dtype.startswith("uint")):
         return number

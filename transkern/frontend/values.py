@@ -36,7 +36,8 @@ class Split:
 class Doubt:
     """What type a number has where a branch or a loop decides it at run time: one of `kinds`, and one of `sure` if
     `runs` (that a loop before it has an iteration) holds. `decides` is the condition between them, where it is known.
-    `python` are the numbers of Python's that it may be, where they are constants.
+    `python` are the numbers of Python's that it may be, where they are constants. `told` is called by who needs a
+    `split` where there is none: the loop is then translated again, with one.
     """
 
     kinds: tuple[Kind, ...]
@@ -45,6 +46,7 @@ class Doubt:
     runs: Expr | None = None
     decides: Expr | None = field(default=None, compare=False)
     split: Split | None = field(default=None, compare=False)
+    told: Callable[[], None] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,10 @@ def whole_number(ctx: Context, expr: Expr, dtype: str) -> Expr:
     """A float that becomes an integer of `dtype` as by ``int(x)``, after NumPy's checks."""
     held = _finite(ctx, expr)
     info = np.iinfo(dtype)
-    problem = "Python int too large to convert to C long" if dtype.startswith("int") else TOO_LARGE
-    ctx.guard(_within(held, -(2.0**63), max(2.0**63, float(info.max))), "OverflowError", problem)
+    try:
+        np.zeros(1, dtype)[0] = 2.0**100
+    except OverflowError as error:  # the text is that of the C library's types
+        ctx.guard(_within(held, -(2.0**63), max(2.0**63, float(info.max))), "OverflowError", str(error))
     above = Apply("greater", (held, Const(info.min - 1.0, held.dtype)), "bool") if info.min > -(2**63) else b.TRUE
     below = Apply("less", (held, Const(info.max + 1.0, held.dtype)), "bool") if info.max < 2**63 - 1 else b.TRUE
     message = f"Python integer {{}} out of bounds for {dtype}"
