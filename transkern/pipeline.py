@@ -18,6 +18,7 @@ from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
+from transkern.fuse.halves import round_halves
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.interchange import lanes_outside
 from transkern.fuse.jam import choose_stores, jam_rows
@@ -52,6 +53,7 @@ Pass = Callable[[Program], Program]
 BEFORE_LOOPS: tuple[Pass, ...] = (
     lower,
     split_complex,  # as soon as there are statements in front of which an operand can get a name
+    round_halves,
     drop_proven_guards,
     prove_bounds,
     hoist_guards,

@@ -13,7 +13,6 @@ import pytest
 
 from tests.cuda.support import FUSED, NMS, example_program, program_from
 from tests.tools import require
-from transkern.errors import CompileError
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.sass import KernelCode, compile_cubin, inspect
 
@@ -131,10 +130,14 @@ def test_names_of_cuda_and_of_the_launcher_may_be_the_users() -> None:
     compile(launcher, "f.py", "exec")
 
 
-def test_half_is_refused_at_its_line() -> None:
-    with pytest.raises(CompileError) as refused:
-        emit(program_from("def f(x):\n    return x * x\n", "f(float16[n])"))
-    assert "float16" in str(refused.value) and "float32" in refused.value.help
+def test_halves_compile() -> None:
+    source = (
+        "import numpy as np\n\ndef f(x, y, t):\n    z = x * y - t\n"
+        "    return z, x.sum(), x.max(), np.cumsum(x), np.nextafter(x, y), x.argmin(), x[x > 1], x * np.float64(2)\n"
+    )
+    text, _ = emit(program_from(source, "f(float16[n], float16[n], float16)"))
+    assert "Half *__restrict__ x" in text
+    compile_cubin(text)
 
 
 def test_complex_numbers_are_floats_to_the_compiler() -> None:

@@ -238,7 +238,7 @@ def mean(
 
 def _divide(ctx: Context, total: Value, size: Expr) -> Value:
     array = as_array(ctx, total)
-    body = Apply("divide", (array.body, size), size.dtype)
+    body = Apply("divide", (b.cast(array.body, size.dtype), size), size.dtype)
     return Scalar(body) if isinstance(total, Scalar) else Array(array.axes, body)
 
 
@@ -255,12 +255,15 @@ def variance(
 ) -> Value:  # fmt: skip
     """``np.var`` and ``np.std``, in NumPy's two passes; `centre`: the mean, where the caller has it."""
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
-    work = "float32" if out == "float16" else out
+    work = "float32" if out == "float16" != value.dtype else out
     if value.dtype != work:
         value = convert(value, work)
     value = ctx.kept(value)
     axes = axes_of(ctx, axis, value.ndim)
-    if centre is None:
+    if centre is None and work == "float16":  # which NumPy rounds at each step, but for quotients by sizes
+        total = reduce(ctx, "sum", value, axis, True, work, "total")
+        centre = _named(ctx, _divide(ctx, total, b.cast(count_over(ctx, value, axes), "float64")), work, "mean")
+    elif centre is None:
         centre = mean(ctx, value, axis, True, None)
     deviation = apply(ctx, "subtract", [value, as_array(ctx, centre)])
     if is_complex(work):  # the squared distance, in the dtype of the parts
@@ -274,7 +277,10 @@ def variance(
     if ddof is not None:
         size = apply(ctx, "subtract", [size, ddof], operator_call=True)
         size = apply(ctx, "maximum", [size, Static(0)])
-    divided = _divide(ctx, total, b.cast(scalar_expr(ctx, size), work))
+    if work == "float16":
+        divided = _named(ctx, _divide(ctx, total, b.cast(scalar_expr(ctx, size), "float64")), work, "var")
+    else:
+        divided = _divide(ctx, total, b.cast(scalar_expr(ctx, size), work))
     if root:
         divided = apply(ctx, "sqrt", [divided])
     return _named(ctx, divided, out, "std" if root else "var")

@@ -118,6 +118,9 @@ def _raises_to_a_half() -> bool:
 
 def _spacing(ctx: Context, args: Sequence[Value]) -> Value:
     (x,) = _float_of(ctx, "spacing", args)
+    if as_array(ctx, x).dtype == "float16":  # NumPy's own function for it: always upwards
+        gap = apply(ctx, "subtract", [apply(ctx, "nextafter", [x, _like(ctx, x, math.inf)]), x])
+        return _where(ctx, apply(ctx, "isinf", [x]), _like(ctx, x, math.nan), gap)
     away = apply(ctx, "copysign", [_like(ctx, x, math.inf), x])
     gap = apply(ctx, "subtract", [apply(ctx, "nextafter", [x, away]), x])
     return _where(ctx, apply(ctx, "equal", [x, Static(0)]), apply(ctx, "absolute", [gap]), gap)
@@ -157,8 +160,20 @@ def evaluate(ctx: Context, name: str, args: Sequence[Value], dtype: str | None =
     if op in COMPOSITE:
         if dtype is not None:
             args = [_as(ctx, a, dtype) for a in args]
-        return COMPOSITE[op](ctx, args)
+        return _composed(ctx, name, args)
     return apply(ctx, op, args, dtype)
+
+
+def _composed(ctx: Context, name: str, args: Sequence[Value]) -> Value:
+    """A composite ufunc; NumPy rounds one of float16 once, at its end."""
+    composite = COMPOSITE[UFUNCS[name]]
+    loop, result = loop_types(ctx, getattr(np, name), args, None)
+    if result != "float16" or composite is _spacing:
+        return composite(ctx, args)
+    made = composite(ctx, [_as(ctx, a, "float32" if t == "float16" else t) for a, t in zip(args, loop, strict=True)])
+    if isinstance(made, Seq):
+        return Seq(tuple(_as(ctx, m, "float16") for m in made.items))
+    return _as(ctx, made, "float16")
 
 
 def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

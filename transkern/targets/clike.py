@@ -148,6 +148,13 @@ HELPERS: dict[str, str] = {
         "    return rest < 0 || rest > 0 ? fma{f}(rest, inverse, q) : q;  // zeros, infinities and NaN stay\n"
         "#else\n    return a / b;\n#endif\n}"
     ),
+    "half_after": (  # of two zeros, the first
+        "(T a, T b) { union { T value; unsigned short bits; } x, y; x.value = a; y.value = b; "
+        "const unsigned short u = x.bits & 0x7fff, v = y.bits & 0x7fff; "
+        "if (u > 0x7c00 || v > 0x7c00) x.bits = 0x7e00; else if (u == 0 && v != 0) x.bits = (y.bits & 0x8000) + 1; "
+        "else if (x.bits != y.bits && (u | v) != 0) x.bits += ((x.bits ^ y.bits) & 0x8000) || u > v ? -1 : 1; "
+        "return x.value; }"
+    ),
     "ipow": "(T a, T b) { U r = 1, x = (U)a; for (; b > 0; b >>= 1) { if (b & 1) r *= x; x *= x; } return (T)r; }",
     "gcd": "(T a, T b) { U x = a < 0 ? 0 - (U)a : (U)a, y = b < 0 ? 0 - (U)b : (U)b; "
     "while (x != 0) { U r = y % x; y = x; x = r; } return (T)y; }",
@@ -220,6 +227,7 @@ _RESERVED = frozenset(
         "Threads",
         "Pack",
         "Exact",
+        "Half",
         "Best",
         "Failure",
         "Earlier",
@@ -648,6 +656,8 @@ class CPrinter:
                 return self._call("truncmod", dtype, args)
             case "power", "i" | "u" | "x":
                 return self._call("ipow", dtype, args)
+            case "nextafter", _ if dtype == "float16":
+                return self._call("half_after", dtype, args)
             case (("gcd" | "lcm"), _):
                 return self._call(op, dtype, args)
             case "bitwise_count", "b":

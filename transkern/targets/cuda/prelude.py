@@ -15,6 +15,32 @@ COMMON = r"""
 #endif
 """
 
+HALF = r"""
+// NumPy's float16 in memory; what is computed with it is computed in float and rounded.
+struct Half {
+    unsigned short bits;
+    Half() = default;
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
+    __device__ Half(const float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+    __device__ explicit Half(const double x) { asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x)); }
+    __device__ explicit operator float() const {
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+        return x;
+    }
+#else
+    Half(const float x) { put((_Float16)x); }
+    explicit Half(const double x) { put((_Float16)x); }
+    explicit operator float() const {
+        _Float16 x;
+        __builtin_memcpy(&x, &bits, 2);
+        return x;
+    }
+    void put(const _Float16 x) { __builtin_memcpy(&bits, &x, 2); }
+#endif
+};
+"""
+
 LANES = r"""
 // The value that another lane of the warp holds, of any type: it travels in words of 32 bits.
 template <class T>
@@ -211,8 +237,8 @@ static __device__ __forceinline__ bool is_last_block(unsigned *arrived) {
 
 
 def compose(used: Iterable[str]) -> str:
-    """The text of the pieces in `used`: ``block warp grid`` and their members ``reduce search scan place``, ``exact``,
-    ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``last_block``."""
+    """The text of the pieces in `used`: ``half``, ``block warp grid`` and their members ``reduce search scan place``,
+    ``exact``, ``best``, ``has_failed``, ``put_failure``, ``row_failed``, ``pack``, ``last_block``."""
     pieces = set(used)
     if "row_failed" in pieces:
         pieces.add("put_failure")
@@ -225,7 +251,7 @@ def compose(used: Iterable[str]) -> str:
     if ("place" in pieces and "grid" in pieces) or ("scan" in pieces and "grid" in pieces):
         pieces.add("reduce")
     used_groups = pieces & {"block", "warp", "grid"}
-    parts = [COMMON]
+    parts = [COMMON] + ([HALF] if "half" in pieces else [])
     if used_groups:
         parts.append(LANES)
     parts += [text for name, text in (("exact", EXACT), ("best", BEST)) if name in pieces]

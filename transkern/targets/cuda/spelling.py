@@ -19,7 +19,7 @@ from transkern.targets.clike import CPrinter, kind_of
 TYPES = {
     "bool": "bool", "int8": "signed char", "int16": "short", "int32": "int", "int64": "long long",
     "uint8": "unsigned char", "uint16": "unsigned short", "uint32": "unsigned int", "uint64": "unsigned long long",
-    "float32": "float", "float64": "double", "index": "long long",
+    "float16": "Half", "float32": "float", "float64": "double", "index": "long long",
 }  # fmt: skip
 
 PREFIX = "static __device__ __forceinline__"
