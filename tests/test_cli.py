@@ -92,6 +92,25 @@ def test_explain_knows_a_line_for_every_step() -> None:
     assert "line 20: reduction over" in result.stdout and "line 0:" not in result.stdout
 
 
+def test_other_modules_of_the_user_are_read_too(tmp_path: Path) -> None:
+    """Beside the file and in its package, as text; a line of another file is cited with its name."""
+    package = tmp_path / "tools"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .shapes import twice\n")
+    (package / "shapes.py").write_text("import missing_package\nSIDE = 4\n\n\ndef twice(x):\n    return x * 2\n")
+    (package / "use.py").write_text(
+        "from . import shapes\nimport tools.shapes\nfrom tools import twice\n\n\ndef f(x):\n"
+        "    return twice(x) + shapes.SIDE + tools.shapes.twice(x)\n\n\ndef g(x):\n    return shapes.gone(x)\n"
+    )
+    result = run("emit", str(package / "use.py"), "-f", "f", "--types", "f(float64[n])")
+    assert result.exit_code == 0, result.output
+    assert "// shapes.py:6: return x * 2" in result.output
+    assert "x[i] * 2.0" in result.output
+    result = run("emit", str(package / "use.py"), "-f", "g", "--types", "g(float64[n])")
+    assert result.exit_code == 1
+    assert "use.py:11:12: `gone` of the module" in result.output
+
+
 def test_missing_types_are_asked_for() -> None:
     result = run("emit", SIGMOID, "--function", "sigmoid")
     assert result.exit_code == 1

@@ -165,6 +165,7 @@ def test_captured_values_are_part_of_the_key() -> None:
         return x * scale
 
     first = cache.function_fingerprint(scaled)
+    assert cache.function_fingerprint(scaled) == first
     scale = 3.0
     assert cache.function_fingerprint(scaled) != first
 
@@ -266,6 +267,47 @@ def test_a_captured_global_may_change(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(compiled(x), x * 5)
     monkeypatch.setitem(globals(), "FACTOR", 7)
     np.testing.assert_array_equal(compiled(x), x * 7)
+
+
+MODULES = {
+    "__init__.py": "",
+    "main.py": "from . import helpers\nimport pkg.helpers as other\n\n\ndef f(x):\n"
+    "    from .helpers import scale as s\n    return helpers.scale(x) + other.RATE + s(x) * other.Settings.gain\n",
+    "helpers.py": "import numpy as np\n\nRATE = 2.0\n\n\nclass Settings:\n    gain = 0.5\n\n\ndef inner(x):\n"
+    "    return np.sqrt(x)\n\n\ndef scale(x):\n    return inner(x) * RATE\n",
+}
+USE = (
+    "from pkg import main, helpers\nf = transkern.compile(main.f, target='cpu')\nx = np.arange(3.0)\n"
+    "for rate in (2.0, 3.0, 2.0):\n    helpers.RATE = rate\n    assert (f(x) == main.f(x)).all()\n"
+    "print(f.cache_info().compiled, f.cache_info().from_disk)\n"
+)
+
+
+def test_functions_of_the_users_modules_and_what_they_use(tmp_path: Path) -> None:
+    """The cache knows when a module has changed that a function came to through others, and when it is as before."""
+    package = tmp_path / "pkg"
+    package.mkdir()
+    for name, text in MODULES.items():
+        (package / name).write_text(text)
+    settings = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(transkern.__file__).parent.parent}"}
+    settings["TRANSKERN_CACHE_DIR"] = str(tmp_path / "cache")
+    assert in_new_process(USE, **settings) == "2 1"
+    assert in_new_process(USE, **settings) == "0 3"
+    for before, now in (("sqrt", "negative"), ("gain = 0.5", "gain = 0.25")):
+        helpers = package / "helpers.py"
+        helpers.write_text(helpers.read_text().replace(before, now) + "\n")
+        assert in_new_process(USE, **settings) == "2 1"
+
+
+def test_only_what_a_translation_looks_at_counts(tmp_path: Path) -> None:
+    """A library whose functions know each other (and themselves) is not gone through."""
+    names = [f"g{k}" for k in range(60)]
+    lines = [f"def {n}(x):\n    return {', '.join(names)}\n" for n in names]
+    text = "\n".join([*lines, "def f(x):\n    if x.ndim > 3:\n        return g0(x)\n    return x + 1\n"])
+    (tmp_path / "library.py").write_text(text)
+    code = "import library\nf = transkern.compile(library.f)\nprint(f(np.arange(2)), len(f._watched) < 3)"
+    settings = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(transkern.__file__).parent.parent}"}
+    assert in_new_process(code, TRANSKERN_CACHE_DIR=str(tmp_path / "cache"), **settings) == "[1 2] True"
 
 
 def test_a_compiled_function_takes_no_modules_place() -> None:

@@ -32,8 +32,9 @@ def explain(program: n.Program, loops: Iterable[LoopReport] = ()) -> str:
 
 
 def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
-    numbers = sorted({s.span.line for s in walk(kernel.body) if s.span.line})
-    where = _ranges(numbers)
+    spans = [s.span for s in walk(kernel.body) if s.span.line]
+    numbers = sorted({x.line for x in spans if program.is_own(x)})
+    where = ", ".join([_ranges(numbers), *sorted({program.place(x) for x in spans if not program.is_own(x)})])
     reads = sorted(buffers_used(kernel) - buffers_written(kernel))
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
     writes = ", ".join(sorted(buffers_written(kernel)))

@@ -111,16 +111,20 @@ class _Reporting(Walk):
         users = s.kind == "sequential"
         if users:
             verdict = self.judged(s)
-            self.names[s.axis] = self.targets.get(s.span.line, s.axis)
+            self.names[s.axis] = self.users_name(s)
             position = len(self.found)
         made = self.inside(s)
         if users:
             self.found.insert(position, self.report(verdict, self.found[position:]))
         return [made]
 
+    def users_name(self, loop: n.Loop) -> str:
+        """What the user calls the loop's variable."""
+        return self.targets.get(loop.span.line, loop.axis) if self.program.is_own(loop.span) else loop.axis
+
     def report(self, verdict: Verdict, inside: Sequence[LoopReport]) -> LoopReport:
         loop = verdict.loop
-        variable = self.targets.get(loop.span.line, loop.axis)
+        variable = self.users_name(loop)
         notes: list[str] = []
         private = sorted(
             name for name in verdict.scalars.private & set(self.program.variables)

@@ -94,11 +94,11 @@ def _frames(
 
 def _box(program: n.Program, s: n.Stmt, pad: str, drawn: set[int]) -> list[str]:
     line = s.span.line
-    if not line or line in drawn or line > len(program.source):
+    text = program.cited(s.span).replace("\\", "\\\\").replace('"', '\\"')
+    if not text or line in drawn:
         return []
     drawn.add(line)
-    text = program.source[line - 1].strip().replace("\\", "\\\\").replace('"', '\\"')
-    return [f'{pad}L{line} [label="{line}: {text}"];']
+    return [f'{pad}L{line} [label="{text}"];']
 
 
 class _Edges(Walk):

@@ -18,11 +18,12 @@ from transkern.frontend.elementwise import (
     scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import shape_of
+from transkern.frontend.observed import note
 from transkern.frontend.shaping import (
     reshape,
     transpose,
 )  # fmt: skip
-from transkern.frontend.source import from_object, known_object, live_function
+from transkern.frontend.source import TextScope, from_object, known_object, live_function
 from transkern.frontend.values import (
     Array,
     Bound,
@@ -160,11 +161,20 @@ def _number_attribute(ctx: Context, value: Static, name: str) -> Value:
 
 
 def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
-    """An attribute of a Python object that is known at specialisation: a class, an enum's member, a namespace."""
+    """An attribute of a Python object that is known at specialisation: a class, an enum's member, a module."""
+    if isinstance(owner, types.ModuleType):
+        note(vars(owner), name)
+    if isinstance(owner, TextScope):  # a module read as text
+        known = owner.member(name)
+        if known is None:
+            ctx.fail(f"`{name}` of the module {owner.file}", "its functions, imports and literals are read")
+        return known
     try:
         found = getattr(owner, name)
     except AttributeError:
-        text = f"type object '{owner.__name__}'" if isinstance(owner, type) else f"'{type(owner).__name__}' object"
+        text = f"'{type(owner).__name__}' object"
+        if isinstance(owner, (type, types.ModuleType)):
+            text = f"{'type object' if isinstance(owner, type) else 'module'} '{owner.__name__}'"
         ctx.guard(b.FALSE, "AttributeError", f"{text} has no attribute '{name}'")
         raise
     if isinstance(owner, type) and isinstance(inspect.getattr_static(owner, name), classmethod):

@@ -7,23 +7,35 @@ import builtins
 import cmath
 import enum
 import functools
+import importlib
 import inspect
 import linecache
 import math
+import sys
 import textwrap
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from transkern.errors import CompileError
+from transkern.frontend.observed import note
 from transkern.frontend.values import Dict, Function, Known, Record, Scope, Seq, Static, Unbound, Value
 from transkern.ir.expr import Span
 from transkern.plain import is_plain_object
 
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
+
+_COMPILED_LIBRARIES = frozenset({"cupy", "jax", "numba", "numexpr", "pandas", "scipy", "torch"})
+"""What has its loops in compiled code: its functions are known by name, or not at all."""
+
+
+def is_known_library(module: str) -> bool:
+    """Whether a module's functions are known by their names, and not read as the user's are."""
+    root = module.partition(".")[0]
+    return root in _MODULES or root in _COMPILED_LIBRARIES or root in sys.stdlib_module_names or root == "transkern"
 
 
 def span_of(node: ast.AST, file: str) -> Span:
@@ -56,9 +68,9 @@ class TextScope(Scope):
                 for alias in names:
                     target = alias.name if alias.asname else alias.name.split(".")[0]
                     self.bindings[alias.asname or target] = Known(target)
-            case ast.ImportFrom(module=module, names=names) if module:
+            case ast.ImportFrom(names=names):
                 for alias in names:
-                    self.bindings[alias.asname or alias.name] = Known(f"{module}.{alias.name}")
+                    self.bindings[alias.asname or alias.name] = Known(imported_path(node, alias))
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.bindings[name] = value
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
@@ -83,7 +95,8 @@ class TextScope(Scope):
             case None:
                 return Known(f"builtins.{name}") if hasattr(builtins, name) else None
             case Known(path):
-                return known_object(path)
+                found = None if is_known_library(path) else self.imported(path)
+                return known_object(path) if found is None else found
             case ast.FunctionDef():
                 return Function(name, node, self)
             case ast.Lambda():
@@ -92,6 +105,42 @@ class TextScope(Scope):
                 return self._constant(node)
             case _:
                 return None
+
+    def imported(self, path: str) -> Value | None:
+        level = len(path) - len(path.lstrip("."))
+        for folder in self._folders(level):
+            module, names = _module_text(folder, path[level:].split(".") if path[level:] else [])
+            if module is not None:
+                return module.at(names)
+        return None
+
+    def _folders(self, level: int) -> list[Path]:
+        """Where modules are looked for: next to this one, and where its package lies."""
+        here = Path(self.file).parent
+        if level:
+            return [here.joinpath(*[".."] * (level - 1))]
+        root = here
+        while (root / "__init__.py").exists():
+            root = root.parent
+        return list(dict.fromkeys((here, root)))
+
+    def at(self, names: Sequence[str]) -> Value | None:
+        """This module, or what the names lead to in it."""
+        if not names:
+            return Static(self)
+        found = self.member(names[0])
+        if len(names) > 1:
+            inside = found.value if isinstance(found, Static) else None
+            return inside.at(names[1:]) if isinstance(inside, TextScope) else None
+        return found
+
+    def member(self, name: str) -> Value | None:
+        """A name of this module as others see it: what it binds, and a package's modules."""
+        found = self.lookup(name)
+        if found is None and Path(self.file).name == "__init__.py":
+            module, _ = _module_text(Path(self.file).parent, [name])
+            return None if module is None else Static(module)
+        return found
 
     def _constant(self, node: ast.expr) -> Value | None:
         """The value of a module-level expression made of literals, names and arithmetic."""
@@ -124,12 +173,37 @@ class TextScope(Scope):
         return from_object(value)
 
 
+def imported_path(node: ast.ImportFrom, alias: ast.alias) -> str:
+    """The dotted path of a name that ``from … import …`` binds; leading dots where it is relative."""
+    module = f"{node.module}." if node.module else ""
+    return f"{'.' * node.level}{module}{alias.name}"
+
+
+def _module_text(folder: Path, names: Sequence[str]) -> tuple[TextScope | None, Sequence[str]]:
+    """The text of the innermost module that a path leads to from a folder, and what is left of the path inside it."""
+    found: TextScope | None = None
+    left = names
+    for k, name in enumerate(names):
+        file = folder / f"{name}.py"
+        folder = folder / name
+        package = folder / "__init__.py"
+        if package.is_file() or file.is_file():
+            found, left = _text_of(package if package.is_file() else file), names[k + 1 :]
+        if not folder.is_dir():
+            break
+    return found, left
+
+
+@functools.cache
+def _text_of(file: Path) -> TextScope:
+    return read_module(file)
+
+
 class LiveScope(Scope):
     """The globals and closure of a live function."""
 
     def __init__(self, function: types.FunctionType, file: str, lines: tuple[str, ...]) -> None:
         self.file, self.lines, self.owner = file, lines, function
-        self.used: dict[str, Any] = {}
 
     def is_also(self, other: Scope) -> bool:
         if not isinstance(other, LiveScope):
@@ -139,10 +213,22 @@ class LiveScope(Scope):
 
     def lookup(self, name: str) -> Value | None:
         found, value = self._find(name)
-        if not found:
+        return from_object(value, self) if found else None
+
+    def imported(self, path: str) -> Value | None:
+        """The module is imported, as the function itself would do it."""
+        level = len(path) - len(path.lstrip("."))
+        names = path[level:].split(".")
+        try:
+            package = self.owner.__globals__.get("__package__") or None
+            found: Any = importlib.import_module("." * level if level else names.pop(0), package)
+            for name in names:
+                if not hasattr(found, name):
+                    importlib.import_module(f"{found.__name__}.{name}")
+                found = getattr(found, name)
+        except (ImportError, AttributeError):
             return None
-        self.used[name] = value
-        return from_object(value, self)
+        return from_object(found, self)
 
     def _find(self, name: str) -> tuple[bool, Any]:
         code, closure = self.owner.__code__, self.owner.__closure__ or ()
@@ -152,6 +238,7 @@ class LiveScope(Scope):
                     return True, cell.cell_contents
                 except ValueError:
                     return False, None
+        note(self.owner.__globals__, name)
         if name in self.owner.__globals__:
             return True, self.owner.__globals__[name]
         if hasattr(builtins, name):
@@ -253,7 +340,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
             return Known(f"numpy.{value.__name__}")
         return Static(value)
     if isinstance(value, types.ModuleType):
-        return Known(value.__name__)
+        return Known(value.__name__) if is_known_library(value.__name__) else Static(value)
     if isinstance(value, np.ufunc):
         return Known(f"numpy.{value.__name__}")
     if isinstance(value, tuple) and hasattr(value, "_fields"):

@@ -13,7 +13,7 @@ from transkern.frontend.expressions import BINARY, RETURN
 from transkern.frontend.indexing import dict_item, key_of
 from transkern.frontend.liveness import live_behind
 from transkern.frontend.looping import Loops
-from transkern.frontend.source import known_object, span_of
+from transkern.frontend.source import imported_path, is_known_library, known_object, span_of
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
 from transkern.frontend.values import Array, Dict, Function, GrowingList, Hashed, Known, Seq, Static, Unbound, Value
@@ -157,9 +157,14 @@ class Translator(Loops):
         for alias in node.names:
             head = alias.name.split(".")[0]
             if isinstance(node, ast.ImportFrom):
-                self.env[alias.asname or alias.name] = known_object(f"{node.module}.{alias.name}")
+                path = imported_path(node, alias)
+                self.env[alias.asname or alias.name] = self._imported(path)
             else:  # `import a.b` binds `a`
-                self.env[alias.asname or head] = known_object(alias.name if alias.asname else head)
+                self.env[alias.asname or head] = self._imported(alias.name if alias.asname else head)
+
+    def _imported(self, path: str) -> Value:
+        found = None if is_known_library(path) else self.scope.imported(path)
+        return known_object(path) if found is None else found
 
     def raise_(self, exc: ast.expr | None) -> None:
         if exc is None:

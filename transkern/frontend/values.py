@@ -473,6 +473,10 @@ class Scope:
     def lookup(self, name: str) -> Value | None:
         raise NotImplementedError
 
+    def imported(self, path: str) -> Value | None:
+        """What a dotted path (with leading dots where it is relative) stands for in another module of the user's."""
+        raise NotImplementedError
+
     def is_also(self, other: Scope) -> bool:
         """Whether names that a function there does not bind mean what they mean here."""
         return other is self

@@ -30,7 +30,9 @@ Invariants (checked by `ir.verify`):
 
 from __future__ import annotations
 
+import linecache
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from transkern.ir.expr import NOWHERE, Axis, Const, Expr, Span
@@ -467,3 +469,23 @@ class Program:
     fastmath: bool = False
     narrow: bool = False
     checked: bool = False
+
+    def lines_of(self, span: Span) -> tuple[str, ...]:
+        """The lines of the file that a span is in: the function's own, or another one that it calls into."""
+        if self.is_own(span):
+            return self.source
+        return tuple(line.rstrip("\n") for line in linecache.getlines(span.file))
+
+    def cited(self, span: Span) -> str:
+        """A user's line as generated code names it: ``12: y = x + 1``; empty where there is none."""
+        lines = self.lines_of(span)
+        text = lines[span.line - 1].strip() if 0 < span.line <= len(lines) else ""
+        return f"{self.place(span)}: {text}" if text else ""
+
+    def is_own(self, span: Span) -> bool:
+        """Whether a span is in the function's own file."""
+        return span.file in ("", self.file)
+
+    def place(self, span: Span) -> str:
+        """A line's number, with the file's name where it is another one than the function's."""
+        return str(span.line) if self.is_own(span) else f"{PurePath(span.file).name}:{span.line}"

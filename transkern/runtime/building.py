@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant
+from transkern.frontend.observed import Looks, observing
 from transkern.options import DEFAULT, Options
 from transkern.runtime import cache
 from transkern.runtime.compiled import Specialisation
@@ -20,8 +21,17 @@ def build(
     function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options = DEFAULT
 ) -> Specialisation:
     """`function` for arguments of `arg_types` on `target`."""
+    with observing() as looks:
+        made = _build(function, arg_types, target, options, looks)
+    made.watched = made.watched or cache.watched(looks.values())
+    return made
+
+
+def _build(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], target: str, options: Options, looks: Looks
+) -> Specialisation:
     if target == "cpu":
-        return _build_cpu(function, arg_types, options)
+        return _build_cpu(function, arg_types, options, looks)
     program = program_for(function, arg_types, target, options)
     if target == "cuda":
         from transkern.targets.cuda.load import load
@@ -72,7 +82,9 @@ def _specialisation(program: Any, arg_types: tuple[Any, ...], target: str, call:
     )
 
 
-def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options: Options) -> Specialisation:
+def _build_cpu(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], options: Options, looks: Looks
+) -> Specialisation:
     key = ""
     if isinstance(function, types.FunctionType):
         described = "|".join(map(cache.type_fingerprint, arg_types))
@@ -80,11 +92,12 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options
             cache.function_fingerprint(function), described, f"cpu {options}", cc.toolchain(),
             cache.compiler_version(),
         )
-        entry = cache.read(key)
-        if entry is not None:
+        stored = cache.read(key, function)
+        if stored is not None:
+            entry, before = stored
             if "demand" in entry:
                 raise NeedsConstant(entry["demand"], CompileError(entry["problem"]))
-            path = cache.directory() / f"{key}.so"
+            path = cache.directory() / str(entry.get("file"))
             try:
                 module = cc.load(path, entry["name"]) if cache.is_whole(path, entry) else None
             except (OSError, ImportError):
@@ -95,6 +108,7 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options
                     arg_types, "cpu", call, module.why, entry["kernels"],
                     tuple(entry["temporaries"]), True, (), tuple(entry["objects"]),
                     tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
+                    cache.watched(before),
                 )  # fmt: skip
     from transkern.targets.cpu.module import emit
 
@@ -102,12 +116,14 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options
         program = program_for(function, arg_types, "cpu", options)
     except NeedsConstant as need:
         if key:
-            cache.write(key, {"demand": need.demand, "problem": str(need.problem)})
+            found = cache.looked_at(looks.values())
+            cache.write(key, {"demand": need.demand, "problem": str(need.problem), "looked_at": found})
         raise
     text = emit(program)
     folder = cache.usable() if key else None
     if folder is not None:
-        path = folder / f"{key}.so"
+        found = cache.looked_at(looks.values())
+        path = folder / f"{key}-{cache.digest(repr(found))}.so"  # Python loads a module of one path only once
     else:
         import tempfile
 
@@ -121,6 +137,8 @@ def _build_cpu(function: Callable[..., Any], arg_types: tuple[Any, ...], options
             key,
             {
                 "name": program.name,
+                "file": path.name,
+                "looked_at": found,
                 "hash": cache.file_hash(path),
                 "kernels": made.kernels,
                 "temporaries": list(made.temporaries),

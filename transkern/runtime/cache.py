@@ -1,9 +1,9 @@
 """The disk cache: what was compiled before, by everything that it depends on.
 
 An entry is found by a hash of the function's code, the argument types, the target and its toolchain; it lists what else
-the translation looked at (captured constants, inlined functions) with a fingerprint each, which is compared at every
-load. Entries are plain files (JSON and the target's own format, no pickle), in a directory that only the user may read,
-and are written whole by renaming.
+the translation looked at (globals, inlined functions, what modules hold) with a fingerprint each, which is compared at
+every load. Entries are plain files (JSON and the target's own format, no pickle), in a directory that only the user may
+read, and are written whole by renaming.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import functools
 import hashlib
 import json
 import os
+import sys
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from transkern.frontend.observed import Look
 from transkern.plain import is_plain_object
 
 
@@ -65,10 +67,22 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
-def code_fingerprint(function: types.FunctionType) -> str:
-    """A fingerprint of what a function does: its code, constants and defaults, not where it stands."""
-    defaults = value_fingerprint((function.__defaults__, function.__kwdefaults__))
-    return digest(*_code_parts(function.__code__), defaults)
+def function_fingerprint(function: types.FunctionType, seen: set[int] | None = None) -> str:
+    """A fingerprint of what a function does: its code, constants, defaults and closure, not where it stands.
+
+    The globals that it names are looked at by name, each with a fingerprint of its own.
+    """
+    seen = set() if seen is None else seen
+    closure = [value_fingerprint(_contents(cell), seen) for cell in function.__closure__ or ()]
+    defaults = value_fingerprint((function.__defaults__, function.__kwdefaults__), seen)
+    return digest(*_code_parts(function.__code__), defaults, *closure)
+
+
+def _contents(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # assigned later
+        return None
 
 
 def _code_parts(code: types.CodeType) -> Iterator[str]:
@@ -84,15 +98,14 @@ def _code_parts(code: types.CodeType) -> Iterator[str]:
             yield f"{type(constant).__name__}{constant!r}"
 
 
-def value_fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> str:
-    """A fingerprint of a captured object; functions include what they in turn capture."""
+def value_fingerprint(value: Any, seen: set[int] | None = None) -> str:
+    """A fingerprint of a captured object. `seen`: functions and objects that have one already, by identity."""
+    seen = set() if seen is None else seen
     if isinstance(value, types.FunctionType):
         if id(value) in seen:
-            return value.__name__
-        seen = seen | {id(value)}
-        captured = sorted(captured_values(value).items())
-        inner = [f"{name}={value_fingerprint(v, seen)}" for name, v in captured]
-        return digest(code_fingerprint(value), *inner)
+            return value.__qualname__
+        seen.add(id(value))
+        return function_fingerprint(value, seen)
     if isinstance(value, np.ndarray):
         return digest(str(value.dtype), str(value.shape), value.tobytes().hex())
     if isinstance(value, types.ModuleType):
@@ -107,7 +120,7 @@ def value_fingerprint(value: Any, seen: frozenset[int] = frozenset()) -> str:
     if isinstance(value, type) and issubclass(value, enum.Enum):
         return digest(value.__qualname__, *(f"{m.name}={m.value!r}" for m in value))
     if _is_users(value) and id(value) not in seen:
-        seen = seen | {id(value)}
+        seen.add(id(value))
         members = vars(value) if isinstance(value, type) else {**getattr(value, "__dict__", {}), "class": type(value)}
         inner = [
             f"{name}={value_fingerprint(getattr(part, 'fget', getattr(part, '__func__', part)), seen)}"
@@ -139,52 +152,31 @@ def type_fingerprint(kind: Any) -> str:
     return repr(kind)
 
 
-def captured_values(function: types.FunctionType) -> Mapping[str, Any]:
-    """The globals and closure variables that a function names."""
-    found: dict[str, Any] = {}
-    for name in _global_names(function.__code__):
-        if name in function.__globals__:
-            found[name] = function.__globals__[name]
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            found[name] = cell.cell_contents
-        except ValueError:
-            found[name] = None
+def looked_at(looks: Iterable[Look]) -> list[list[str]]:
+    """What a translation looked at, as JSON: module, name and fingerprint."""
+    return [[look.module, look.name, value_fingerprint(look.value)] for look in looks]
+
+
+def unchanged(function: types.FunctionType, entries: Sequence[Sequence[str]]) -> list[Look] | None:
+    """What a cached translation of `function` looked at, if it is all there and the same; else None."""
+    found = []
+    for module, name, fingerprint in entries:
+        space = function.__globals__
+        if space.get("__name__") != module:
+            if module not in sys.modules:
+                return None
+            space = vars(sys.modules[module])
+        look = Look(space, name, space.get(name))
+        if value_fingerprint(look.value) != fingerprint:
+            return None
+        found.append(look)
     return found
 
 
-def watched(function: types.FunctionType) -> tuple[tuple[Mapping[str, Any], str, Any], ...]:
-    """The globals that a compiled function, or one that it calls, was compiled with: (namespace, name, value).
-
-    Modules, classes and built-in functions are left out: nobody rebinds those.
-    """
-    found: dict[tuple[int, str], tuple[Mapping[str, Any], str, Any]] = {}
-    pending, seen = [function], set()
-    while pending:
-        one = pending.pop()
-        if not isinstance(one, types.FunctionType) or id(one) in seen:
-            continue
-        seen.add(id(one))
-        for name in _global_names(one.__code__):
-            value = one.__globals__.get(name, one)
-            if value is one or isinstance(value, (types.ModuleType, type, types.BuiltinFunctionType)):
-                continue
-            found[id(one.__globals__), name] = (one.__globals__, name, value)
-            pending.append(getattr(value, "__wrapped__", value))
-    return tuple(found.values())
-
-
-def _global_names(code: types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            names |= _global_names(constant)
-    return names
-
-
-def function_fingerprint(function: types.FunctionType) -> str:
-    """Everything of a function that its compiled form depends on."""
-    return value_fingerprint(function)
+def watched(looks: Iterable[Look]) -> tuple[tuple[Mapping[str, Any], str, Any], ...]:
+    """The globals to compare at each call; nobody rebinds modules, classes and built-in functions."""
+    kept = (types.ModuleType, type, types.BuiltinFunctionType)
+    return tuple((look.space, look.name, look.value) for look in looks if not isinstance(look.value, kept))
 
 
 def packed(arrays: Sequence[Any]) -> list[dict[str, Any]]:
@@ -201,17 +193,29 @@ def unpacked(entries: Sequence[Mapping[str, Any]]) -> list[Any]:
     ]
 
 
-def read(key: str) -> dict[str, Any] | None:
-    """The entry of a key, or None."""
+_KEPT = 8
+"""Entries of a key: of a function whose globals take turns."""
+
+
+def read(key: str, function: types.FunctionType) -> tuple[dict[str, Any], list[Look]] | None:
+    """The entry of a key whose globals are as they are now, with these, or None."""
+    for entry in _entries(key):
+        looks = unchanged(function, entry["looked_at"])
+        if looks is not None:
+            return entry, looks
+    return None
+
+
+def _entries(key: str) -> list[dict[str, Any]]:
     folder = usable()
     if folder is None:
-        return None
+        return []
     try:
         with open(folder / f"{key}.json", encoding="utf-8") as file:
-            entry = json.load(file)
+            found = json.load(file)
     except (OSError, ValueError):
-        return None
-    return entry if isinstance(entry, dict) else None
+        return []
+    return [e for e in found if isinstance(e, dict) and "looked_at" in e] if isinstance(found, list) else []
 
 
 def file_hash(path: Path) -> str:
@@ -221,7 +225,7 @@ def file_hash(path: Path) -> str:
 
 def is_whole(path: Path, entry: Mapping[str, Any]) -> bool:
     """Whether an entry says all that it must, and its file is the one that was written."""
-    if not {"name", "kernels", "temporaries", "hash", "objects", "changes", "captured"} <= set(entry):
+    if not {"name", "file", "kernels", "temporaries", "hash", "objects", "changes", "captured"} <= set(entry):
         return False
     try:
         return file_hash(path) == str(entry["hash"])
@@ -230,13 +234,14 @@ def is_whole(path: Path, entry: Mapping[str, Any]) -> bool:
 
 
 def write(key: str, entry: Mapping[str, Any]) -> None:
-    """Keep an entry; where that fails, nothing is kept."""
+    """Keep an entry, in front of others of its key; where that fails, nothing is kept."""
     folder = usable()
     if folder is None:
         return
     temporary = folder / f"{key}.{os.getpid()}.tmp"
+    others = [e for e in _entries(key) if e["looked_at"] != entry["looked_at"]]
     try:
-        temporary.write_text(json.dumps(entry), encoding="utf-8")
+        temporary.write_text(json.dumps([entry, *others[: _KEPT - 1]]), encoding="utf-8")
         os.replace(temporary, folder / f"{key}.json")
     except OSError:
         temporary.unlink(missing_ok=True)

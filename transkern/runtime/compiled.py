@@ -35,6 +35,7 @@ class Specialisation:
     written: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()  # containers that are passed behind the arrays and numbers in them
     changes: tuple[structures.Change, ...] = ()
+    watched: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()  # globals that it was compiled with
 
 
 @dataclass(slots=True)
@@ -332,7 +333,6 @@ class Compiled:
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         """Code for these types; None where the function is to run in NumPy instead."""
         from transkern.runtime.building import build
-        from transkern.runtime.cache import watched
 
         try:
             made = build(self.function, key_types, target, self.options)
@@ -345,7 +345,8 @@ class Compiled:
                     f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=5
                 )
             return None
-        self._watched = watched(self.function)
+        self._watched = tuple({(id(space), name): (space, name, value)
+                               for space, name, value in (*self._watched, *made.watched)}.values())  # fmt: skip
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")

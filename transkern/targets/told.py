@@ -24,7 +24,7 @@ def check_told(program: n.Program, target: str, containers: Collection[str], pri
             case _:
                 continue
         help = 'use target="cpu", or keep it outside the compiled function'
-        raise CompileError(problem, help, s.span, program.source)
+        raise CompileError(problem, help, s.span, program.lines_of(s.span))
 
 
 def _kinds(result: n.Result) -> set[str]:

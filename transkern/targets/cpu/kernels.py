@@ -88,7 +88,7 @@ class KernelPrinter:
     c: CPrinter = field(init=False)
     lines: list[str] = field(default_factory=list)
     depth: int = 1
-    last_line: int = 0
+    cited: str = ""
     accumulators: dict[str, n.Accumulator] = field(default_factory=dict)
     guards: list[n.Guard] = field(default_factory=list)
     searching: int = 0  # how many `while` loops do: their short passes do not pay for waking threads
@@ -141,7 +141,7 @@ class KernelPrinter:
         known = {v.name for v in scalars}
         params += [f"{TYPES[v.dtype]} {ident(v.name)}" for v in initial if v.name not in known]
         params += [f"{TYPES[v.dtype]} *{ident(v.name)}_out" for v in outputs]
-        self.lines, self.depth, self.guards, self.last_line = [], 1, [], 0
+        self.lines, self.depth, self.guards, self.cited = [], 1, [], ""
         self.local = set()
         guarded = any(isinstance(s, n.Guard) for s in walk(kernel.body))
         if guarded:
@@ -177,12 +177,10 @@ class KernelPrinter:
 
     def source(self, s: n.Stmt) -> None:
         """The user's line above the code made of it."""
-        number = s.span.line
-        if number and number != self.last_line and number <= len(self.program.source):
-            self.last_line = number
-            text = self.program.source[number - 1].strip()
-            if text:
-                self.line(f"// {number}: {text}".replace("*/", "* /").rstrip("\\"))
+        text = self.program.cited(s.span)
+        if text and text != self.cited:
+            self.cited = text
+            self.line(f"// {text}".replace("*/", "* /").rstrip("\\"))
 
     # --- statements
 

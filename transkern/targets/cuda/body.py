@@ -60,7 +60,7 @@ class Body:
         self.unit, self.program, self.c = unit, unit.program, unit.c
         self.lines: list[str] = []
         self.depth = depth
-        self.last_line = 0
+        self.cited = ""
         self.held: dict[str, Held] = {}
         self.scopes: list[set[str]] = [set()]  # the accumulators of the open blocks, innermost last
         self.undeclared: dict[str, str] = {}  # variables whose first assignment is their declaration, with their dtypes
@@ -85,15 +85,13 @@ class Body:
 
     def source(self, s: n.Stmt) -> None:
         """The user's line above the code made of it."""
-        number = s.span.line or next((x.span.line for x in walk((s,)) if x.span.line), 0)
-        if number and number != self.last_line and number <= len(self.program.source):
-            self.last_line = number
-            text = self.program.source[number - 1].strip()
-            if text:
-                self.line(f"// {number}: {text}".rstrip("\\"))
+        text = self.program.cited(next((x.span for x in walk((s,)) if x.span.line), s.span))
+        if text and text != self.cited:
+            self.cited = text
+            self.line(f"// {text}".rstrip("\\"))
 
     def fail(self, s: n.Stmt, problem: str, help: str) -> CompileError:
-        return CompileError(f"cannot compile for CUDA: {problem}", help, s.span, self.program.source)
+        return CompileError(f"cannot compile for CUDA: {problem}", help, s.span, self.program.lines_of(s.span))
 
     # --- blocks
 

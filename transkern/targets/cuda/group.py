@@ -37,7 +37,7 @@ class Mark:
 
     lines: int
     guards: int
-    last_line: int
+    cited: str
     depth: int
     pending: frozenset[Access]
 
@@ -82,7 +82,7 @@ class GroupBody(Body):
         if not inside or not before:
             return
         lines, guards = self.lines[began.lines :], self.unit.guards[began.guards :]
-        ended = self.pending, self.last_line, self.stored_until
+        ended = self.pending, self.cited, self.stored_until
         self.back_to(began)
         self.line(f"{self.group}.sync();")
         self.met()
@@ -93,7 +93,7 @@ class GroupBody(Body):
         self.back_to(began)
         self.lines += lines
         self.unit.guards += guards
-        self.pending, self.last_line, self.stored_until = ended
+        self.pending, self.cited, self.stored_until = ended
 
     def iterated(self, head: str, body: Callable[[], None]) -> None:
         """What is run again and again: its end, and each `continue`, comes before its start, too."""
@@ -114,12 +114,12 @@ class GroupBody(Body):
         self.close()
 
     def mark(self) -> Mark:
-        return Mark(len(self.lines), len(self.unit.guards), self.last_line, self.depth, frozenset(self.pending))
+        return Mark(len(self.lines), len(self.unit.guards), self.cited, self.depth, frozenset(self.pending))
 
     def back_to(self, mark: Mark) -> None:
         """Forgets what has been printed since."""
         del self.lines[mark.lines :], self.unit.guards[mark.guards :]
-        self.last_line, self.stored_until, self.depth, self.pending = mark.last_line, -1, mark.depth, set(mark.pending)
+        self.cited, self.stored_until, self.depth, self.pending = mark.cited, -1, mark.depth, set(mark.pending)
 
     def barriers_since(self, mark: Mark) -> int:
         return sum(line.strip() == f"{self.group}.sync();" for line in self.lines[mark.lines :])
@@ -362,7 +362,7 @@ class GroupBody(Body):
         self.open_nest(axes, f"{self.group}.warp()", f"{self.group}.warps()")
         self.line("Warp warp;")
         body = GroupBody(self.unit, "warp", self.kernel, self.depth, warps=False)
-        body.held, body.last_line = self.held, self.last_line
+        body.held, body.cited = self.held, self.cited
         body.nested(inner)
         self.take(body)
         self.close()
@@ -409,13 +409,13 @@ class GroupBody(Body):
 
     def thread_body(self, order: Expr | None = None) -> Body:
         body = Body(self.unit, self.depth)
-        body.held, body.last_line, body.order = self.held, self.last_line, order
+        body.held, body.cited, body.order = self.held, self.cited, order
         body.slice_number = self.thread_number, "thread"
         return body
 
     def take(self, body: Body) -> None:
         self.lines += body.lines
-        self.last_line = body.last_line
+        self.cited = body.cited
 
     # --- filters and scans
 

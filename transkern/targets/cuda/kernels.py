@@ -104,7 +104,7 @@ class KernelPrinter:
             order = group.open_nest(axes, "blockIdx.x", "gridDim.x")
             body = GroupBody(self.unit, "block", kernel, group.depth)
             body.order, body.loops = order, 1
-            body.held, body.last_line = group.held, group.last_line
+            body.held, body.cited = group.held, group.cited
             body.slice_number = "blockIdx.x", "block"
             body.nested(inner)
             group.take(body)

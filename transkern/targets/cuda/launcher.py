@@ -27,7 +27,7 @@ class Launcher:
         self.program, self.kernels, self.standalone = program, kernels, standalone
         self.lines: list[str] = []
         self.depth = 1
-        self.last_line = 0
+        self.cited = ""
         self.defined: set[str] = set()  # scalars that have a value here
         self.helpers: set[str] = set()
         self.arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
@@ -39,12 +39,10 @@ class Launcher:
         self.lines.append("    " * self.depth + text if text else "")
 
     def source(self, s: n.Stmt) -> None:
-        number = s.span.line or next((x.span.line for x in walk((s,)) if x.span.line), 0)
-        if number and number != self.last_line and number <= len(self.program.source):
-            self.last_line = number
-            text = self.program.source[number - 1].strip()
-            if text:
-                self.line(f"# {number}: {text}")
+        text = self.program.cited(next((x.span for x in walk((s,)) if x.span.line), s.span))
+        if text and text != self.cited:
+            self.cited = text
+            self.line(f"# {text}")
 
     def use(self, helper: str) -> str:
         self.helpers.add(helper)
@@ -230,7 +228,7 @@ class Launcher:
                     f"cannot compile for CUDA: a {type(s).__name__} outside the kernels",
                     "",
                     s.span,
-                    self.program.source,
+                    self.program.lines_of(s.span),
                 )
 
     def value(self, e: Expr) -> str:
@@ -282,7 +280,7 @@ class Launcher:
     def library(self, s: n.Library) -> None:
         if s.name != "print" and not has(s.name, "cp"):
             problem = f"cannot compile for CUDA: CuPy has no `{s.name}` like NumPy's"
-            raise CompileError(problem, 'use target="cpu" for this function', s.span, self.program.source)
+            raise CompileError(problem, 'use target="cpu" for this function', s.span, self.program.lines_of(s.span))
         ins = []
         for name in s.ins:
             dims = self.program.buffers[name].dims
@@ -335,7 +333,7 @@ class Launcher:
                 raise CompileError(
                     f"cannot compile for CUDA: `{buffer}` is made in a loop, with a size that is known only there",
                     "make an array of the largest size before the loop, and use a part of it", s.span,
-                    self.program.source,
+                    self.program.lines_of(s.span),
                 )  # fmt: skip
         for buffer in sorted(shared_allocs(s)):
             self.alloc(buffer, sizes[buffer])

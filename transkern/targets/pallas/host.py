@@ -171,7 +171,7 @@ class Host(Statements):
 
     def kernel(self, s: n.Kernel) -> None:
         """As a Pallas kernel, else inline."""
-        self.last_line = 0
+        self.cited = ""
         forms: list[block.Form] = [grid] if s.placement == "grid" else [lanes, whole]
         if s.placement == "grid" and any(isinstance(x, n.Loop) and x.kind == "sequential" for x in walk(s.body)):
             forms.append(whole)
@@ -206,7 +206,7 @@ class Host(Statements):
             raise first from None
 
     def whole_arrays(self, s: n.Kernel) -> None:
-        self.last_line = 0
+        self.cited = ""
         self.rank, self.slots = slots_of(s.body)
         self.block(s.body)
 

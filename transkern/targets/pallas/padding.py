@@ -47,7 +47,7 @@ def fill_padding(program: n.Program) -> n.Program:
             value = Const(0, info.dtype) if s.name == "matmul" else _last(info.dtype)
             if s.name not in ("sort", "argsort", "lexsort", "matmul") or value is None:
                 problem = f"`{s.name}` of an array whose size depends on data has no JAX form"
-                raise CompileError(problem, 'use target="cpu" for this function', s.span, program.source)
+                raise CompileError(problem, 'use target="cpu" for this function', s.span, program.lines_of(s.span))
             filled.append(fill(s, buffer, k, dim, largest, value))
         return filled
 

@@ -25,7 +25,7 @@ class Statements(Reductions):
 
     def __init__(self, module: Module, rank: int, slots: dict[str, int]) -> None:
         super().__init__(module, rank, slots)
-        self.last_line = 0
+        self.cited = ""
         self.nested = 0  # how many functions deep: JAX cannot return from inside its loops
         self.perhaps = 0  # how many branches and loops deep whose text is traced, but which may not run
         self.handed: set[str] = set()  # what the heads of loops compute for their conditions and bodies
@@ -46,10 +46,10 @@ class Statements(Reductions):
 
     def cite(self, s: n.Stmt) -> None:
         """The user's line above what is made of it."""
-        line = s.span.line
-        if 0 < line <= len(self.program.source) and line != self.last_line:
-            self.last_line = line
-            self.out.append(comment(self.program.source[line - 1].strip()))
+        text = self.program.cited(s.span)
+        if text and text != self.cited:
+            self.cited = text
+            self.out.append(comment(text.partition(": ")[2]))
 
     def statement(self, s: n.Stmt) -> None:
         if not isinstance(s, (n.If, n.Accumulator, n.Kernel, n.Alloc)):

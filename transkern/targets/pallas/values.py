@@ -125,7 +125,7 @@ class Module:
         return "bool_" if of == "bool" else of
 
     def error(self, problem: str, span: Span, help: str = 'use target="cpu" for this function') -> CompileError:
-        return CompileError(problem, help, span, self.program.source)
+        return CompileError(problem, help, span, self.program.lines_of(span))
 
 
 def product_like(expr: Expr) -> bool:
