@@ -13,8 +13,7 @@ import copy
 import random
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -66,21 +65,33 @@ class TooLong(BaseException):
     """NumPy has not answered in time."""
 
 
-@contextmanager
-def _limit(seconds: float = 5.0) -> Iterator[None]:
-    """Raises TooLong after some seconds of the processor (in a main thread; programs that another made smaller may not
-    end)."""
+class _Limit:
+    """Raises TooLong in what takes more than some seconds of the processor (in a main thread; programs that another
+    made smaller may not end).
 
-    def late(number: int, frame: Any) -> None:
-        raise TooLong
+    It raises again and again until the block is left: an exception is lost where it comes into a callback, like
+    those that JAX has the garbage collector call.
+    """
 
-    before = signal.signal(signal.SIGPROF, late)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
+    def __init__(self, seconds: float = 5.0) -> None:
+        self.seconds, self.open = seconds, False
+
+    def late(self, number: int, frame: Any) -> None:
+        if self.open:
+            raise TooLong
+
+    def __enter__(self) -> None:
+        self.open = True
+        signal.signal(signal.SIGPROF, self.late)  # which stays: a late signal would end the process otherwise
+        signal.setitimer(signal.ITIMER_PROF, self.seconds, self.seconds / 5)
+
+    def __exit__(self, *raised: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """No more of it; also for who catches TooLong, which may have come on the way into `__exit__`."""
+        self.open = False
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 class Oracle:
@@ -107,11 +118,12 @@ class Oracle:
         state = np.errstate(all="ignore", invalid="warn", under=self.underflow)
         with warnings.catch_warnings(record=True) as told, state:
             warnings.simplefilter("always")
-            arguments = make()
+            arguments, limit = make(), _Limit()
             try:
-                with _limit():
+                with limit:
                     found = Outcome(self.plain["f"](*arguments), None, arguments)
             except TooLong:
+                limit.end()
                 return Outcome(None, None, arguments, fragile=ENDLESS)
             except Exception as error:
                 found = Outcome(None, error, arguments)
@@ -124,7 +136,13 @@ class Oracle:
             return found
         for k in range(_ROUNDS):
             self.noisy["__noise__"] = _Noise(random.Random(k // 2), turned=k % 2 == 1, scans=self.scans)
-            other = call(self.noisy["f"], make())
+            try:
+                with limit:
+                    other = call(self.noisy["f"], make())
+            except TooLong:
+                limit.end()
+                found.fragile = "rounding decides about the end"
+                return found
             if (type(other.error), str(other.error)) != (type(found.error), str(found.error)):
                 found.fragile = "rounding decides about an exception"
                 return found

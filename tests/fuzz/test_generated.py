@@ -18,7 +18,7 @@ from tests.fuzz import stages
 from tests.fuzz.arguments import SIZES, Parameter
 from tests.fuzz.batch import Batch, Report
 from tests.fuzz.complex_programs import complex_arguments, generate_complex
-from tests.fuzz.oracle import Oracle
+from tests.fuzz.oracle import Oracle, TooLong, _Limit
 from tests.fuzz.programs import Program, drawn, generate
 from tests.fuzz.run import ENVIRONMENT, found_by_sanitizers, is_stopped, under_sanitizers
 from tests.fuzz.shrink import shrunk
@@ -55,6 +55,22 @@ def test_noise_beside_numbers_that_are_not_finite(answer: str, scans: bool) -> N
         assert not wanted.fragile
         assert np.all(wanted.noise["[0]"][finite] < 1e-12)
         assert np.any(wanted.noise["[0]"][finite] > 0)
+
+
+def test_a_time_limit_that_is_lost_in_a_callback_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Busy:
+        def __del__(self) -> None:
+            while True:
+                pass
+
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda told: lost.append(told.exc_type))
+    with pytest.raises(TooLong), _Limit(0.05):
+        Busy()
+        while True:
+            pass
+    assert lost == [TooLong]
+    signal.raise_signal(signal.SIGPROF)  # one that comes late does nothing
 
 
 def test_a_stopped_process_does_not_hang() -> None:
