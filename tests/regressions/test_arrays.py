@@ -172,3 +172,19 @@ def test_bins_that_are_nan() -> None:
     x = np.array([0.0, 2.0, np.nan])
     for bins in ([], [np.nan], [np.nan] * 3, [1, 1, np.nan], [np.nan, 2, 3], [1, 2, np.nan], [2, 1, np.nan], [2, 2, 1]):
         alike(between_bins, x, np.array(bins, np.float64))
+
+
+def into_one_element(x: Any, p: Any) -> None:
+    x[1] = p
+
+
+def a_list_into_one_element(x: Any, p: Any) -> None:
+    x[len(p)] = [0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex64"])
+def test_arrays_into_one_element(dtype: str) -> None:
+    """`storing.write`: an array of one element was taken for its element, which NumPy does for truth only."""
+    for size in (1, 3):
+        alike(into_one_element, np.zeros(3, dtype), np.ones((1, size)))
+    alike(a_list_into_one_element, np.zeros(3, dtype), np.ones(1))

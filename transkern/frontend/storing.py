@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +17,7 @@ from transkern.frontend.elementwise import (
     check_range,
     convert,
     is_python_number,
+    may_stretch,
     scalar_expr,
     warn_discarded,
 )  # fmt: skip
@@ -80,6 +82,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         _same_kind(ctx, casting, value, target_index.dtype)
     if source is not None:
         array = as_array(ctx, source)
+        if not plan.axes and not any(isinstance(i, Static) and i.value is Ellipsis for i in items):
+            array = _into_element(ctx, source, array, target_index.dtype)
         if array.mask is not None or plan.mask is not None:
             _filtered_write(ctx, plan, target_index, array, buffer)
             return
@@ -106,6 +110,30 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             ctx.emit(n.Store(buffer.name, index, body))
         return
     ctx.emit(n.Write(buffer.name, axes, index, body, mask))
+
+
+def _into_element(ctx: Context, value: Value, array: Array, dtype: str) -> Array:
+    """An array, or a list, on its way into one element: what NumPy here says of it (2.3 takes one of size 1)."""
+    given: Any
+    match value:
+        case Seq(of, kind):
+            if dtype == "bool":  # Python's truth of a list
+                return Array((), b.TRUE if of else b.FALSE)
+            given = [0] * len(of) if kind == "list" else (0,) * len(of)
+        case GrowingList() if dtype != "bool":
+            given = [0]
+        case _ if dtype == "bool" and (array.mask is not None or any(may_stretch(ctx, d) for d in array.dims)):
+            ctx.fail("a store of an array into one element, which NumPy does where it has one element only")
+        case _:
+            long = array.mask is not None or any(b.constant(d) != 1 for d in array.dims)
+            given = np.zeros((1 + long,) * array.ndim, "int64" if array.dtype == "index" else array.dtype)
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.zeros(1, dtype)[0] = given
+    except (TypeError, ValueError) as error:
+        ctx.guard(b.FALSE, type(error).__name__, str(error))
+    return array
 
 
 def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
