@@ -191,7 +191,6 @@ CASES = [
         ulps=512,
         scale=8.0,
         special=False,
-        refused={"pallas": "an argmax over a part of an axis"},
     ),
     Case(
         jacobi,

@@ -242,6 +242,9 @@ class Lanes(Interface):
 
     def accumulate(self, s: n.Accumulate) -> None:
         """A term of a reduction: folded over the chunks lane by lane, across lanes once at the end."""
+        if not self.axes:  # a loop in order adds up numbers
+            super().accumulate(s)
+            return
         value = self.expr(s.value)
         if product_like(s.value):
             value = self.rounded(value, s.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -152,11 +153,13 @@ class Reductions(Stores):
 
     def arg_reduction(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
         """NumPy and JAX agree: the first of equals, and NaN before all else."""
-        if len(closed) != 1 or not isinstance(s.position, Var) or mask is not None:
-            raise Inexpressible(f"an {s.op} over a part of an axis")
-        info = self.axes[s.position.name]
-        if b.constant(info.start) != 0 or info.step != 1:
-            raise Inexpressible(f"an {s.op} over a part of an axis")
+        assert s.position is not None
+        if not closed and mask is None:  # one element
+            at = self.expr(s.position)
+            return Value(at.node, "index", at.axes | value.axes)
+        info = self.axes.get(s.position.name) if isinstance(s.position, Var) else None
+        if mask is not None or info is None or closed != [info.slot] or b.constant(info.start) != 0 or info.step != 1:
+            return self.arg_of_part(s, value, closed, mask)
         node = self.spread(value, closed)
         if value.dtype == "bool":
             node = quote("_0.astype(jnp.int32)", node)
@@ -165,3 +168,26 @@ class Reductions(Stores):
         if not left:
             found = quote(f"_0[{', '.join('0' * self.rank)}]", found)
         return Value(found, "index", left)
+
+    def arg_of_part(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
+        """The first place of the extreme where the mask holds: that is found first."""
+        if not closed:
+            raise Inexpressible(f"an {s.op} in several parts")
+        assert s.position is not None
+        op, dtype = s.op.removeprefix("arg"), value.dtype
+        if dtype == "bool":
+            value, dtype = self.cast(value, "int32"), "int32"
+        node, extra = self.masked(value, closed, mask, self.neutral(op, dtype)), self.axis_arguments(closed)
+        here, initial = self.module.fresh("here"), ""
+        self.out.append(assign(here, node))
+        if self.may_be_nothing(closed, True):
+            neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", self.neutral(op, dtype))
+            initial = f", initial={ast.unparse(neutral)}"
+        if dtype.startswith("float"):
+            self.module.helpers.add(f"_{op}")
+        library = "_" if dtype.startswith("float") else "jnp."
+        extreme = self.module.fresh(f"{op}_here")
+        self.out.append(assign(extreme, quote(f"{library}{op}(_0{extra}{initial})", name(here))))
+        holds = quote("(_0 == _1) | (_0 != _0)" if dtype.startswith("float") else "_0 == _1", name(here), name(extreme))
+        axes = value.axes | (mask.axes if mask else frozenset()) | set(closed)
+        return self.positions(replace(s, op="first"), Value(holds, "bool", axes), closed, mask)
