@@ -135,8 +135,10 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     if target == "cuda":
         return DEVICE_PASSES
     from transkern.targets.pallas.checks import check_wide_integers
+    from transkern.targets.pallas.exits import leave_once
 
-    return tuple(check_wide_integers if p is check_integers else p for p in DEVICE_PASSES)
+    passes = tuple(check_wide_integers if p is check_integers else p for p in DEVICE_PASSES)
+    return (*passes[:1], leave_once, *passes[1:])  # behind `lower`: loops that are left then become kernels
 
 
 def run(

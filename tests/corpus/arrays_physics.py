@@ -167,7 +167,7 @@ CASES = [
         scale=8.0,
     ),
     Case(radial_distribution, lambda r: (r.random((12, 3)) * 4.0, 4.0, 6), ulps=4, special=False,
-         refused={"cuda": "a message with run-time floats", "pallas": "a message with run-time floats"}),
+         refused={"cuda": "a message with run-time floats"}),
     Case(hamiltonian, lambda r: (8, 0.3, r.random(8)), ulps=512, scale=20.0, special=False),
     Case(advect, lambda r: (r.normal(size=10), r.normal(size=10), 0.1, 0.02)),
     Case(lorentz_boost, lambda r: (r.normal(size=(6, 4)), 0.6), ulps=32, scale=8.0),

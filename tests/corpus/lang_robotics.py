@@ -278,8 +278,7 @@ def machine(steps: int, speed: float) -> Any:
 
 # fmt: off
 CASES = [
-    Case(odometry, lambda r: (Pose(0.0, 0.0, 0.1), r.random((6, 2))), 64, 1.0, special=False,
-         refused={"pallas": "JAX cannot hand back: an object"}),
+    Case(odometry, lambda r: (Pose(0.0, 0.0, 0.1), r.random((6, 2))), 64, 1.0, special=False),
     Case(control, lambda r: (Pid(1.2, 0.1, 0.05), 1.0, r.normal(size=6)), 4),
     Case(
         track, lambda r: (Kalman(np.zeros(2), np.eye(2), 0.01 * np.eye(2), 0.1), r.normal(size=5)), 256, 1.0,
@@ -300,10 +299,9 @@ CASES = [
     Case(trapezoid_profile, lambda r: (5.0, 1.0, 2.0)),
     Case(trapezoid_profile, lambda r: (0.1, 1.0, 2.0, 9)),
     Case(check_joints, lambda r: (r.normal(size=4), np.array([[-2.0, 2.0]] * 4)), special=False,
-         refused={"cuda": "a message with run-time floats", "pallas": "a message with run-time floats"}),
+         refused={"cuda": "a message with run-time floats"}),
     Case(check_joints, lambda r: (r.normal(size=3), np.array([[-2.0, 2.0]] * 4)),
-         refused={"cuda": "a message with run-time floats", "pallas": "a message with run-time floats"}),
-    Case(machine, lambda r: (3, 0.5),
-         refused={"pallas": "JAX cannot hand back: an object"}),
+         refused={"cuda": "a message with run-time floats"}),
+    Case(machine, lambda r: (3, 0.5)),
 ]
 # fmt: on

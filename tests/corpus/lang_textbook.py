@@ -357,9 +357,9 @@ def rational(x: float, limit: int = 1000) -> tuple:
 # fmt: off
 CASES = [
     Case(bisect, lambda r: (cubic, 1.0, 2.0),
-         refused={"cuda": "a message with run-time floats", "pallas": "a message with run-time floats"}),
+         refused={"cuda": "a message with run-time floats"}),
     Case(bisect, lambda r: (lambda v: v * v + 1, -1.0, 2.0),
-         refused={"cuda": "a message with run-time floats", "pallas": "a message with run-time floats"}),
+         refused={"cuda": "a message with run-time floats"}),
     Case(roots, lambda r: (r.random(4) + 0.5,), special=False),
     Case(gcd_table, lambda r: (6,)),
     Case(sieve, lambda r: (40,)),
@@ -386,7 +386,7 @@ CASES = [
     Case(digits, lambda r: (0, 2)),
     Case(mean_and_spread, lambda r: (r.normal(size=5), r.normal(size=7))),
     Case(spiral, lambda r: (5,)),
-    Case(rational, lambda r: (-math.pi,), refused={"pallas": "a `return` from inside a loop"}),
-    Case(rational, lambda r: (float(r.random()), 50), refused={"pallas": "a `return` from inside a loop"}),
+    Case(rational, lambda r: (-math.pi,)),
+    Case(rational, lambda r: (float(r.random()), 50)),
 ]
 # fmt: on

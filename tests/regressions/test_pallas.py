@@ -276,9 +276,52 @@ def while_the_largest(y: Any, u: Any) -> Any:
     return i
 
 
+def places_in_windows(a: Any, x: Any, k: int) -> Any:
+    """`reductions.arg_reduction`: refused, where a loop goes over a part of an array."""
+    found = []
+    for i in range(len(x)):
+        found.append(x[i:].argmax() + i + (a[i:, k:] < 2).any(axis=1).argmin())
+        found.append(abs(a[i, k:]).argmax() + (x[: i + 1] > 1).argmax())
+    return np.array(found), x[x > -2].argmin(), a[1:, 1:].argmax()
+
+
 def largest_of_rows(a: Any) -> Any:
     """`statements.static_branch`: what sizes decide was a number of JAX's where Python's `if` asked for it."""
     return np.nanmax(a, axis=1)
+
+
+def of_one_element(x: Any, p: Any, u: Any) -> None:
+    """`lanes.accumulate`: a reduction over one element only, of which no loop is left, was taken for one over lanes."""
+    for i in range(2):
+        x[i] = p[i - 1 : i].sum() + p[p][0]
+        u[:] = u + p.max() + p.argmax() + np.count_nonzero(p) + p.any() + x[i]
+
+
+def begun_before_the_kernel(x: Any, s: float) -> Any:
+    """`interface.prepare`: a variable that a branch before a loop sets, and the loop alone reads, began as 0 there."""
+    y, z, k = s, x[0] * s, 0
+    if s > 2:
+        y = s * 3
+    if x[1] > 0:
+        z = z + 1
+    for i in range(len(x)):
+        y, z = y * 0.5 + x[i], z * 0.5
+        k += (y > 2) + 2 * (z > x[i])
+    w = y
+    if z > 0:
+        w = w + 9
+    while w > 0.1:
+        w = w / 2
+        k += 100
+    return k
+
+
+def before_all_checks(x: Any, p: Any) -> Any:
+    """`emit`: what is returned before any check had no number of an error, which the function around asked for."""
+    if len(x) > 2:
+        return x[0]
+    x[p] = 1
+    return x
 
 
 @pytest.mark.parametrize(
@@ -329,12 +372,22 @@ def largest_of_rows(a: Any) -> Any:
         (sorted_kept, (_KEPT, _KEPT.astype(np.int16))),
         (sorted_in_loop, (_KEPT, _KEPT)),
         (products_of_kept, (_KEPT, _KEPT)),
+        (places_in_windows, (np.outer(_KEPT, np.roll(_KEPT, 3)), _KEPT, 2)),
+        (places_in_windows, (np.outer(_KEPT, [1, 3, np.nan, 4, np.nan]), np.array([2, np.nan, 5, 5, np.nan, 9, 9]), 1)),
+        (places_in_windows, (np.full((3, 4), -np.inf, np.float32), np.full(3, -np.inf), 3)),
+        (places_in_windows, (np.array([[3, 3], [-3, -9]], np.int8), np.array([5, 9], np.uint8), 0)),
         (largest_of_rows, (np.arange(6).reshape(2, 3) % 5,)),
         (largest_of_rows, (np.zeros((0, 3), np.int64),)),
         (largest_of_rows, (np.zeros((2, 0), np.int64),)),
         (while_the_largest, (_KEPT + 6, np.array([1, 3], np.int16))),
         (while_the_largest, (_KEPT, np.zeros(0, np.int16))),
         (while_the_largest, (_KEPT[:0], np.zeros(0, np.int16))),
+        (begun_before_the_kernel, (_KEPT, 3.0)),
+        (begun_before_the_kernel, (_KEPT, -1.5)),
+        (before_all_checks, (_KEPT, np.array([1, 9]))),
+        (before_all_checks, (_KEPT[:2], np.array([1, 9]))),
+        (of_one_element, (np.ones(5, np.int32), np.zeros(1, np.int32), np.arange(5, dtype=np.int32))),
+        (of_one_element, (np.ones(5, np.int32), np.ones(1, np.int32), np.arange(5, dtype=np.int32))),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",
 )

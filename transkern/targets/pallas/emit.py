@@ -10,6 +10,7 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
+from transkern.ir.containers import container_text
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import prelude, spelling
@@ -19,6 +20,8 @@ from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.padding import fill_padding
 from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, text
 from transkern.targets.pallas.skips import search_next
+from transkern.targets.pallas.statements import raising
+from transkern.targets.pallas.static import enlarged
 from transkern.targets.pallas.values import Module, numbers_of
 from transkern.targets.pallas.widths import checked_integers, integers_stay_below
 from transkern.targets.pallas.windows import mask_windows
@@ -31,10 +34,11 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
     """
-    check_told(program, "JAX", {"dict"}, prints=False)
+    check_told(program, "JAX", None, prints=False)
     if narrow:
         program = narrow_program(program)
-    program, static = mask_windows(fill_padding(search_next(structure_jumps(program))))
+    program = structure_jumps(enlarged(program, sure=False))  # while loops that are left are `for` loops
+    program, static = mask_windows(fill_padding(search_next(program)))
     wide, below = needs_64_bits(program), integers_stay_below(program)
     wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
     if wide and not program.checked and not narrow:
@@ -282,10 +286,8 @@ def _raise_first(host: Host, g: n.Guard) -> ast.stmt:
     condition = _host_expr(host.module, g.condition)
     if variables_read(g.condition) & host.scalars:
         condition = call(host.module.helper("_may_hold"), [condition])
-    message: ast.expr = ast.Constant(g.message)
-    if g.args:
-        message = call(quote("_0.format", message), [_host_expr(host.module, a) for a in g.args])
-    return ast.If(quote("not _0", condition), [ast.Raise(call(quote(g.error), [message]), None)], [])
+    failed = raising(g, [_host_expr(host.module, a) for a in g.args])
+    return ast.If(quote("not _0", condition), [failed], [])
 
 
 def _raise_errors(host: Host) -> list[ast.stmt]:
@@ -296,13 +298,18 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
         for k, a in enumerate(g.args):
             key = f"detail{number}_{k}"
             of_data = f"{key}." in host.env
-            args.append(quote("int(_out[_0])", ast.Constant(key)) if of_data else _host_expr(host.module, a))
-        message: ast.expr = ast.Constant(g.message)
-        if args:
-            message = call(quote("_0.format", message), args)
-        cases.append(ast.If(quote(f"_code == {number}"), [ast.Raise(call(quote(g.error), [message]), None)], []))
+            args.append(_told(host, a, key) if of_data else _host_expr(host.module, a))
+        cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args)], []))
     known = quote("not isinstance(_out['error'], jax.core.Tracer)")
+    if len(host.returns) > 1:  # one may come before all checks
+        known = quote("'error' in _out and _0", known)
     return [ast.If(known, [assign("_code", quote("int(_out['error'])")), *cases], [])]
+
+
+def _told(host: Host, a: Expr, key: str) -> ast.expr:
+    """A number as a message tells it: Python's, but for NumPy's floats of other sizes."""
+    kind = {"index": "int", "float64": "float", "bool": "bool"}.get(a.dtype, f"np.{host.module.dtype(a.dtype)}")
+    return quote(f"{kind}(_0)", quote("_out[_0]", ast.Constant(key)))
 
 
 class _Taking:
@@ -334,9 +341,11 @@ class _Taking:
                 return self.leaf()
             case n.TupleResult(items, kind):
                 made = [self.value(i) for i in items]
+                if kind in ("record", "raise"):
+                    return call(ast.parse(container_text(result), mode="eval").body, made)
                 if kind == "dict":
                     return ast.Dict([ast.parse(repr(k), mode="eval").body for k in result.keys], made)
-                return sequence(made) if kind == "tuple" else ast.List(made, ast.Load())
+                return ast.List(made, ast.Load()) if kind == "list" else sequence(made)
             case n.ViewResult():
                 return self.leaf()
             case n.ArgumentResult(of):
@@ -369,12 +378,23 @@ def _docstring(host: Host) -> str:
             "",
             "    A result whose size depends on data comes cut to size, or while JAX traces as (padded array, count).",
         ]
+    if any(_comes_in_parts(s.result) for s in walk(program.body) if isinstance(s, n.Return)):
+        lines += [
+            "",
+            "    Lists of tuples, lists in lists and such come as tuples of the arrays that they are made of.",
+        ]
     if any(isinstance(s, n.Library) and s.name == "argsort" for s in program.body):
         lines += [
             "",
             "    Sorting is stable; NumPy's default leaves the order of equal keys open, so it may differ there.",
         ]
     return "\n".join(lines) + "\n    "
+
+
+def _comes_in_parts(r: n.Result) -> bool:
+    if not isinstance(r, n.TupleResult):
+        return False
+    return r.kind not in ("tuple", "list", "dict", "record", "raise") or any(map(_comes_in_parts, r.items))
 
 
 def _dim(module: Module, d: Expr) -> str:

@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 from transkern.targets.pallas import block, grid, lanes, whole
+from transkern.targets.pallas.exits import decides
 from transkern.targets.pallas.quote import assign, comment, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
 from transkern.targets.pallas.values import Inexpressible, Module, Value
@@ -80,15 +81,19 @@ class Host(Statements):
     def whole_body(self) -> None:
         """All statements of the function; raises CompileError where one cannot be had."""
         try:
-            before, last = _decisions(self.program.body)
-            self.block(before)
-            if any(isinstance(s, n.If) and not self.is_static(s.condition) for s in walk(last)):
-                self.decide(last)
-            else:
-                self.block(last)
+            self.block(self.program.body)
         except Inexpressible as error:
             problem = f"neither a Pallas kernel nor XLA can express {error.reason}"
             raise self.module.error(problem, error.span or NOWHERE) from None
+
+    def block(self, statements: Iterable[n.Stmt]) -> None:
+        """Statements in order; at the end, outside of JAX's loops and branches, data may decide what is returned."""
+        before, last = _decisions(tuple(statements)) if not self.nested else (tuple(statements), ())
+        super().block(before)
+        if any(isinstance(s, n.If) and not self.is_static(s.condition) for s in walk(last)):
+            self.decide(last)
+        else:
+            super().block(last)
 
     def early_guards(self) -> list[n.Guard]:
         """The checks of shapes and scalar arguments that come before all that depends on data: those that the function
@@ -421,21 +426,6 @@ def sizes_used(program: n.Program) -> set[str]:
 def _decisions(block: tuple[n.Stmt, ...]) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]]:
     """A body, and its end, where nothing is done but decided what is returned."""
     for position in range(len(block)):
-        if _decides(block[position:]):
+        if decides(block[position:]):
             return block[:position], block[position:]
     return block, ()
-
-
-def _decides(block: tuple[n.Stmt, ...]) -> bool:
-    for position, s in enumerate(block):
-        match s:
-            case n.Return():
-                return True
-            case n.If(_, then, orelse):
-                rest = block[position + 1 :]
-                return _decides((*then, *rest)) and _decides((*orelse, *rest))
-            case n.Let():
-                pass
-            case _:
-                return False
-    return False

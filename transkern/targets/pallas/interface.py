@@ -110,6 +110,16 @@ class Interface(Statements):
         """JAX traces a kernel after a check that may have failed."""
         return super().is_behind_check() or "error." in self.env
 
+    def prepare(self, carried: list[str]) -> None:
+        """What the host has set starts as it is there."""
+        for of in carried:
+            if of not in self.env and of in self.host.env:
+                self.env[of] = self.variable(of, self.dtype_of(of))
+        super().prepare(carried)
+
+    def has_value(self, of: str) -> bool:
+        return super().has_value(of) or of in self.host.env
+
     # --- references are not carried
 
     def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:
@@ -122,10 +132,12 @@ class Interface(Statements):
 
     def run(self) -> None:
         host, module = self.host, self.module
-        if "error." in host.env and any(isinstance(s, n.Guard) for s in walk(self.kernel.body)):
-            before = module.fresh("error_start")  # a check before the kernel may have failed
-            self.numbers[before] = host.env["error."].node
-            self.env["error."] = Value(name(before), "index")
+        guards = [s for s in walk(self.kernel.body) if isinstance(s, n.Guard)]
+        for of in ["error.", *(d for s in guards for d in self.details(s))] if guards else []:
+            if of in host.env and of not in self.env:  # a check before the kernel may have failed
+                before = module.fresh(f"{of.rstrip('.')}_start")
+                self.numbers[before] = host.env[of].node
+                self.env[of] = Value(name(before), host.env[of].dtype)
         self.block(self.kernel.body)
         self.keep_error()
         copied = [b for b in self.vectors if b in self.written]
@@ -181,7 +193,7 @@ class Interface(Statements):
             if b in self.program.buffers and self.program.buffers[b].dtype == "bool":
                 host.out.append(assign(host.array(b).name, quote("_0 != 0", name(host.array(b).name))))
             if b not in self.program.buffers:
-                host.env[b] = Value(name(module.identifier(b)), "index")
+                host.env[b] = Value(name(module.identifier(b)), self.dtype_of(b))
 
     def python_of(self, buffer: str) -> str:
         return self.vectors[buffer] if buffer in self.vectors else self.tables[buffer]
@@ -189,12 +201,14 @@ class Interface(Statements):
     def keep_error(self) -> None:
         """Failed guards leave the kernel as numbers."""
         for of in [k for k in self.env if k == "error." or (k.startswith("detail") and k.endswith("."))]:
+            if self.env[of].dtype not in spelling.MOSAIC_DTYPES:
+                raise Inexpressible(f"{self.env[of].dtype} in a TPU kernel")
             ref = self.module.fresh(f"{of.rstrip('.')}_ref")
             self.number_results[of] = ref
             self.out.append(assign_item(ref, self.env[of].node))
 
     def scalar_type(self, buffer: str) -> ast.expr:
-        dtype = self.program.buffers[buffer].dtype if buffer in self.program.buffers else "index"
+        dtype = self.program.buffers[buffer].dtype if buffer in self.program.buffers else self.dtype_of(buffer)
         return quote(f"jnp.{'int32' if dtype == 'bool' else self.module.dtype(dtype)}")
 
     def given(self, buffer: str) -> ast.expr:

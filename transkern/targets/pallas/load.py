@@ -10,6 +10,7 @@ import numpy as np
 
 from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
+from transkern.ir.containers import container_text
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import with_bodies
 from transkern.targets.pallas.emit import emit
@@ -98,7 +99,9 @@ def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, 
             array = np.asarray(made)
             kind = empty if empty and array.size == 0 else dtype
             return array.astype(kind) if array.dtype != kind else np.array(array)
-        case n.ListResult(_, _, dtype, python):
+        case n.ListResult(_, _, dtype, python, dims):
+            if dims:
+                return [row.copy() for row in np.asarray(made).astype(dtype)]
             if python:
                 return np.asarray(made).tolist()
             return list(np.asarray(made).astype("int64" if dtype == "index" else dtype))
@@ -109,7 +112,13 @@ def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, 
             values = [_to_numpy(program, i, m, bound) for i, m in zip(items, made.values(), strict=True)]
             return dict(zip(keys, values, strict=True))
         case n.TupleResult(items, kind):
+            if kind == "raise":
+                return made
+            if kind == "record" and not isinstance(made, tuple):
+                made = [object.__getattribute__(made, k) for k in result.keys]
             parts = [_to_numpy(program, i, m, bound) for i, m in zip(items, made, strict=True)]
+            if kind not in ("tuple", "list"):
+                return eval(container_text(result))(*parts)
             return tuple(parts) if kind == "tuple" else parts
         case n.ViewResult():
             return _view(program, result, made, bound)

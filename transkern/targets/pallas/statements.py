@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.containers import error_text
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
@@ -352,6 +353,9 @@ class Statements(Reductions):
             self.env[of] = Value(name(target), dtype, slots, known=value.known or value.static)
             self.fresh_accumulators.discard(of)
 
+    def has_value(self, of: str) -> bool:
+        return of in self.env or of in self.program.buffers
+
     def own_slots(self, of: str) -> frozenset[int]:
         """Along which slots a scalar may vary: an accumulator along those that were open where it was declared."""
         return self.declared[of][1] if of in self.declared else self.open_slots()
@@ -361,7 +365,7 @@ class Statements(Reductions):
             return self.declared[of][0].dtype
         if of in self.env:
             return self.program.variables.get(of, self.env[of].dtype)
-        return "index" if of == "error." else self.program.variables.get(of, "index")
+        return self.module.details.get(of, self.program.variables.get(of, "index"))
 
     def known(self, carried: list[str]) -> frozenset[str]:
         """What XLA knows of what is carried."""
@@ -415,9 +419,8 @@ class Statements(Reductions):
 
     def static_branch(self, s: n.If, condition: Value) -> None:
         carried = self.carried((*s.then, *s.orelse))
-        known = {*self.env, *self.program.buffers}
         decides = self.held(s.condition, condition, carried)
-        self.prepare([c for c in carried if c in known or c == "error." or c.startswith("detail")])
+        self.prepare([c for c in carried if self.has_value(c) or c == "error." or c.startswith("detail")])
         saved, env, defined = self.out, dict(self.env), set(self.defined)
         parts, known_buffers, after = [], set(self.known_buffers), self.known(carried)
         handed: list[dict[str, Value]] = []
@@ -452,9 +455,12 @@ class Statements(Reductions):
 
     def nothing(self, of: str, value: Value) -> ast.stmt:
         """A number of a value's type under a scalar's name."""
-        nothing = Value(self.neutral("sum", value.dtype), value.dtype, static=True)
+        nothing = self.number_of_type(value.dtype)
         node = self.spread(nothing, sorted(value.axes)) if value.axes else self.typed(nothing, value.dtype)
         return assign(self.python(of), node)
+
+    def number_of_type(self, dtype: str) -> Value:
+        return Value(self.neutral("sum", dtype), dtype, static=True)
 
     def masked_branch(self, s: n.If, condition: Value) -> None:
         """Both sides run; each takes effect where its condition holds."""
@@ -573,12 +579,12 @@ class Statements(Reductions):
             self.module.guards.append(s)
         number = self.module.guards.index(s) + 1
         for of, a in self.details(s).items():
-            value = self.cast(self.expr(a), "index")
+            value = self.cast(self.expr(a), _told_as(a))
             before = self.env.get("error.", self.no_error()).node
-            kept = self.env.get(of, self.no_error()).node
+            kept = self.env[of].node if of in self.env else self.typed(self.number_of_type(value.dtype), value.dtype)
             target = self.module.identifier(of)
             self.out.append(assign(target, quote("jnp.where(_0 == 0, _1, _2)", before, value.node, kept)))
-            self.env[of] = Value(name(target), "index")
+            self.env[of] = Value(name(target), value.dtype)
         error = self.module.identifier("error.")
         old = self.env.get("error.", self.no_error())
         self.out.append(
@@ -594,11 +600,13 @@ class Statements(Reductions):
         if s not in self.module.guards:
             return {}
         number = self.module.guards.index(s) + 1
-        return {
+        found = {
             f"detail{number}_{k}.": a
             for k, a in enumerate(s.args)
             if not (is_size(a, self.module.static) or self._is_hoistable(a))
         }
+        self.module.details |= {of: _told_as(a) for of, a in found.items()}
+        return found
 
     def allocate(self, buffer: str) -> None:
         """Memory comes with the first store; a loop or a partial store asks `ensure` for it."""
@@ -622,9 +630,18 @@ def _private(block: Iterable[n.Stmt]) -> set[str]:
     return {x.name for s in loops for x in walk(s.body) if isinstance(x, n.Assign)}
 
 
+def _told_as(a: Expr) -> str:
+    """The dtype of a number that a message tells, on its way out of kernels: floats are what they are."""
+    return a.dtype if a.dtype.startswith("float") else "index"
+
+
 def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:
+    return ast.If(quote("not _0", condition), [raising(s, [vector.expr(a).node for a in s.args])], [])
+
+
+def raising(s: n.Guard, args: list[ast.expr]) -> ast.stmt:
+    """The failure of a check, as a statement of Python; `args` are the numbers that its message tells."""
     message: ast.expr = ast.Constant(s.message)
-    if s.args:
-        message = quote("_0.format", message)
-        message = call(message, [vector.expr(a).node for a in s.args])
-    return ast.If(quote("not _0", condition), [ast.Raise(call(quote(s.error), [message]), None)], [])
+    if args or "{" in s.message:
+        message = call(quote("_0.format", message), args)
+    return ast.Raise(call(ast.parse(error_text(s.error), mode="eval").body, [message] if s.message else []), None)

@@ -21,7 +21,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
 
     Raises CompileError where the size of an array depends on data.
     """
-    program = _largest(program)
+    program = enlarged(program)
     shapes = {v for p in program.params if isinstance(p, n.ArrayParam) for d in p.dims for v in variables_read(d)}
     whole = {p.name for p in program.params if isinstance(p, n.ScalarParam) and _is_integer(p)} & scalar_params(program)
     values: dict[str, set[Expr]] = {}
@@ -72,10 +72,10 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
     return replace(program, buffers=buffers, body=body, bounds=bounds), static
 
 
-def _largest(program: n.Program) -> n.Program:
+def enlarged(program: n.Program, sure: bool = True) -> n.Program:
     """The program with arrays that a loop makes anew as large as the largest of them: JAX has one shape for all.
 
-    Raises CompileError where the array as a whole is looked at, or no bound of its sizes is known.
+    If `sure`, raises CompileError where the array as a whole is looked at, or no bound of its sizes is known.
     """
     around: dict[str, tuple[n.Loop, ...]] = {}
     named: dict[str, list[Expr]] = {}
@@ -102,7 +102,9 @@ def _largest(program: n.Program) -> n.Program:
             continue
         bounds = [highest(d, loops) if variables_read(d) & axes else d for d in dims]
         if any(d is None for d in bounds) or _is_seen_whole(program, of):
-            raise _depends_on_data(program, of)
+            if sure:
+                raise _depends_on_data(program, of)
+            continue
         buffers[of] = replace(buffers[of], dims=tuple(b.maximum(d, b.ZERO) for d in bounds if d is not None))
     return replace(program, buffers=buffers)
 

@@ -57,6 +57,7 @@ class Module:
     static: dict[str, str] = field(default_factory=dict)  # the scalar arguments that JAX knows when it traces
     below: list[Expr] = field(default_factory=list)  # what must fit 32 bits when the function is called
     guards: list[n.Guard] = field(default_factory=list)
+    details: dict[str, str] = field(default_factory=dict)  # what messages tell of data, and its dtype
     summands: frozenset[str] = frozenset()
     roots: frozenset[str] = frozenset()
     taken: set[str] = field(default_factory=set)
