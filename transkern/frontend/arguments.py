@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, broadcast_to
+from transkern.frontend.elementwise import as_array
 from transkern.frontend.storing import write
 from transkern.frontend.values import Array, Seq, Static, Value
 from transkern.ir import build as b

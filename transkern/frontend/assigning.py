@@ -19,6 +19,7 @@ from transkern.frontend import (
     iterating,
     library_calls,
     objects,
+    outputs,
     replacing,
     sequences,
     shaping,
@@ -423,8 +424,7 @@ class Assignments(Results):
             if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
                 if not lies(old):
                     old = self.own(target.id, old)
-                result = self.operate(op, old, new)
-                storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
+                storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, new), casting=op)
                 return
             self.assign(target, self.operate(op, old, new))
             return
@@ -437,7 +437,7 @@ class Assignments(Results):
             if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
                 ctx.fail("an operator in place on an object that is an attribute", "give the object a name", target)
             if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
-                result = self.operate(op, old, self.expr(value))
+                result = self.updated(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
             elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, (Object, Row)) and op == "add":
                 sequences.extend(ctx, old, self.expr(value))
@@ -453,14 +453,14 @@ class Assignments(Results):
             base = self.own(target.value.id, base)
             old = subscript(ctx, base, items)
         if isinstance(base, (Seq, Dict)) and isinstance(old, Array) and not (old.ndim == 0 and not old.view):
-            storing.write(ctx, old, [Static(Ellipsis)], self.operate(op, old, self.expr(value)), casting=op)
+            storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
             ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
         if isinstance(old, (Object, Row)) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
             sequences.extend(ctx, old, self.expr(value))
             return
-        result = self.operate(op, old, self.expr(value))
+        result = self.updated(op, old, self.expr(value))
         if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
             # the key is one of the dict's, as it has been read
             changed = [
@@ -476,6 +476,13 @@ class Assignments(Results):
 
     def settle_item(self, item: Item) -> Item:
         return item if isinstance(item, SliceValue) else self.settle(item, "at")
+
+    def updated(self, op: str, old: Value, new: Value) -> Value:
+        """What ``old op= new`` leaves; an array takes it in place."""
+        if isinstance(old, Array) and op != "matmul":
+            outputs.check_casts(self.ctx, op, [old, new], [old])
+            old, new = outputs.fitting(self.ctx, [old, new], [old])
+        return self.operate(op, old, new)
 
     def operate(self, op: str, left: Value, right: Value) -> Value:
         ctx = self.ctx

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.broadcasting import broadcast_dims, broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -23,7 +24,7 @@ from transkern.frontend.indexing import SliceValue, array_item, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
 from transkern.frontend.storing import converted, storable, write
-from transkern.frontend.values import Array, Concatenation, Function, Known, Seq, Static, Value
+from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
 
@@ -90,8 +91,10 @@ def _put(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.putmask", names="a mask values")
 def _putmask(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "a"), a.array("mask")
-    if mask.ndim != target.ndim:
-        ctx.guard(b.FALSE, "ValueError", "putmask: mask and data must be the same size")
+    size, wanted = b.product(mask.dims), b.product(target.dims)
+    ctx.guard(b.compare("equal", size, wanted), "ValueError", "putmask: mask and data must be the same size")
+    if mask.dims != target.dims:
+        mask = reshape(ctx, mask, [Scalar(d, True) for d in target.dims])
     axes = ctx.axes(target.dims)
     linear = ravel_index([x.var for x in axes], target.dims)
     new = Array(axes, _repeated(ctx, a.need("values"), linear, target.dtype))
@@ -99,10 +102,15 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
     return Static(None)
 
 
-def _store_where(ctx: Context, target: Array, mask: Value, new: Value) -> None:
-    elements, axes, _, _ = align(ctx, [as_array(ctx, mask), as_array(ctx, new), target])
-    body = b.where(nonzero(elements[0]), b.cast(elements[1], target.dtype), elements[2])
-    write(ctx, target, [Static(Ellipsis)], Array(axes, body))
+def _store_where(ctx: Context, target: Array, mask: Array, new: Value) -> None:
+    axes, value = broadcast_to(ctx, ctx.kept(as_array(ctx, new)), target.dims)
+    places, holds = broadcast_to(ctx, ctx.kept(mask), target.dims, _MASK, leading=False)
+    holds = b.substitute(holds, {p.name: a.var for p, a in zip(places, axes, strict=True)})
+    old = target.at(tuple(a.var for a in axes))
+    write(ctx, target, [Static(Ellipsis)], Array(axes, b.where(nonzero(holds), b.cast(value, target.dtype), old)))
+
+
+_MASK = "could not broadcast where mask from shape {from} into shape {into}"
 
 
 @handles("numpy.copyto", names="dst src casting where")
@@ -123,7 +131,7 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
     if where is None or (isinstance(where, Static) and where.value is True):
         write(ctx, target, [Static(Ellipsis)], source)
     else:
-        _store_where(ctx, target, where, source)
+        _store_where(ctx, target, as_array(ctx, where), source)
     return Static(None)
 
 
@@ -178,8 +186,8 @@ def _choose(ctx: Context, a: Arguments) -> Value:
         ctx.guard(holds, "ValueError", "invalid entry in choice array")
     else:
         at = replace(at, body=b.cast(_brought_in(position, count, mode), "int64"), view=False)
-    elements, axes, mask, _ = align(ctx, [at, *choices.items])
-    body = select(b.as_index(elements[0]), [b.cast(e, dtype) for e in elements[1:]])
+    elements, axes, mask, _ = align(ctx, [*choices.items, at], "objects")
+    body = select(b.as_index(elements[-1]), [b.cast(e, dtype) for e in elements[:-1]])
     return a.result(Array(axes, body, mask))
 
 
@@ -198,6 +206,11 @@ def _select(ctx: Context, a: Arguments) -> Value:
     values = [*choices.items, a.get("default") or Static(0)]
     values = [as_array(ctx, v) if isinstance(v, (Seq, Concatenation)) else v for v in values]
     dtype = result_type(ctx, values)
+    cases = [as_array(ctx, c) for c in conditions.items]
+    if all(v.mask is None for v in (*cases, *values) if isinstance(v, Array)):  # NumPy's order of checks
+        shape_of_cases = broadcast_dims(ctx, [c.dims for c in cases], "objects")
+        shape = broadcast_dims(ctx, [v.dims if isinstance(v, Array) else () for v in values], "objects")
+        broadcast_dims(ctx, [shape_of_cases, shape], "objects")
     elements, axes, mask, _ = align(ctx, [*conditions.items, *values])
     count = len(conditions.items)
     body = b.cast(elements[-1], dtype)
@@ -256,11 +269,10 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.broadcast_shapes", names="a b c d")
 def _broadcast_shapes(ctx: Context, a: Arguments) -> Value:
     from transkern.frontend.attributes import static_or
-    from transkern.frontend.elementwise import broadcast_dims
     from transkern.frontend.shaping import dims_of
 
     shapes = [dims_of(ctx, v) for v in a.given.values()]
-    return Seq(tuple(static_or(d) for d in broadcast_dims(ctx, shapes)))
+    return Seq(tuple(static_or(d) for d in broadcast_dims(ctx, shapes, "objects")))
 
 
 def at_least(ctx: Context, value: Value, ndim: int) -> Array:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from transkern.frontend.arguments import TABLE, Arguments, handles
+from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, broadcast_dims, convert, scalar_expr
+from transkern.frontend.elementwise import as_array, convert, scalar_expr
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import write
 from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
@@ -173,6 +174,8 @@ def draw(
         values.append(as_array(ctx, given if given is not None else Static(float(default))))
     dtype = dtype_of(ctx, None if legacy else a.get("dtype"), dtype)
     values = [convert(v, "int64" if name == "binomial" and k == 0 else "float64") for k, v in enumerate(values)]
+    if name == "uniform" and a.get("size") is None:  # it takes the difference of its limits
+        broadcast_dims(ctx, [v.dims for v in reversed(values)])
     dims = _size(ctx, a, [v.dims for v in values])
     made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
     return _result(ctx, made, python and (legacy or a.get("dtype") is None))
@@ -186,7 +189,7 @@ def _size(ctx: Context, a: Arguments, shapes: Sequence[tuple[Expr, ...]] = ()) -
     size = a.get("size")
     if size is not None:
         return full(ctx, dims_of(ctx, size), b.ZERO).dims
-    return broadcast_dims(ctx, [*shapes, ()])
+    return broadcast_dims(ctx, [*shapes, ()], "objects")
 
 
 def _step(

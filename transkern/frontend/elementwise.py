@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend import doubts, python_complex, special_methods
+from transkern.frontend.broadcasting import Words, broadcast_dims, masks_agree, shape_text, stretched
 from transkern.frontend.context import Context
 from transkern.frontend.values import (
     OPTIONAL,
@@ -41,7 +42,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import IMAG, REAL, complex_of, float_of, is_complex
-from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce
 from transkern.ir.nodes import Buffer
 from transkern.ir.ops import MIRRORED, OPS
 from transkern.ir.traverse import buffers_read, variables_read
@@ -301,12 +302,14 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     axis = ctx.axis("i", b.index(len(items)))
     inner = ctx.axes(parts[0].dims)
     index = tuple(a.var for a in inner)
-    for p in parts[1:]:
-        for mine, first in zip(p.dims, parts[0].dims, strict=True):
-            ctx.guard(
-                b.compare("equal", mine, first), "ValueError",
-                "setting an array element with a sequence. The requested array has an inhomogeneous shape",
-            )  # fmt: skip
+    for d, first in enumerate(parts[0].dims):
+        shape = (axis.extent, *parts[0].dims[:d])
+        message = (
+            f"setting an array element with a sequence. The requested array has an inhomogeneous shape after {d + 1} "
+            f"dimensions. The detected shape was {shape_text(shape, ', ')} + inhomogeneous part."
+        )
+        for p in parts[1:]:
+            ctx.guard(b.compare("equal", p.dims[d], first), "ValueError", message, shape)
     elements = [b.cast(p.at(index), dtype) for p in parts]
     return Array((axis, *inner), select(axis.var, elements))
 
@@ -666,18 +669,20 @@ def _float_power(ctx: Context, base: Expr, exponent: Expr) -> Expr:
 # --- broadcasting
 
 
-def align(ctx: Context, values: Sequence[Value]) -> tuple[list[Expr], tuple[Axis, ...], Expr | None, bool]:
+def align(
+    ctx: Context, values: Sequence[Value], words: Words = "operands"
+) -> tuple[list[Expr], tuple[Axis, ...], Expr | None, bool]:
     """The values' elements over common axes: (elements, axes, mask, whether all are scalars)."""
     arrays = [v for v in values if isinstance(v, Array)]
     ndim = max((a.ndim for a in arrays), default=0)
     if ndim == 0:
         return [scalar_expr(ctx, v) for v in values], (), None, True
     mask_owner = next((a for a in arrays if a.mask is not None), None)
-    if mask_owner is not None and not _masks_agree(arrays, ndim, mask_owner):
+    if mask_owner is not None and not masks_agree(arrays, ndim, mask_owner):
         values = [ctx.kept(v) if isinstance(v, Array) else v for v in values]
         arrays = [v for v in values if isinstance(v, Array)]
         mask_owner = None
-    dims = broadcast_dims(ctx, [a.dims for a in arrays])
+    dims = broadcast_dims(ctx, [v.dims if isinstance(v, Array) else () for v in values], words)
     axes = ctx.axes(dims)
     elements: list[Expr] = []
     for v in values:
@@ -687,117 +692,6 @@ def align(ctx: Context, values: Sequence[Value]) -> tuple[list[Expr], tuple[Axis
         elements.append(v.candidate(stretched(ctx, v.dims, axes)))
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
-
-
-def stretched(ctx: Context, dims: tuple[Expr, ...], axes: tuple[Axis, ...]) -> tuple[Expr, ...]:
-    """The index into an array of `dims` at a point of the broadcast `axes`."""
-    own = axes[len(axes) - len(dims) :]
-    index: list[Expr] = []
-    for d, a in zip(dims, own, strict=True):
-        if b.constant(d) == 1:
-            index.append(b.ZERO)
-        elif d == a.extent or not may_stretch(ctx, d):
-            index.append(a.var)
-        else:
-            index.append(b.where(b.compare("equal", d, b.ONE), b.ZERO, a.var))
-    return tuple(index)
-
-
-def _masks_agree(arrays: Sequence[Array], ndim: int, owner: Array) -> bool:
-    for a in arrays:
-        if a.mask is not None:
-            if a.ndim != ndim or a.dims[0] != owner.dims[0] or a.mask_at(Var("?")) != owner.mask_at(Var("?")):
-                return False
-        elif a.ndim == ndim and b.constant(a.dims[0]) != 1:
-            return False
-    return True
-
-
-def may_stretch(ctx: Context, dim: Expr) -> bool:
-    """Whether a dim not known to be 1 may still be 1 at run time.
-
-    Sizes of arguments are not 1 (a size of 1 has its own specialisation). What is computed from them is assumed not to
-    be, and the assumption is checked before the call; a size found at run time may be.
-    """
-    if b.constant(dim) is not None:
-        return False
-    if isinstance(dim, Var):
-        return dim.name.endswith(".size")
-    if any(
-        v in ctx.variables or v.endswith(".size") or v not in ctx.entry for v in variables_read(dim)
-    ) or buffers_read(dim):
-        return True
-    ctx.assume(b.compare("not_equal", dim, b.ONE))
-    return False
-
-
-def broadcast_dims(ctx: Context, shapes: Sequence[tuple[Expr, ...]]) -> tuple[Expr, ...]:
-    """NumPy's broadcast shape; raises NumPy's error, at run time, where the sizes do not fit."""
-    ndim = max(len(s) for s in shapes)
-    padded = [(*(b.ONE,) * (ndim - len(s)), *s) for s in shapes]
-    dims: list[Expr] = []
-    for column in zip(*padded, strict=True):
-        dim: Expr = b.ONE
-        for d in column:
-            if b.constant(d) == 1 or d == dim:
-                continue
-            if b.constant(dim) == 1:
-                dim = d
-                continue
-            condition = b.compare("equal", d, dim)
-            may = may_stretch(ctx, d), may_stretch(ctx, dim)
-            if may[0]:
-                condition = b.either(condition, b.compare("equal", d, b.ONE))
-            if may[1]:
-                condition = b.either(condition, b.compare("equal", dim, b.ONE))
-            _shape_guard(ctx, condition, shapes)
-            if may[1] and isinstance(dim, Apply):
-                dim = ctx.extent(dim)  # a name: what is stretched again and again would double each time
-            if may[1]:
-                dim = b.where(b.compare("equal", dim, b.ONE), d, dim)
-            elif b.constant(d) is not None:
-                dim = d
-        dims.append(dim)
-    return tuple(dims)
-
-
-def _shape_guard(ctx: Context, condition: Expr, shapes: Sequence[tuple[Expr, ...]]) -> None:
-    args = tuple(d for s in shapes for d in s)
-    texts = []
-    for s in shapes:
-        inner = ",".join("{}" for _ in s)
-        texts.append(f"({inner},)" if len(s) == 1 else f"({inner})")
-    ctx.guard(condition, "ValueError", f"operands could not be broadcast together with shapes {' '.join(texts)} ", args)
-
-
-def broadcast_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> tuple[tuple[Axis, ...], Expr]:
-    """`value` stretched to exactly `dims` (for a store); raises NumPy's error where it does not fit."""
-    axes = ctx.axes(dims)
-    own = value.dims
-    while len(own) > len(dims) and b.constant(own[0]) == 1:
-        value = Array(value.axes[1:], value.at((b.ZERO, *(a.var for a in value.axes[1:]))))
-        own = value.dims
-    if len(own) > len(dims):
-        ctx.fail("a store of an array with more dimensions than its target")
-    conditions: Expr = b.TRUE
-    target = dims[len(dims) - len(own) :]
-    for d, t in zip(own, target, strict=True):
-        if b.constant(d) == 1:
-            continue
-        fits = b.compare("equal", d, t)
-        if may_stretch(ctx, d):
-            fits = b.either(fits, b.compare("equal", d, b.ONE))
-        conditions = b.both(conditions, fits)
-
-    def text(shape: tuple[Expr, ...]) -> str:
-        inner = ",".join("{}" for _ in shape)
-        return f"({inner},)" if len(shape) == 1 else f"({inner})"
-
-    ctx.guard(
-        conditions, "ValueError", f"could not broadcast input array from shape {text(own)} into shape {text(dims)}",
-        (*own, *dims),
-    )  # fmt: skip
-    return axes, value.at(stretched(ctx, own, axes))
 
 
 def truth(ctx: Context, value: Value) -> Value:

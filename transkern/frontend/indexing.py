@@ -655,7 +655,7 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
             if a.empty_dtype is not None or b.constant(a.dims[0] if a.dims else b.ONE) == 0:
                 continue
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
-    elements, axes, mask, _ = align(ctx, list(arrays))
+    elements, axes, mask, _ = align(ctx, list(arrays), "indices")
     return elements, mask, axes
 
 

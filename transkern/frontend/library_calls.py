@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend.broadcasting import broadcast_dims, stretched
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import (
-    as_array,
-    broadcast_dims,
-    convert,
-    result_type,
-    stretched,
-)  # fmt: skip
+from transkern.frontend.elementwise import as_array, convert, result_type  # fmt: skip
 from transkern.frontend.shaping import (
     normal_axis,
 )  # fmt: skip

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, broadcast_dims, convert, is_number, result_type, scalar_expr
+from transkern.frontend.elementwise import as_array, convert, is_number, result_type, scalar_expr
 from transkern.frontend.library_calls import step
 from transkern.frontend.shaping import constant_int, expand, normal_axis, reshape, stack
 from transkern.frontend.values import Array, Record, Scalar, Seq, Static, Unbound, Value
@@ -245,7 +246,7 @@ def _lexsort(ctx: Context, a: Arguments) -> Value:
     if a.get("axis") is not None:
         ctx.fail("np.lexsort with axis=")
     keys = a.need("keys")
-    made = stack(ctx, keys.items, 0) if isinstance(keys, Seq) else keys
+    made = stack(ctx, keys.items, 0, "all keys need to be the same shape") if isinstance(keys, Seq) else keys
     x = as_array(ctx, made)
     facts = {"low": b.ZERO, "high": x.dims[1], "permutation": x.ndim == 2}
     return step(ctx, "lexsort", {"keys": x}, {"order": ("int64", x.dims[1:])}, facts)[0]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern.frontend import outputs
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import python_number
 from transkern.frontend.choosing import compressed, taken
@@ -66,47 +67,61 @@ def _plain_where(a: Arguments) -> Value | None:
     return None if isinstance(where, Static) and where.value is True else where
 
 
+def _reduced(ctx: Context, x: Array, a: Arguments, ufunc: str, value: Value) -> Value:
+    """What a reduction computes, or what `out=` names with it."""
+    if (out := a.get("out")) is not None:
+        outputs.check_reduced(ctx, out, ufunc, x, axes_of(ctx, a.get("axis"), x.ndim), a.flag("keepdims"))
+    return a.result(value)
+
+
 @method("sum", "prod", "product", parameters="axis dtype out keepdims initial where")
 def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
     op = "sum" if a.name == "sum" else "prod"
     keep = a.flag("keepdims")
-    return a.result(reduce(ctx, op, x, a.get("axis"), keep, _dtype(ctx, a), None, a.get("initial"), _plain_where(a)))
+    made = reduce(ctx, op, x, a.get("axis"), keep, _dtype(ctx, a), None, a.get("initial"), _plain_where(a))
+    return _reduced(ctx, x, a, "add" if op == "sum" else "multiply", made)
 
 
 @method("max", "min", "amax", "amin", parameters="axis out keepdims initial where")
 def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
     op, keep = a.name.removeprefix("a"), a.flag("keepdims")
-    return a.result(reduce(ctx, op, x, a.get("axis"), keep, None, None, a.get("initial"), _plain_where(a)))
+    made = reduce(ctx, op, x, a.get("axis"), keep, None, None, a.get("initial"), _plain_where(a))
+    return _reduced(ctx, x, a, f"{op}imum", made)
 
 
 @method("any", "all", parameters="axis out keepdims where")
 def _any(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"), None, None, None, _plain_where(a)))
+    made = reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"), None, None, None, _plain_where(a))
+    return _reduced(ctx, x, a, "logical_or" if a.name == "any" else "logical_and", made)
 
 
 @method("argmax", "argmin", parameters="axis out keepdims")
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     x = ctx.kept(x)
-    return a.result(reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims")))
+    made = reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"))
+    message = f"output array does not match result of np.{a.name}."
+    outputs.check_shape(ctx, a.get("out"), as_array(ctx, made).dims, message)
+    return a.result(made)
 
 
 @method("mean", parameters="axis dtype out keepdims where")
 def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a)))
+    return _reduced(ctx, x, a, "add", mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a)))
 
 
 @method("var", "std", parameters="axis dtype out ddof keepdims mean correction")
 def _var(ctx: Context, x: Array, a: Arguments) -> Value:
     ddof = a.get("correction") or a.get("ddof")
     root, keep = a.name == "std", a.flag("keepdims")
-    return a.result(variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.get("mean")))
+    made = variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.get("mean"))
+    return _reduced(ctx, x, a, "add", made)
 
 
 @method("ptp", parameters="axis out keepdims")
 def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
     high = reduce(ctx, "max", x, a.get("axis"), a.flag("keepdims"))
     low = reduce(ctx, "min", x, a.get("axis"), a.flag("keepdims"))
-    return a.result(apply(ctx, "subtract", [high, low]))
+    return _reduced(ctx, x, a, "maximum", apply(ctx, "subtract", [high, low]))
 
 
 @method("cumsum", "cumprod", parameters="axis dtype out")
@@ -118,6 +133,7 @@ def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
     which = 0 if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
     dtype = dtype_of(ctx, a.get("dtype"), sum_dtype(x.dtype))
     x = convert(x, dtype) if x.dtype != dtype else x
+    outputs.check_shape(ctx, a.get("out"), x.dims, "provided out is the wrong size for the accumulation.")
     return a.result(scan(ctx, a.name.removeprefix("cum"), x, which, a.name))
 
 
@@ -234,7 +250,7 @@ def _squeeze(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("clip", parameters="min max out")
 def _clip(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(clipped(ctx, x, a.get("min"), a.get("max")))
+    return a.result(clipped(ctx, x, a.get("min"), a.get("max"), a.get("out")))
 
 
 @method("dot", parameters="b out")
@@ -306,7 +322,10 @@ def _compress(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("take", parameters="indices axis out mode")
 def _take(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(taken(ctx, x, a.need("indices"), a.get("axis"), a.text("mode", "raise")))
+    made = taken(ctx, x, a.need("indices"), a.get("axis"), a.text("mode", "raise"))
+    if isinstance(out := a.get("out"), Array):
+        outputs.check_shape(ctx, out, as_array(ctx, made).dims, "output array does not match result of ndarray.take")
+    return a.result(made)
 
 
 @method("repeat", parameters="repeats axis")
@@ -325,7 +344,14 @@ def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("round", "around", parameters="decimals out")
 def _round(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(rounded(ctx, x, a.get("decimals")))
+    out, made = a.get("out"), rounded(ctx, x, a.get("decimals"))
+    if isinstance(out, Array):
+        size = b.compare("equal", b.product(out.dims), b.product(x.dims))
+        ctx.guard(b.TRUE if x.mask is not None else size, "ValueError", "invalid output shape")
+        digits = constant_int(ctx, a.get("decimals") or Static(0), "decimals")
+        outputs.check_cast(ctx, "rint" if not digits else "multiply" if digits > 0 else "divide", x.dtype, out.dtype)
+        outputs.fitting(ctx, [x, Static(10)] if digits else [x], [out])
+    return a.result(made)
 
 
 def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
@@ -373,4 +399,5 @@ def _diag(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("trace", parameters="offset axis1 axis2 dtype out")
 def _trace(ctx: Context, x: Array, a: Arguments) -> Value:
     line = as_array(ctx, _diagonal(ctx, x, a))
+    outputs.check_reduced(ctx, a.get("out"), "add", line, (line.ndim - 1,), False)
     return a.result(reduce(ctx, "sum", line, Static(-1), False, _dtype(ctx, a)))

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import elementwise, growing, shaping
+from transkern.frontend import elementwise, growing, outputs, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
+from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.choosing import at_least
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
@@ -110,18 +111,26 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.clip", names="a a_min a_max out min max")
 def _clip(ctx: Context, a: Arguments) -> Value:
     low, high = a.get("a_min") or a.get("min"), a.get("a_max") or a.get("max")
-    return a.result(clipped(ctx, a.need("a"), low, high))
+    return a.result(clipped(ctx, a.need("a"), low, high, a.get("out")))
 
 
-def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None) -> Value:
+def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, out: Value | None = None) -> Value:
     """``np.clip``, as NumPy does it: one bound is `np.maximum` or `np.minimum`; of equal zeros the bound wins where it
     is an array, and the value where it is a number."""
     value = value if isinstance(value, (Static, Scalar)) else as_array(ctx, value)
-    kind = np.dtype(as_array(ctx, value).dtype).kind
-    if kind in "iu":  # bounds that no value of the dtype exceeds
-        info = np.iinfo(as_array(ctx, value).dtype)
+    dtype = np.dtype(as_array(ctx, value).dtype)
+    if dtype.kind in "iu":  # bounds that no value of the dtype exceeds
+        info = np.iinfo(dtype)
         low = None if (known := _integer(low)) is not None and known <= info.min else low
         high = None if (known := _integer(high)) is not None and known >= info.max else high
+        low, high = _brought_into(low, "maximum", info.min), _brought_into(high, "minimum", info.max)
+    name = "positive" if low is high is None else "minimum" if low is None else "maximum" if high is None else "clip"
+    if isinstance(out, Array) or name == "clip":
+        given, outs = [v for v in (value, low, high) if v is not None], [out] if isinstance(out, Array) else []
+        outputs.check_casts(ctx, name, given, outs)
+        value, *bounds = outputs.fitting(ctx, given, outs)
+        low = low if low is None else bounds[0]
+        high = high if high is None else bounds[-1]
     for bound, op in ((low, "maximum"), (high, "minimum")):
         if bound is None:
             continue
@@ -132,6 +141,13 @@ def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None) -
     return apply(ctx, "positive", [value]) if low is None and high is None else value
 
 
+def _brought_into(bound: Value | None, op: str, limit: int) -> Value | None:
+    """A bound that is a Python integer of run time: NumPy leaves out what no value of the array's type exceeds."""
+    if not (isinstance(bound, Scalar) and bound.python and bound.dtype == "index") or not -(2**63) < limit < 2**63 - 1:
+        return bound
+    return replace(bound, expr=(b.maximum if op == "maximum" else b.minimum)(bound.expr, b.index(limit)))
+
+
 def _integer(value: Value | None) -> int | None:
     """A constant of Python's type `int`."""
     return value.value if isinstance(value, Static) and type(value.value) is int else None
@@ -140,7 +156,7 @@ def _integer(value: Value | None) -> int | None:
 def _bounded(ctx: Context, value: Value, bound: Value, bounds: tuple[Value, Value], beyond: str) -> Value:
     dtype = result_type(ctx, [value, *bounds])
     elements, axes, mask, scalar = elementwise.align(ctx, [value, bound])
-    x, limit = (b.cast(e, dtype) for e in elements)
+    x, limit = b.cast(elements[0], dtype), elementwise.to_loop(ctx, elements[1], dtype, number=True)
     if not isinstance(limit, Const):
         limit = ctx.let(limit, "bound")
     wins: Expr = Apply(beyond, (x, limit), "bool")
@@ -304,11 +320,26 @@ def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
 def _concatenate(ctx: Context, a: Arguments) -> Value:
     rows = _rows_of_list(ctx, a)
     if rows is not None:
-        return a.result(rows)
+        return _put_together(ctx, a, rows)
     parts: list[Value] = list(_items_of(ctx, a.need("arrays")))
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
-    return a.result(_joined(ctx, a, parts))
+    return _put_together(ctx, a, _joined(ctx, a, parts))
+
+
+def _put_together(ctx: Context, a: Arguments, value: Value) -> Value:
+    """What was concatenated, or what `out=` names with it."""
+    if isinstance(out := a.get("out"), Array):
+        made = as_array(ctx, value)
+        if out.ndim != made.ndim:
+            ctx.guard(b.FALSE, "ValueError", "Output array has wrong dimensionality")
+        outputs.check_shape(ctx, out, ctx.kept(made).dims, "Output array is the wrong shape")
+        rule = a.text("casting", "same_kind")
+        if not np.can_cast(made.dtype, out.dtype, rule):  # type: ignore[arg-type]
+            types = f"from dtype('{made.dtype}') to dtype('{out.dtype}')"
+            ctx.guard(b.FALSE, "TypeError", f"Cannot cast array data {types} according to the rule '{rule}'")
+        value = made
+    return a.result(value)
 
 
 def _joined(ctx: Context, a: Arguments, parts: list[Value]) -> Value:
@@ -346,11 +377,11 @@ def _at_least(ctx: Context, value: Value, ndim: int) -> Array:
 def _stack(ctx: Context, a: Arguments) -> Value:
     rows = a.need("arrays")
     if isinstance(rows, GrowingList) and rows.dims and a.get("axis") in (None, Static(0)) and a.get("dtype") is None:
-        return a.result(as_array(ctx, rows))
+        return _put_together(ctx, a, as_array(ctx, rows))
     parts: Sequence[Value] = _items_of(ctx, rows)
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
-    return a.result(stack(ctx, parts, constant_int(ctx, a.get("axis") or Static(0), "an axis")))
+    return _put_together(ctx, a, stack(ctx, parts, constant_int(ctx, a.get("axis") or Static(0), "an axis")))
 
 
 @handles("numpy.block", names="arrays")
@@ -460,7 +491,7 @@ _several("atleast_3d", lambda ctx, v: at_least(ctx, v, 3))
 
 def _broadcast_arrays(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     arrays = [as_array(ctx, v) for v in args]
-    dims = elementwise.broadcast_dims(ctx, [v.dims for v in arrays])
+    dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")
     return Seq(tuple(shaping.broadcast_arrays_to(ctx, v, dims) for v in arrays))
 
 

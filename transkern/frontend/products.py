@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.library_calls import matmul, stored
 from transkern.frontend.reductions import reduce
-from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
+from transkern.frontend.shaping import constant_int, is_contiguous, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
@@ -21,17 +22,30 @@ from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce
 def _outer(ctx: Context, a: Arguments) -> Value:
     x = reshape(ctx, a.array("a"), [Static(-1), Static(1)])
     y = reshape(ctx, a.array("b"), [Static(1), Static(-1)])
+    if isinstance(out := a.get("out"), Array):
+        outputs.check_casts(ctx, "multiply", [x, y], [out])
+        outputs.fitting(ctx, [x, y], [out])
     return a.result(apply(ctx, "multiply", [x, y]))
 
 
 @handles("numpy.matmul", "numpy.linalg.matmul", names="a b out")
 def _matmul(ctx: Context, a: Arguments) -> Value:
-    return a.result(matmul(ctx, a.array("a"), a.array("b")))
+    made = matmul(ctx, a.array("a"), a.array("b"))
+    if isinstance(out := a.get("out"), Array):
+        outputs.check_cast(ctx, "matmul", as_array(ctx, made).dtype, out.dtype)
+    return a.result(made)
 
 
 @handles("numpy.dot", "numpy.inner", names="a b out")
 def _dot(ctx: Context, a: Arguments) -> Value:
-    return a.result(dot(ctx, a.need("a"), a.need("b"), a.name == "np.inner"))
+    made = dot(ctx, a.need("a"), a.need("b"), a.name == "np.inner")
+    if isinstance(out := a.get("out"), Array):
+        like = as_array(ctx, made)
+        text = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        acceptable = out.dtype == like.dtype and out.ndim == like.ndim and is_contiguous(ctx, out)
+        ctx.guard(b.TRUE if acceptable else b.FALSE, "ValueError", text)
+        outputs.check_shape(ctx, out, like.dims, "output array has wrong dimensions")
+    return a.result(made)
 
 
 def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:

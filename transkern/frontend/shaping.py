@@ -8,18 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_text, stretched
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import (
-    align,
-    as_array,
-    broadcast_to,
-    convert,
-    describe,
-    may_stretch,
-    result_type,
-    scalar_expr,
-    stretched,
-)  # fmt: skip
+from transkern.frontend.elementwise import align, as_array, convert, describe, result_type, scalar_expr
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
@@ -162,7 +153,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     total = b.product(value.dims)
     unknown = [p for p, d in enumerate(dims) if b.constant(d) == -1]
     known = b.product(tuple(d for p, d in enumerate(dims) if p not in unknown))
-    message = "cannot reshape array of size {} into shape ({})".replace("({})", _shape_text(dims))
+    message = f"cannot reshape array of size {{}} into shape {_wanted_text(dims, unknown)}"
     if unknown:
         if len(unknown) > 1:
             ctx.guard(b.FALSE, "ValueError", "can only specify one unknown dimension")
@@ -170,7 +161,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         if rest is None:
             ctx.guard(
                 b.both(b.compare("not_equal", known, b.ZERO), b.compare("equal", b.mod(total, known), b.ZERO)),
-                "ValueError", message, (total, *dims),
+                "ValueError", message, (total, *(d for p, d in enumerate(dims) if p not in unknown)),
             )  # fmt: skip
             rest = b.floordiv(total, known)
         dims[unknown[0]] = rest
@@ -225,8 +216,9 @@ def _cancel(total: Expr, known: Expr) -> Expr | None:
     return b.product(tuple(mine))
 
 
-def _shape_text(dims: Sequence[Expr]) -> str:
-    inner = ",".join("{}" for _ in dims)
+def _wanted_text(dims: Sequence[Expr], unknown: Sequence[int]) -> str:
+    """The shape that `reshape` was asked for, in NumPy's error; one that is to be found is left out if it is first."""
+    inner = ",".join("newaxis" if p in unknown else "{}" for p, _ in enumerate(dims) if p or p not in unknown)
     return f"({inner},)" if len(dims) == 1 else f"({inner})"
 
 
@@ -282,9 +274,8 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
         other = next(k for k, v in enumerate(values) if v.ndim != ndim)
         ctx.guard(
             b.FALSE, "ValueError",
-            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension "
-            f"0, the array at index 0 has {ndim} dimension(s) and the array at index {other} has "
-            f"{values[other].ndim} dimension(s)",
+            f"all the input arrays must have same number of dimensions, but the array at index 0 has {ndim} "
+            f"dimension(s) and the array at index {other} has {values[other].ndim} dimension(s)",
         )  # fmt: skip
     axis = normal_axis(ctx, axis, ndim)
     dtype = result_type(ctx, values)
@@ -346,7 +337,9 @@ def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str) -> Array:
     return ctx.whole(buffer, (count,))
 
 
-def stack(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
+def stack(
+    ctx: Context, parts: Sequence[Value], axis: int, message: str = "all input arrays must have the same shape"
+) -> Value:
     values = [as_array(ctx, p) for p in parts]
     if not values:
         ctx.guard(b.FALSE, "ValueError", "need at least one array to stack")
@@ -357,7 +350,7 @@ def stack(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
         if v.ndim == values[0].ndim:
             for x, y in zip(v.dims, values[0].dims, strict=True):
                 same = b.both(same, b.compare("equal", x, y))
-        ctx.guard(same, "ValueError", "all input arrays must have the same shape")
+        ctx.guard(same, "ValueError", message)
     return concatenate(ctx, expanded, axis)
 
 
@@ -507,7 +500,7 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
 def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> Array:
     """``np.broadcast_to``."""
     value = ctx.kept(value)
-    shapes = [_shape_text(s) for s in (value.dims, dims)]
+    shapes = [shape_text(s) for s in (value.dims, dims)]
     message = (
         f"operands could not be broadcast together with remapped shapes [original->remapped]: {shapes[0]}  and "
         f"requested shape {shapes[1]}"
@@ -533,8 +526,8 @@ def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bo
     parts = b.sub(number, b.ONE) if endpoint else number
     (axis,) = arange(ctx, Static(0), Scalar(number, True), Static(1), None).axes
     work = result_type(ctx, [start, stop, Static(1.0)])
-    elements, axes, _, _ = align(ctx, [ctx.kept(v) if isinstance(v, Array) else v for v in (start, stop)])
-    a, z = (b.cast(e, work) for e in elements)
+    elements, axes, _, _ = align(ctx, [ctx.kept(v) if isinstance(v, Array) else v for v in (stop, start)])
+    z, a = (b.cast(e, work) for e in elements)
     if not axes:
         a, z = ctx.let(a, "start"), ctx.let(z, "stop")
     delta: Expr = Apply("subtract", (z, a), work)

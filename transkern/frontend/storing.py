@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import outputs
+from transkern.frontend.broadcasting import broadcast_to, may_stretch
 from transkern.frontend.context import Context, Terminated
-from transkern.frontend.elementwise import (
+from transkern.frontend.elementwise import (  # fmt: skip
     as_array,
-    broadcast_to,
     check_range,
     convert,
     is_python_number,
-    may_stretch,
     scalar_expr,
     warn_discarded,
-)  # fmt: skip
+)
 from transkern.frontend.indexing import Item, place
 from transkern.frontend.values import (
     Array,
@@ -87,7 +87,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         if array.mask is not None or plan.mask is not None:
             _filtered_write(ctx, plan, target_index, array, buffer)
             return
-        axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes))
+        axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes), _INDEXED if plan.advanced else "")
     else:
         axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), scalar_expr(ctx, value)
         if is_complex(body.dtype) and not is_complex(target_index.dtype) and is_python_number(value):
@@ -134,6 +134,9 @@ def _into_element(ctx: Context, value: Value, array: Array, dtype: str) -> Array
     except (TypeError, ValueError) as error:
         ctx.guard(b.FALSE, type(error).__name__, str(error))
     return array
+
+
+_INDEXED = "shape mismatch: value array of shape {from} could not be broadcast to indexing result of shape {into}"
 
 
 def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
@@ -221,20 +224,14 @@ def _storable_choice(ctx: Context, split: Split, number: Expr, dtype: str, basic
 
 def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:
     if isinstance(value, (Array, Scalar)) and not is_python_number(value):
-        source = "int64" if value.dtype == "index" else value.dtype
-        if not np.can_cast(source, dtype, "same_kind"):
-            ctx.guard(
-                b.FALSE, "TypeError",
-                f"Cannot cast ufunc '{op}' output from dtype('{source}') to dtype('{dtype}') with casting rule "
-                "'same_kind'",
-            )  # fmt: skip
+        outputs.check_cast(ctx, op, "int64" if value.dtype == "index" else value.dtype, dtype)
 
 
 def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer: n.Buffer) -> None:
     """A store through a mask or of a filter: element by element in order."""
     if plan.mask is None:
         value = ctx.compact(array, "kept")
-        axes, body = broadcast_to(ctx, value, tuple(a.extent for a in plan.axes))
+        axes, body = broadcast_to(ctx, value, tuple(a.extent for a in plan.axes), _INDEXED)
         index = tuple(
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )
@@ -249,7 +246,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
         plain = replace(array, mask=None) if same else array
         while plain.ndim > len(plan.axes):
             plain = Array(plain.axes[1:], plain.at((b.ZERO, *(a.var for a in plain.axes[1:]))))
-        axes, body = broadcast_to(ctx, plain, tuple(a.extent for a in plan.axes))
+        axes, body = broadcast_to(ctx, plain, tuple(a.extent for a in plan.axes), _INDEXED)
         index = tuple(
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )
@@ -268,7 +265,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
             "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the "
             "mask is true", (value.dims[0], dims[0]),
         )  # fmt: skip
-    axes, body = broadcast_to(ctx, value, dims)
+    axes, body = broadcast_to(ctx, value, dims, _INDEXED)
     at = b.as_index(positions.at((axes[0].var,)))
     renamed = {old.name: new.var for old, new in zip(plan.axes[1:], axes[1:], strict=True)}
     index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)

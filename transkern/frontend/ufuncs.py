@@ -12,7 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, into
+from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -180,7 +182,10 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     """``np.<name>(*args, out=…, where=…, dtype=…)``."""
     given = dict(keywords)
     out, where, dtype = (_given(given.pop(key, None)) for key in ("out", "where", "dtype"))
-    for key in ("order", "subok", "casting"):  # where memory lies is ours; unsafe casts are seen to at the store
+    casting = given.pop("casting", Static("same_kind"))
+    if casting not in (Static("same_kind"), Static("unsafe")):
+        ctx.fail(f"`np.{name}` with this `casting=`", "supported: 'same_kind', 'unsafe'")
+    for key in ("order", "subok"):  # where memory lies is ours
         given.pop(key, None)
     for key in given:
         ctx.fail(f"`np.{name}` with `{key}=`", "supported: out=, where=, dtype=")
@@ -192,9 +197,16 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
             b.FALSE, "TypeError",
             f"{name}() takes from {arity} to {arity + 1} positional arguments but {len(args)} were given",
         )  # fmt: skip
-    result = evaluate(ctx, name, args, dtype_of(ctx, dtype, "") or None)
     if isinstance(where, Static) and where.value is True:
         where = None
+    as_type = dtype_of(ctx, dtype, "") or None
+    if out is not None or UFUNCS[name] in COMPOSITE:
+        given_outs = [o for o in (out.items if isinstance(out, Seq) else [out]) if isinstance(o, Array)]
+        chosen = None if where is None else as_array(ctx, where)
+        if casting == Static("same_kind"):
+            outputs.check_casts(ctx, name, args, given_outs, as_type)
+        args = outputs.fitting(ctx, args, given_outs, chosen)
+    result = evaluate(ctx, name, args, as_type)
     if where is not None:
         if out is None:
             ctx.fail(
@@ -213,7 +225,7 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
             ctx.fail(f"`np.{name}` with `out=` that is no tuple")
         pairs = zip(result.items, out.items, strict=True)
         return Seq(tuple(r if _given(o) is None else into(ctx, o, r, name, name) for r, o in pairs))
-    return into(ctx, out, result, f"np.{name}", UFUNCS[name])
+    return into(ctx, out, result, f"np.{name}", UFUNCS[name] if casting == Static("same_kind") else None)
 
 
 def _given(value: Value | None) -> Value | None:
@@ -240,6 +252,8 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
         result = reduce(
             ctx, _REDUCTIONS[op], value, axis, a.flag("keepdims"), dtype, None, a.get("initial"), a.get("where")
         )
+        if out := a.get("out"):
+            outputs.check_reduced(ctx, out, op, value, axes_of(ctx, axis, value.ndim), a.flag("keepdims"))
         return a.result(result)
     if op in ("fmax", "fmin") and a.get("where") is None and a.get("initial") is None:
         from transkern.frontend.compositions import compose
@@ -333,6 +347,9 @@ def _at_casts() -> bool:
 _AT_CASTS = _at_casts()
 
 
+_NOT_AS_WIDE = "array is not broadcastable to correct shape"
+
+
 def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """``np.add.at(a, indices, b)``: element after element, in order."""
     a = Arguments(ctx, f"np.{name}.at", ("a", "indices", "b"), args, keywords)
@@ -361,22 +378,19 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
             more = as_array(ctx, other)
             if more.mask is not None or element.buffer in buffers_read(more.body):
                 more = ctx.define(replace(more, view=False), "operand")
+            if plan.mask is None:
+                axes, body = broadcast_to(ctx, more, tuple(x.extent for x in plan.axes), _NOT_AS_WIDE, leading=False)
+                more = Array(axes, body)
             other = more
         elif isinstance(other, Scalar) and buffers_read(other.expr):
             other = replace(other, expr=ctx.let(other.expr, "operand"))  # read once, before the first store
         operands.append(other)
     ctx.before_write(element.buffer)
     loop, result = loop_types(ctx, OPS[op].numpy, operands, None)
-    if not _AT_CASTS and not np.can_cast(result, element.dtype, "same_kind"):
-        ctx.guard(
-            b.FALSE, "TypeError",
-            f"Cannot cast ufunc '{op}' output from dtype('{result}') to dtype('{element.dtype}') with casting rule "
-            "'same_kind'",
-        )  # fmt: skip
+    if not _AT_CASTS:
+        outputs.check_cast(ctx, op, result, element.dtype)
     elements, axes, mask, _ = align(ctx, operands)
     names = {o.name: x.var for o, x in zip(plan.axes, axes[len(axes) - len(plan.axes) :], strict=True)}
-    if len(axes) > len(plan.axes):
-        ctx.guard(b.FALSE, "ValueError", "array is not broadcastable to correct shape")
     body = b.cast(Apply(op, tuple(b.cast(e, t) for e, t in zip(elements, loop, strict=True)), result), element.dtype)
     index = tuple(b.substitute(i, names) for i in element.index)
     ctx.emit(n.Scatter(element.buffer, axes, index, body, mask))

@@ -49,13 +49,21 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         return a.copy() if copy else a
     high = np.finfo(a.dtype).max if posinf is None else posinf
     low = np.finfo(a.dtype).min if neginf is None else neginf
-    kept = np.where(np.isnan(a), np.asarray(nan, a.dtype), a)
-    kept = np.where(a == np.inf, np.asarray(high, a.dtype), kept)
-    kept = np.where(a == -np.inf, np.asarray(low, a.dtype), kept)
+    kept = _replaced(a, np.isnan(a), nan)
+    kept = _replaced(kept, a == np.inf, high)
+    kept = _replaced(kept, a == -np.inf, low)
     if copy:
         return kept
     x[...] = kept
     return x
+
+
+def _replaced(a: Any, where: Any, by: Any) -> Any:
+    if np.ndim(by) == 0:
+        return np.where(where, np.asarray(by, a.dtype), a)
+    kept = a.copy()
+    np.copyto(kept, by, where=where)
+    return kept
 
 
 def isposinf(x: Any, out: Any = None) -> Any:

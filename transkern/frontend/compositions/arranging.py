@@ -39,6 +39,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     m, n = known(a.shape[-1]), known(b.shape[-1])
     if m not in (2, 3) or n not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    np.broadcast_shapes(a[..., 0].shape, b[..., 0].shape)
     z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     if m == 2 and n == 2:
         return z

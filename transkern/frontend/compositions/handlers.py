@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from transkern.errors import NeedsConstant
 from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, as_array, broadcast_to, convert, result_type, scalar_expr, truth
+from transkern.frontend.elementwise import align, as_array, convert, result_type, scalar_expr, truth
 from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions
 from transkern.frontend.library_calls import step, stored
 from transkern.frontend.reductions import axes_of

@@ -29,7 +29,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         else:
             scale = np.sum(w, axis=axis, dtype=_inexact(a, w), keepdims=keepdims)
     else:
-        if a.ndim != w.ndim:
+        if a.shape != w.shape:
             if axis is None:
                 raise TypeError("Axis must be specified when shapes of a and weights differ.")
             raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")

@@ -1,0 +1,131 @@
+"""What NumPy checks before a ufunc stores into arrays that are there already (`a += b`, `out=`): their types and shapes
+together with the operands'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from transkern.frontend import doubts
+from transkern.frontend.broadcasting import broadcast_dims, masks_agree, may_stretch, shape_text
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, is_number, loop_types, result_type
+from transkern.frontend.values import Array, Concatenation, GrowingList, Range, Record, Scalar, Seq, Static, Value
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+
+
+def fitting(ctx: Context, args: Sequence[Value], outs: Sequence[Array], where: Array | None = None) -> list[Value]:
+    """The operands of a ufunc, after NumPy's errors where they, the outputs and `where` do not go together.
+
+    NumPy's message tells the shapes of all of them.
+    """
+    operands = [_operand(ctx, a) for a in args]
+    arrays = [v for v in (*operands, *outs, where) if isinstance(v, Array)]
+    owner = next((a for a in arrays if a.mask is not None), None)
+    if owner is not None:
+        if masks_agree(arrays, max(a.ndim for a in arrays), owner):
+            return operands
+        kept = {id(v): ctx.kept(v) for v in arrays}
+        operands = [kept[id(v)] if isinstance(v, Array) else v for v in operands]
+        outs, where = [kept[id(o)] for o in outs], where if where is None else kept[id(where)]
+    shapes = [v.dims if isinstance(v, Array) else () for v in (*operands, *outs)]
+    dims = broadcast_dims(ctx, shapes if where is None else [*shapes, where.dims])
+    for out in outs:
+        _check_output(ctx, out.dims, dims)
+    return operands
+
+
+def _operand(ctx: Context, value: Value) -> Value:
+    value = ctx.deref(value)
+    if isinstance(value, (Seq, Concatenation, GrowingList, Range, Record)):
+        return as_array(ctx, value)
+    return as_array(ctx, value) if isinstance(value, Static) and isinstance(value.value, np.ndarray) else value
+
+
+def check_casts(
+    ctx: Context, name: str, args: Sequence[Value], outs: Sequence[Array], dtype: str | None = None
+) -> None:
+    """NumPy's TypeError where an output cannot take what the ufunc `name` computes; it comes before those of shapes."""
+    ufunc, operands = getattr(np, name), [_operand(ctx, a) for a in args]
+    plain = all(isinstance(v, (Array, Scalar)) or is_number(v) for v in operands)
+    if len(outs) != 1 or not plain or doubts.doubts_of(operands):
+        return
+    is_ufunc = isinstance(ufunc, np.ufunc)
+    source = loop_types(ctx, ufunc, operands, dtype)[1] if is_ufunc else dtype or result_type(ctx, operands)
+    check_cast(ctx, name, source, outs[0].dtype)
+
+
+def check_cast(ctx: Context, name: str, source: str, dtype: str) -> None:
+    """NumPy's error where the result of an operation in place is not of a kind that the target can hold."""
+    if not np.can_cast(source, dtype, "same_kind"):
+        ctx.guard(
+            b.FALSE, "TypeError",
+            f"Cannot cast ufunc '{name}' output from dtype('{source}') to dtype('{dtype}') with casting rule "
+            "'same_kind'",
+        )  # fmt: skip
+
+
+def _check_output(ctx: Context, own: tuple[Expr, ...], dims: tuple[Expr, ...]) -> None:
+    """An output is not stretched."""
+    condition: Expr = b.TRUE if len(own) == len(dims) else b.FALSE
+    for mine, d in zip(reversed(own), reversed(dims), strict=False):
+        if mine != d and (b.constant(mine) is not None or may_stretch(ctx, mine)):
+            condition = b.both(condition, b.compare("equal", mine, d))
+    ctx.guard(
+        condition, "ValueError",
+        f"non-broadcastable output operand with shape {shape_text(own)} doesn't match the broadcast shape "
+        f"{shape_text(dims)}", (*own, *dims),
+    )  # fmt: skip
+
+
+def check_shape(ctx: Context, out: Value | None, dims: Sequence[Expr], message: str, error: str = "ValueError") -> None:
+    """NumPy's error where what `out=` names has not just this shape."""
+    if not isinstance(out, Array):
+        return
+    same: Expr = b.TRUE if out.ndim == len(dims) else b.FALSE
+    for mine, d in zip(out.dims, dims, strict=False):
+        same = b.both(same, b.compare("equal", mine, d))
+    ctx.guard(same, error, message)
+
+
+def check_reduced(
+    ctx: Context, out: Value | None, ufunc: str, operand: Array, reduced: Sequence[int], keepdims: bool
+) -> None:
+    """NumPy's errors where a reduction over the axes `reduced` does not fit what `out=` names."""
+    if not isinstance(out, Array):
+        return
+    wanted = operand.ndim if keepdims else operand.ndim - len(reduced)
+    if out.ndim != wanted:
+        more = " (must match the operand's when keepdims=True)" if keepdims else ""
+        ctx.guard(
+            b.FALSE, "ValueError",
+            f"output parameter for reduction operation {ufunc} has the wrong number of dimensions: Found {out.ndim} "
+            f"but expected {wanted}{more}",
+        )  # fmt: skip
+    if operand.mask is not None:
+        return
+    own = list(out.dims)
+    along = own if keepdims else [b.ONE if d in reduced else own.pop(0) for d in range(operand.ndim)]
+    shown = ["{}" if keepdims or d not in reduced else "newaxis" for d in range(operand.ndim)]
+    while shown and shown[0] == "newaxis":
+        del shown[0]
+    text = (
+        f"operands could not be broadcast together with remapped shapes [original->remapped]: {shape_text(out.dims)}->"
+        f"({','.join(shown)}) {shape_text(operand.dims)} "
+    )
+    shapes = (*out.dims, *out.dims, *operand.dims)
+    position = 0  # among the dimensions of the output
+    for d, (mine, extent) in enumerate(zip(along, operand.dims, strict=True)):
+        if d in reduced:
+            ctx.guard(b.compare("equal", mine, b.ONE), "ValueError", text, shapes)
+        elif b.constant(mine) == 1 and b.constant(extent) != 1:
+            ctx.guard(
+                b.compare("equal", extent, b.ONE), "ValueError",
+                f"output operand requires a reduction along dimension {position}, but the reduction is not enabled. "
+                "The dimension size of 1 does not match the expected output shape.",
+            )  # fmt: skip
+        else:
+            ctx.guard(b.compare("equal", mine, extent), "ValueError", text, shapes)
+        position += keepdims or d not in reduced
