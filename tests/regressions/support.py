@@ -8,6 +8,7 @@ from typing import Any
 
 import transkern
 from tests.fuzz.oracle import call, difference
+from tests.fuzz.stages import function_of, interpreted
 
 
 def alike(function: Callable[..., Any], *arguments: Any, target: str = "cpu") -> None:
@@ -15,3 +16,12 @@ def alike(function: Callable[..., Any], *arguments: Any, target: str = "cpu") ->
     found = call(transkern.compile(function, target=target), list(copy.deepcopy(arguments)), transkern.TranskernError)
     wanted = call(function, list(copy.deepcopy(arguments)))
     assert not difference(found, wanted)
+
+
+def like_numpy(line: str, **arguments: Any) -> None:
+    """A line of code, by the interpreter of the IR, as with NumPy."""
+    names = ", ".join(arguments)
+    function = function_of(f"import numpy as np\n\n\ndef f({names}):\n    {line}\n    return {names}\n")
+    found = call(interpreted(function, 0), copy.deepcopy(list(arguments.values())), transkern.TranskernError)
+    wanted = call(function, copy.deepcopy(list(arguments.values())))
+    assert not difference(found, wanted), line

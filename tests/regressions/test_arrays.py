@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.regressions.support import alike
+from tests.regressions.support import alike, like_numpy
 from tests.tools import require
 from transkern.errors import CompileError
 
@@ -188,3 +188,27 @@ def test_arrays_into_one_element(dtype: str) -> None:
     for size in (1, 3):
         alike(into_one_element, np.zeros(3, dtype), np.ones((1, size)))
     alike(a_list_into_one_element, np.zeros(3, dtype), np.ones(1))
+
+
+def reshaped_views(a: Any, x: Any) -> Any:
+    column, lines, turned = a[:, 0].reshape(-1, 1), a[:, ::2].reshape(-1), a.T.reshape(2, 3, -1)
+    column += 7
+    lines[1:3] = 50
+    x[::2].reshape(2, 2)[1, 0] = 3
+    return lines, turned, x[::-1].reshape(2, -1), a[1:].reshape(-1)
+
+
+def test_views_reshaped_without_a_copy() -> None:
+    """NumPy reshapes without a copy what strides can say, contiguous or not: stores through it reach the array."""
+    wide, odd = np.arange(12.0).reshape(2, 6), np.arange(10.0).reshape(2, 5)
+    alike(reshaped_views, wide, np.arange(8.0))
+    for line in (
+        "v = a[:, ::2].reshape(-1)", "v = a[:, :k].reshape(-1)", "v = a[:k, :3].reshape(-1)",
+        "v = a[:1, :3].reshape(-1)", "v = a[:, ::2].reshape(2, -1)", "v = a[::-1, ::-1].reshape(-1)",
+        "v = a[:, :4].reshape(-1, 2, 2)", "v = a.T.reshape(-1)", "v = a.T.reshape(-1, 1, 2)", "v = a[:, 1:].ravel()",
+        "v = a[:, ::2].ravel()", "v = a[:1].ravel()", "v = a.T.ravel(order='F')", "v = a[:, ::2].reshape(-1, 3, 1)",
+        "v = a.reshape(-1, copy=True)", "v = a[0, ::2].ravel()", "v = a.reshape(3, 4)[:, ::2].reshape(-1)",
+        "v = a.reshape(1, -1, 2)",
+    ):  # fmt: skip
+        for a, k in ((wide, 6), (odd, 1), (wide, 2)):
+            like_numpy(f"{line}; v += 5", a=a, k=k)

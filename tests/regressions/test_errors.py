@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 
-import transkern
-from tests.fuzz.oracle import call, difference
-from tests.fuzz.stages import function_of, interpreted
-from tests.regressions.support import alike
+from tests.regressions.support import alike, like_numpy
 from tests.tools import require
 
 require("cc")
 
 X, Y, Z, A = np.zeros(2), np.ones(3), np.ones(4), np.arange(6.0).reshape(2, 3)
 I8, I64 = np.array([-100, 5, 100], np.int8), np.zeros(3, np.int64)
-
-
-def like_numpy(line: str, **arguments: Any) -> None:
-    """A line of code, by the interpreter of the IR, as with NumPy."""
-    names = ", ".join(arguments)
-    function = function_of(f"import numpy as np\n\n\ndef f({names}):\n    {line}\n    return {names}\n")
-    found = call(interpreted(function, 0), copy.deepcopy(list(arguments.values())), transkern.TranskernError)
-    wanted = call(function, copy.deepcopy(list(arguments.values())))
-    assert not difference(found, wanted), line
 
 
 def test_outputs_of_operators_in_place() -> None:

@@ -21,6 +21,7 @@ from transkern.frontend.shaping import (
     constant_int,
     dtype_of,
     normal_axis,
+    raveled,
     repeat,
     repeat_counts,
     reshape,
@@ -193,6 +194,8 @@ def _reshape(ctx: Context, x: Array, a: Arguments) -> Value:
     shape = [v for k, v in a.given.items() if k not in ("order", "copy")]
     if isinstance(shape[-1], Static) and isinstance(shape[-1].value, str):  # np.reshape(a, shape, order)
         a.given["order"] = shape.pop()
+    if a.flag("copy"):
+        x = replace(ctx.define(x, "copy") if x.mask is None else ctx.compact(x, "copy"), view=False)
     if not _is_fortran(ctx, a):
         return reshape(ctx, x, shape)
     if len(shape) == 1 and isinstance(shape[0], Seq):
@@ -210,7 +213,7 @@ def _is_fortran(ctx: Context, a: Arguments) -> bool:
 
 @method("ravel", "flatten", parameters="order")
 def _ravel(ctx: Context, x: Array, a: Arguments) -> Value:
-    flat = reshape(ctx, transpose(ctx, x, None) if _is_fortran(ctx, a) else x, [Static(-1)])
+    flat = raveled(ctx, transpose(ctx, x, None) if _is_fortran(ctx, a) else x)
     return flat if a.name == "ravel" or not flat.view else ctx.define(replace(flat, view=False), "copy")
 
 

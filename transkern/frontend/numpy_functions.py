@@ -54,6 +54,7 @@ from transkern.frontend.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
+from transkern.frontend.strides import is_contiguous
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -184,7 +185,7 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if a.get("dtype") is not None:
         array = replace(array, empty_dtype=None)
     copied = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
-    if a.name == "np.ascontiguousarray" and array.view and not shaping.is_contiguous(ctx, array):
+    if a.name == "np.ascontiguousarray" and array.view and not is_contiguous(ctx, array):
         copied = True
     if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
         copied = False  # copy=None: where it must be

@@ -11,7 +11,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.library_calls import matmul, stored
 from transkern.frontend.reductions import reduce
-from transkern.frontend.shaping import constant_int, is_contiguous, normal_axis, reshape, transpose
+from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
+from transkern.frontend.strides import is_contiguous
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex

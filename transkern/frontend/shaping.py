@@ -12,12 +12,12 @@ from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_tex
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, as_array, convert, describe, result_type, scalar_expr
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
+from transkern.frontend.strides import is_contiguous, reshaped_view
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.complexes import has_part
-from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 from transkern.ir.traverse import buffers_read, variables_read
 
 _PYTHON_DTYPES = {
@@ -169,14 +169,16 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         ctx.guard(b.compare("equal", total, known), "ValueError", message, (total, *dims))
     if tuple(dims) == value.dims:
         return replace(value, identity="")
-    if value.ndim and not is_contiguous(ctx, value):
-        value = ctx.define(value, "contiguous")
-        value = replace(value, view=False)
     squeezed = _same_without_ones(value, tuple(dims))
     axes = ctx.axes(dims)
     if squeezed is not None:
         index = tuple(b.ZERO if p is None else axes[p].var for p in squeezed)
         return Array(axes, value.at(index), view=value.view)
+    if value.ndim and not is_contiguous(ctx, value):
+        view = reshaped_view(ctx, value, axes)
+        if view is not None:
+            return view
+        value = replace(ctx.define(value, "contiguous"), view=False)
     linear = ravel_index([a.var for a in axes], dims)
     if (
         isinstance(value.body, Load)
@@ -222,30 +224,12 @@ def _wanted_text(dims: Sequence[Expr], unknown: Sequence[int]) -> str:
     return f"({inner},)" if len(dims) == 1 else f"({inner})"
 
 
-def is_contiguous(ctx: Context, value: Array) -> bool:
-    """Whether the elements of a view stand in C order without gaps (a computed value is as good as that)."""
-    if not value.view:
-        return True
-    assert isinstance(value.body, Load)
-    buffer = ctx.buffers[value.body.buffer]
-    if buffer.layout != "C" or has_part(value.body.index):
-        return False
-    own = [a.var for a in value.axes]
-    index = list(value.body.index)
-    if len(index) == 1 and len(buffer.dims) != 1:
-        return index[0] == ravel_index(own, value.dims)
-    plain = [i for i in index if b.constant(i) is None]
-    if plain != [v for v in own if b.constant(value.dims[own.index(v)]) != 1] and plain != own:
-        return False
-    used = False
-    for position, i in enumerate(index):  # whole axes, but for constants in front
-        if isinstance(i, Var) and i in own:
-            used = True
-            if value.dims[own.index(i)] != buffer.dims[position]:
-                return False
-        elif used:
-            return b.constant(buffer.dims[position]) == 1
-    return True
+def raveled(ctx: Context, value: Array) -> Array:
+    """``np.ravel``: a copy of all that is not contiguous, also where strides could say it."""
+    value = ctx.kept(value)
+    if value.view and value.base not in ctx.memories and not is_contiguous(ctx, value):
+        value = replace(ctx.define(value, "contiguous"), view=False)
+    return reshape(ctx, value, [Static(-1)])
 
 
 def _same_without_ones(value: Array, dims: tuple[Expr, ...]) -> list[int | None] | None:

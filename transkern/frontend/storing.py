@@ -13,7 +13,7 @@ import numpy as np
 from transkern.frontend import outputs
 from transkern.frontend.broadcasting import broadcast_to, may_stretch
 from transkern.frontend.context import Context, Terminated
-from transkern.frontend.elementwise import (  # fmt: skip
+from transkern.frontend.elementwise import (
     as_array,
     check_range,
     convert,

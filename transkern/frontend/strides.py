@@ -1,0 +1,143 @@
+"""Where reshaped views lie in memory: NumPy reshapes without a copy what strides can say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from transkern.frontend.broadcasting import may_stretch
+from transkern.frontend.context import Context
+from transkern.frontend.indexing import ravel_index
+from transkern.frontend.values import Array
+from transkern.ir import build as b
+from transkern.ir.complexes import has_part
+from transkern.ir.expr import Apply, Axis, Expr, Load, Var
+from transkern.ir.traverse import buffers_read, variables_read
+
+Group = tuple[list[int], list[int]]
+
+
+def reshaped_view(ctx: Context, value: Array, axes: tuple[Axis, ...]) -> Array | None:
+    """`value`, a view that is not contiguous, over `axes` in the same memory; None where NumPy makes a copy."""
+    assert isinstance(value.body, Load)
+    dims = tuple(a.extent for a in axes)
+    groups = _groups(value.dims, dims)
+    if groups is None:
+        return None
+    together = [(old, new) for old, new in groups if len(old) > 1]
+    if not together:
+        index: list[Expr] = [b.ZERO] * value.ndim
+        for old, new in groups:
+            for d in old:
+                index[d] = ravel_index([axes[p].var for p in new], [dims[p] for p in new])
+        return Array(axes, value.at(tuple(index)), view=True)
+    strides = _strides(ctx, value)
+    if strides is None or not all(_follow(ctx, strides[0], value.dims, old) for old, _ in together):
+        for old, new in together:
+            _must_be_shortest(ctx, value.dims, dims, old, new)
+        return None
+    along, offset = strides
+    linear = offset
+    for old, new in groups:
+        if old:
+            inside = ravel_index([axes[p].var for p in new], [dims[p] for p in new])
+            linear = b.add(linear, b.mul(along[old[-1]], inside))
+    return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=True)
+
+
+def _groups(old: Sequence[Expr], new: Sequence[Expr]) -> list[Group] | None:
+    """Dimensions that go over into each other: runs of both with one product, as short as can be told."""
+    mine = [d for d, extent in enumerate(old) if b.constant(extent) != 1]
+    theirs = [p for p, extent in enumerate(new) if b.constant(extent) != 1]
+    groups: list[Group] = []
+    while mine or theirs:
+        found = _first_group(old, new, mine, theirs)
+        if found is None:
+            return None
+        groups.append(found)
+        mine, theirs = mine[len(found[0]) :], theirs[len(found[1]) :]
+    return groups
+
+
+def _first_group(old: Sequence[Expr], new: Sequence[Expr], mine: list[int], theirs: list[int]) -> Group | None:
+    sizes: list[Expr] = [b.ONE]
+    for d in mine:
+        sizes.append(b.mul(sizes[-1], old[d]))
+    total: Expr = b.ONE
+    for count, p in enumerate(theirs, 1):
+        total = b.mul(total, new[p])
+        if total in sizes[1:]:
+            return mine[: sizes.index(total, 1)], theirs[:count]
+    return (mine, theirs) if mine and theirs else None
+
+
+def _must_be_shortest(
+    ctx: Context, old: Sequence[Expr], new: Sequence[Expr], mine: Sequence[int], theirs: Sequence[int]
+) -> None:
+    """A call where the sizes of a group fall apart into shorter ones, or are 1, gets code of its own."""
+    for size in (*(old[d] for d in mine), *(new[p] for p in theirs)):
+        may_stretch(ctx, size)
+    first: Expr = b.ONE
+    for d in mine[:-1]:
+        first = b.mul(first, old[d])
+        second: Expr = b.ONE
+        for p in theirs[:-1]:
+            second = b.mul(second, new[p])
+            _equal(ctx, first, second)
+
+
+def is_contiguous(ctx: Context, value: Array) -> bool:
+    """Whether the elements of a view stand in C order without gaps (a computed value is as good as that)."""
+    if not value.view:
+        return True
+    strides = _strides(ctx, value)
+    if strides is None:
+        return False
+    long = [d for d, extent in enumerate(value.dims) if b.constant(extent) != 1]
+    along = strides[0]
+    if not long or (_equal(ctx, along[long[-1]], b.ONE) and _follow(ctx, along, value.dims, long)):
+        return True
+    for d in long:
+        may_stretch(ctx, value.dims[d])  # a size of 1 has no stride: such a call gets code of its own
+    return False
+
+
+def _follow(ctx: Context, along: Sequence[Expr], dims: Sequence[Expr], axes: Sequence[int]) -> bool:
+    """Whether each of some axes steps over just what the next one covers."""
+    return all(_equal(ctx, along[d], b.mul(dims[e], along[e])) for d, e in pairwise(axes))
+
+
+def _strides(ctx: Context, value: Array) -> tuple[list[Expr], Expr] | None:
+    """The steps in memory along each axis of a view, in elements, and where it begins; None where only a call knows."""
+    assert isinstance(value.body, Load)
+    buffer, index = ctx.buffers[value.body.buffer], value.body.index
+    if buffer.layout != "C" or has_part(index):
+        return None
+    steps = [b.ONE] if len(index) == 1 else [b.product(buffer.dims[d + 1 :]) for d in range(len(index))]
+    along: dict[str, Expr] = dict.fromkeys((a.name for a in value.axes), b.ZERO)
+    offset: Expr = b.ZERO
+    for position, step in zip(index, steps, strict=True):
+        terms, total = b.affine(position)
+        offset = b.add(offset, b.mul(b.index(total), step))
+        for term, count in terms.items():
+            factors = term.args if isinstance(term, Apply) and term.op == "multiply" else (term,)
+            mine = [f.name for f in factors if isinstance(f, Var) and f.name in along]
+            others = [f for f in factors if not (isinstance(f, Var) and f.name in along)]
+            if any(variables_read(f) & set(along) for f in others) or len(mine) > 1:
+                return None
+            product = b.product((b.index(count), *others, step))
+            if mine:
+                along[mine[0]] = b.add(along[mine[0]], product)
+            else:
+                offset = b.add(offset, product)
+    return list(along.values()), offset
+
+
+def _equal(ctx: Context, one: Expr, two: Expr) -> bool:
+    """Whether two strides are equal; where sizes decide, a call in which they are gets code of its own."""
+    gap = b.difference(one, two)
+    if gap is not None:
+        return gap == 0
+    if not buffers_read(one) | buffers_read(two) and variables_read(one) | variables_read(two) <= ctx.entry:
+        ctx.assume(b.compare("not_equal", one, two))
+    return False
