@@ -9,6 +9,12 @@ from transkern.ir.expr import NOWHERE, Span
 TOO_LARGE = "Python int too large for compiled code, where it has 64 bits"
 """Python's integers know no limit: what needs more bits must not go on as another number (OverflowError)."""
 
+EMPTY = (
+    "a list is empty here: NumPy takes it for float64, compiled code for what its elements would be; say which with "
+    "dtype=, or test its length first"
+)
+"""What NumPy would make of it cannot go on as another type (RuntimeError)."""
+
 
 class TranskernError(Exception):
     """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""

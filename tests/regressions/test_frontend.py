@@ -837,19 +837,3 @@ def test_an_object_is_equal_to_itself() -> None:
     """Containers take a NaN for equal to itself, where `==` does not (`iterating.contains`, comparisons of tuples)."""
     for s in (np.nan, 2.0, 1.5, np.float32("nan")):
         alike(nan_among_names, s, np.array([8, 3], "uint64"))
-
-
-def totals_of_lists(x: Any, t: int) -> Any:
-    counts, parts = [], []
-    for k in range(len(x)):
-        if x[k] > t:
-            counts.append(k)
-            parts.append(x)
-    total = np.sum(parts)
-    return np.sum(counts), np.prod(counts), np.array(counts).sum(), total, total + 1, float(np.sum(counts)), total > 0
-
-
-def test_totals_of_empty_lists() -> None:
-    """NumPy's sum of an empty list is a float64, whatever the list would hold (`reductions.reduce`)."""
-    for t in (0, 9):
-        alike(totals_of_lists, np.array([1, 2, 3], np.float32), t)

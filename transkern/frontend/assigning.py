@@ -14,6 +14,7 @@ from transkern.frontend import (
     attributes,
     characters,
     doubts,
+    empties,
     growing,
     hashed,
     iterating,
@@ -493,7 +494,7 @@ class Assignments(Results):
         if isinstance(left, OrNone) or isinstance(right, OrNone):
             left, right = self.operands(op, left, right)
         if op == "matmul":
-            return library_calls.matmul(ctx, left, right)
+            return empties.operation(ctx, op, [left, right], lambda given: library_calls.matmul(ctx, *given))
         sets = hashed.combined(ctx, op, left, right)
         if sets is not None:
             return sets
@@ -518,7 +519,7 @@ class Assignments(Results):
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
                 return Static(PYTHON_OPERATORS[op](left.value, right.value))
-        return apply(ctx, op, [left, right], operator_call=True)
+        return empties.operation(ctx, op, [left, right], lambda given: apply(ctx, op, given, operator_call=True))
 
     def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:
         """Operands of which one may be None: Python's error where it is."""

@@ -236,19 +236,20 @@ class Branches(Assignments):
         lists = [ctx.deref(v) for v in (one, two)]
         if any(isinstance(v, GrowingList) for v in lists) and all(isinstance(v, (GrowingList, Seq)) for v in lists):
             return self.join_lists(name, lists[0], lists[1], out1, out2)
-        kind = scalar_kind(one, two)
+        x, y = self.number_in(one, out1), self.number_in(two, out2)
+        kind = scalar_kind(x, y)
         if kind is not None:
             variable = ctx.variable(name, kind[0])
-            for value, out in ((one, out1), (two, out2)):
+            for joining, out in ((x, out1), (y, out2)):
                 place = ctx.places.get(name, ctx.span)
-                out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, value), kind[0]), span=place))
+                out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, joining), kind[0]), span=place))
             tag = None
-            if any(isinstance(v, Scalar) and v.tag is not None for v in (one, two)):
+            if any(isinstance(v, Scalar) and v.tag is not None for v in (x, y)):
                 tag = ctx.variable(f"{name} type", "uint8")
-                for value, out in ((one, out1), (two, out2)):
-                    out.append(n.Assign(tag.name, growing.tag_of(value), span=ctx.span))
-            split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (one, two), (out1, out2))
-            return Scalar(variable, kind[1], tag, doubts.of_both(one, two, self.decides, split))
+                for joining, out in ((x, out1), (y, out2)):
+                    out.append(n.Assign(tag.name, growing.tag_of(joining), span=ctx.span))
+            split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (x, y), (out1, out2))
+            return Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split))
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
             return self.join_arrays(name, one, two, out1, out2)
         return differ

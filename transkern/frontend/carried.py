@@ -176,6 +176,7 @@ class LoopState:
         ctx = owner.ctx
         match kind:
             case ("scalar", dtype, python, low_high, types):
+                initial = None if initial is None else doubts.settled(ctx, initial)
                 variable = ctx.variable(name, dtype)
                 if low_high is not None:
                     ctx.ranges[variable.name] = low_high
@@ -352,6 +353,7 @@ class LoopState:
                 flags.append(n.Assign(self.flags[name].name, bound))
             elif name not in self.flags and bound != b.TRUE:
                 self._needs_flag(name)
+            value = doubts.settled(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
@@ -684,7 +686,7 @@ def kind_of(ctx: Context, value: Value) -> Any:
             expr = static_expr(value.value)
             return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr), doubts.kinds_of(value))
         case Scalar(expr, python):
-            return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(value))
+            return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(doubts.carried(value)))
         case Array(axes=()) if value.mask is None:
             return ("scalar", value.dtype, False, None, doubts.kinds_of(value))
         case Array():

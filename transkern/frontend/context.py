@@ -200,6 +200,7 @@ class Context:
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
+        self.apart = 0  # operations that are being written out: what empty lists are in NumPy is told around them
         self.optional: set[Site] = set()  # lists that have None among their elements
         self.pooled: dict[PoolKey, tuple[str, ...]] = {}  # classes whose objects stand in lists, and their attributes
         self.pools: dict[PoolKey, Pool] = {}  # these lists
@@ -495,7 +496,7 @@ class Context:
             facts = {**facts, "low": low_high[0], "high": low_high[1]}
         buffer = self.buffer(base, value.dtype, value.dims, **facts)
         self.emit(n.Define(buffer.name, value.axes, value.body))
-        return replace(self.whole(buffer), empty_dtype=value.empty_dtype)
+        return replace(self.whole(buffer), empty=value.empty)
 
     def compact(self, value: Array, base: str) -> Array:
         """A filter put into a buffer: the elements kept, in order, and their count."""
@@ -508,7 +509,7 @@ class Context:
         count = self.count(buffer.name, value.axes[0].extent)
         self.emit(n.Alloc(buffer.name))
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
-        return replace(self.whole(buffer, (count, *value.dims[1:])), empty_dtype=value.empty_dtype)
+        return replace(self.whole(buffer, (count, *value.dims[1:])), empty=value.empty)
 
     def kept(self, value: Array) -> Array:
         """`value`, out of a filter's elements an array of its own."""

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
+from transkern.errors import EMPTY
 from transkern.frontend.context import Context, Site, Terminated
 from transkern.frontend.values import Array, Doubt, Kind, Scalar, Split, Static, Value
 from transkern.ir import build as b
@@ -142,9 +143,30 @@ def certain(ctx: Context, values: Sequence[Value], of: Callable[[Sequence[Value]
     """What `of` answers for `values`, of whichever types they are; an error where that depends on them."""
     held = of(values)
     if doubts_of(values) and outcomes(values, of) != [held]:
+        if any(_is_of_empty(v) for v in values):
+            return certain(ctx, [settled(ctx, v) for v in values], of, what)
         if not assume_runs(ctx, values) or outcomes(values, of, sure=True) != [held]:
             depends(ctx, values, what)
     return held
+
+
+def _is_of_empty(value: Value) -> bool:
+    split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
+    return split is not None and split.of_empty
+
+
+def settled(ctx: Context, value: Value) -> Value:
+    """A number on its way to where it cannot be told whether it is made of a list that is empty: which must not be."""
+    if not _is_of_empty(value):
+        return value
+    assert isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None
+    ctx.guard(value.doubt.split.tag, "RuntimeError", EMPTY)
+    return value.doubt.split.one
+
+
+def carried(value: Value) -> Value:
+    """A number as loops and branches hand it on (`settled`)."""
+    return value.doubt.split.one if _is_of_empty(value) else value  # type: ignore[union-attr]
 
 
 def _runs(values: Sequence[Value]) -> Expr | None:
@@ -216,12 +238,17 @@ def computed(
         return replace(made, doubt=doubted) if isinstance(made, Scalar) and len(types) > 1 else made
 
     every = kinds(False)
+    mixed = any(map(_is_of_empty, args)) and not all(_is_of_empty(a) for a in args if doubts_of([a]))
+    if mixed and (every is None or len(every) > 1):
+        return computed(ctx, [settled(ctx, a) for a in args], types, join, python, compute, what)
     sure = kinds(True) if every is None or len(every) > 1 else None
     decides = doubts_of(args)[0].decides
     if every is None and sure is not None and assume_runs(ctx, args):
         return result(sure, doubt(sure, _python_of(args, python), decides))
     split = _split(ctx, args, compute, every is None) if single else None
     if every is None:
+        if split is None and any(map(_is_of_empty, args)):
+            return compute([settled(ctx, a) for a in args])
         if split is None:
             depends(ctx, args, what)
         return together(ctx, split, args, what)
@@ -270,6 +297,7 @@ def _split(
     joined = Split(tags[0], made[0][1], made[1][1], exact) if len(tags) == 1 else _grouped(ctx, made, exact)
     if joined is None:
         return None
+    joined = replace(joined, of_empty=any(s.of_empty for s in splits if s is not None))
     if any(out for _, out in blocks):
         if not checked:
             return None
@@ -315,6 +343,8 @@ def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Va
     parts = scalar_expr(ctx, split.one), scalar_expr(ctx, split.two)
     if one == two:
         return Scalar(b.where(split.tag, *parts), one[1])
+    if split.of_empty and isinstance(split.one, Scalar):
+        return replace(split.one, doubt=Doubt(tuple(sorted((one, two))), (), split=split))
     if one[1] or two[1]:
         depends(ctx, args, what)
     wide = np.promote_types(one[0], two[0])
@@ -447,7 +477,7 @@ def named(ctx: Context, doubted: Doubt | None, name: str) -> Doubt | None:
         replace(v, expr=ctx.let_tentative(v.expr, name)) if isinstance(v, Scalar) else v for v in (split.one, split.two)
     ]
     tag = ctx.let_tentative(split.tag, f"{name} is")
-    return replace(doubted, split=Split(tag, sides[0], sides[1], split.exact))
+    return replace(doubted, split=replace(split, tag=tag, one=sides[0], two=sides[1]))
 
 
 def _python_of(args: Sequence[Value], python: Callable[..., Any] | None) -> tuple[Any, ...] | None:

@@ -219,7 +219,7 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
     body: Expr = ctx.load(owner.buffer, (*owner.index(axes[0].var), *(a.var for a in axes[1:])))
     if owner.dtype == "index":
         body = b.cast(body, "int64")
-    return Array(axes, body, empty_dtype=None if body.dtype == "float64" else "float64")
+    return Array(axes, body)
 
 
 def _even_rows(ctx: Context, owner: GrowingList, rows: Rows) -> Array:
@@ -286,6 +286,8 @@ def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
         return captured_array(ctx, constant)
     if constant.ndim == 0:
         return Array((), static_expr(constant[()]))
+    if constant.size == 0:
+        return Array(ctx.axes(tuple(map(b.index, constant.shape))), b.cast(Const(0, "int64"), constant.dtype.name))
     return _sequence_array(ctx, tuple(Static(v) for v in constant))
 
 

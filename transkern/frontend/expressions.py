@@ -23,6 +23,7 @@ from transkern.frontend import (
     attributes,
     characters,
     doubts,
+    empties,
     functions,
     generators,
     grids,
@@ -208,7 +209,8 @@ class Expressions:
                         return made
                     sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
                     inner = present(ctx, inner, "TypeError", f"bad operand type for unary {sign}: 'NoneType'")
-                    return apply(ctx, _UNARY[type(op)], [inner], operator_call=True)
+                    sign = _UNARY[type(op)]
+                    return empties.operation(ctx, sign, [inner], lambda of: apply(ctx, sign, of, operator_call=True))
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self.comparison(node, left, ops, comparators)
             case ast.BoolOp(op=op, values=values):
@@ -466,7 +468,7 @@ class Expressions:
             if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
                 return Static(name == "not_equal")
             del two
-        return apply(ctx, name, [x, y], operator_call=True)
+        return empties.operation(ctx, name, [x, y], lambda given: apply(ctx, name, given, operator_call=True))
 
     def _compare_lists(self, name: str, x: Value, y: Value) -> Value | None:
         """A comparison of lists one of which has a run-time length, or of a list or tuple with something else of
@@ -757,6 +759,7 @@ class Expressions:
         ctx = self.ctx
         if one == two and not out1 and not out2:
             return one
+        one, two = self.number_in(one, out1), self.number_in(two, out2)
         kind = scalar_kind(one, two)
         if kind is not None and not out1 and not out2:
             return Scalar(b.where(
@@ -780,6 +783,13 @@ class Expressions:
             return value
         with self.ctx.block() as more:
             made = self.settle(value, "chosen")
+        out.extend(more)
+        return made
+
+    def number_in(self, value: Value, out: list[n.Stmt]) -> Value:
+        """A number, at the end of `out`, that joins another."""
+        with self.ctx.block() as more:
+            made = doubts.settled(self.ctx, value)
         out.extend(more)
         return made
 

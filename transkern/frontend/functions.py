@@ -12,6 +12,7 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     choosing,
     complex_module,
     dtypes,
+    empties,
     grids,
     growing,
     hashed,
@@ -118,6 +119,13 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
         args = [hashed.keys(ctx, a) if isinstance(a, Hashed) else a for a in args]
     if path in ("builtins.list", "builtins.sorted", "builtins.max", "builtins.min"):
         args = [listed(ctx, a) for a in args]
+    if path == "builtins.range" or not all(isinstance(a, (Scalar, Static)) for a in args) or path in TABLE:
+        return empties.known(ctx, path, args, keywords, lambda given, named: _known(ctx, path, given, named))
+    return _known(ctx, path, args, keywords)
+
+
+def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """A call of a function that the compiler knows."""
     handler = TABLE.get(path)
     if handler is not None:
         return handler(ctx, args, keywords)
@@ -167,11 +175,17 @@ def call_method(
             if name == "conjugate" and is_python_number(receiver) and isinstance(receiver, Static):
                 return Static(receiver.value.conjugate())
             if name not in METHODS and f"numpy.{name}" in TABLE and hasattr(np.ndarray, name):
-                return TABLE[f"numpy.{name}"](ctx, [as_array(ctx, receiver), *args], keywords)
+                return empties.told(
+                    ctx, lambda of, *given, **named: getattr(of, name)(*given, **named), [receiver, *args], keywords,
+                    lambda given, named: TABLE[f"numpy.{name}"](ctx, [as_array(ctx, given[0]), *given[1:]], named),
+                )  # fmt: skip
             if name in METHODS or name == "item":
                 if name == "item" and isinstance(receiver, (Scalar, Static)):
                     return python_number(ctx, receiver)
-                return call_array_method(ctx, as_array(ctx, receiver), name, args, keywords)
+                return empties.told(
+                    ctx, lambda of, *given, **named: getattr(of, name)(*given, **named), [receiver, *args], keywords,
+                    lambda given, named: call_array_method(ctx, as_array(ctx, given[0]), name, given[1:], named),
+                )  # fmt: skip
         case _:
             pass
     ctx.fail(f"`.{name}` of {describe(receiver)}", "see docs/language.md for what is supported")

@@ -186,7 +186,12 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
         case Scalar(python=False) if not items:
             return base
         case Static(np.ndarray()) | Array() | Concatenation():
-            return array_item(ctx, as_array(ctx, base), items)
+            from transkern.frontend import empties
+
+            return empties.told(
+                ctx, lambda of, *at: of[at], [base, *items], {},
+                lambda given, _: array_item(ctx, as_array(ctx, given[0]), given[1:]),
+            )  # fmt: skip
         case _:
             ctx.fail(f"a subscript of {describe(base)}")
 
@@ -426,7 +431,7 @@ def as_item(ctx: Context, item: Item) -> Item:
             return (
                 Array(array.axes, b.cast(array.body, "int64"))
                 if array.dtype == "float64" and not item.dtype
-                else replace(array, empty_dtype=None)
+                else array
             )
         case Seq(elements, "list"):
             return as_array(ctx, item) if elements else Array((ctx.axis("i", b.ZERO),), Const(0, "int64"))
@@ -652,7 +657,7 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
     """Index arrays over common axes: (elements, mask, axes)."""
     for a in arrays:
         if not (a.dtype == "index" or a.dtype.startswith(("int", "uint"))):
-            if a.empty_dtype is not None or b.constant(a.dims[0] if a.dims else b.ONE) == 0:
+            if b.constant(a.dims[0] if a.dims else b.ONE) == 0:
                 continue
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
     elements, axes, mask, _ = align(ctx, list(arrays), "indices")

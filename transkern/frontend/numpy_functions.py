@@ -181,9 +181,7 @@ def _array(ctx: Context, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.get("dtype"), array.dtype)
     if dtype != array.dtype:
         check_numbers(ctx, value, dtype)
-        return replace(convert(array, dtype), empty_dtype=None)
-    if a.get("dtype") is not None:
-        array = replace(array, empty_dtype=None)
+        return convert(array, dtype)
     copied = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
     if a.name == "np.ascontiguousarray" and array.view and not is_contiguous(ctx, array):
         copied = True

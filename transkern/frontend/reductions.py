@@ -10,7 +10,7 @@ import numpy as np
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, as_array, convert, nonzero, part, scalar_expr
 from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
-from transkern.frontend.values import Array, Doubt, Scalar, Seq, Split, Static, Value
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
@@ -56,7 +56,6 @@ def reduce(
             )  # fmt: skip
         value = chosen(ctx, op, value, where)
     axes = axes_of(ctx, axis, value.ndim)
-    other = value.empty_dtype if dtype is None and op in ("sum", "prod") and value.mask is None else None
     if value.mask is not None and axes != tuple(range(value.ndim)) and 0 not in axes:
         value = ctx.compact(value, "kept")
     if op in ("sum", "prod"):
@@ -109,8 +108,7 @@ def reduce(
         combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
         total = Apply(combine, (start, total), total.dtype)
     if not outer and not keepdims:
-        made = Scalar(ctx.let(total, name or op))
-        return made if other is None or initial is not None else _or_of_none(ctx, made, value.dims[0], op, other)
+        return Scalar(ctx.let(total, name or op))
     facts = {}
     if op in ("argmax", "argmin"):
         facts = {"low": b.ZERO, "high": inner[0].extent if inner else b.ONE}
@@ -119,16 +117,6 @@ def reduce(
         full = tuple(ctx.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
         return ctx.define(Array(full, total), name or op, **facts)
     return ctx.define(Array(outer, total), name or op, **facts)
-
-
-def _or_of_none(ctx: Context, total: Scalar, length: Expr, op: str, dtype: str) -> Scalar:
-    """The total of an array that is of another type where it has no elements, as that of an empty list is."""
-    if dtype == total.dtype or not ctx.reserves:  # devices hand back numbers of one type
-        return total
-    nothing = Static(np.dtype(dtype).type(op == "prod"))
-    kinds = tuple(sorted(((total.dtype, False), (dtype, False))))
-    some = ctx.let_tentative(b.compare("greater", length, b.ZERO), f"{op} of some")
-    return replace(total, doubt=Doubt(kinds, (), split=Split(some, total, nothing, exact=True)))
 
 
 def _in_order(

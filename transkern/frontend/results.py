@@ -17,6 +17,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     Doubt,
+    Empty,
     GrowingList,
     Hashed,
     Instance,
@@ -177,6 +178,9 @@ class Results(Expressions):
                 return n.ArgumentResult(identity)
             case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
                 return self._view_result(value)
+            case Array(empty=Empty(some, of_empty)) if not _is_all_of_a_list(value):
+                full, none = self.result(replace(value, empty=None)), self.result(Static(of_empty))
+                return n.TupleResult((n.ScalarResult(some, True), full, none), "either")
             case Array() | Concatenation() | Static(np.ndarray()):
                 return self._array_result(as_array(self.ctx, value))
             case OrNone(inner, none) if _is_number(self.ctx, inner):
@@ -259,7 +263,8 @@ class Results(Expressions):
         self.handed_out.add(buffer.name)
         if buffer.role == "temporary" and dims == buffer.dims:
             ctx.buffers[buffer.name] = replace(buffer, role="result")
-        return n.ArrayResult(buffer.name, dims, value.dtype, value.empty_dtype)
+        of_empty = None if value.empty is None else value.empty.value.dtype.name
+        return n.ArrayResult(buffer.name, dims, value.dtype, of_empty)
 
     def _unshared(self, buffer: str) -> bool:
         """Whether a copy of a temporary that is handed out may be the temporary itself: nobody else will see it."""
@@ -272,6 +277,14 @@ class Results(Expressions):
         """Whether only the first axis is shorter than the buffer: the data stand together."""
         dims = self.ctx.buffers[value.base].dims
         return value.dims[1:] == dims[1:]
+
+
+def _is_all_of_a_list(value: Array) -> bool:
+    """Whether an array is empty just where the list is that NumPy would make another array of, also an empty one."""
+    return (
+        value.empty is not None and value.mask is None and value.ndim == value.empty.value.ndim == 1
+        and value.empty.value.size == 0 and value.empty.known == b.compare("greater", value.dims[0], b.ZERO)
+    )  # fmt: skip
 
 
 def _changes(path: str, given: Value, now: Value) -> list[Change]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import outputs
+from transkern.frontend import empties, outputs
 from transkern.frontend.broadcasting import broadcast_to, may_stretch
 from transkern.frontend.context import Context, Terminated
 from transkern.frontend.elementwise import (
@@ -54,6 +54,7 @@ def _is_repeated(base: Array) -> bool:
 
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
+    empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
     value = ctx.deref(value)
     if _is_repeated(base):
         if casting is not None:

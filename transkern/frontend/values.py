@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr, Load, Var
 
@@ -24,12 +26,14 @@ Kind: TypeAlias = tuple[str, bool]  # the type of a number: a dtype, and whether
 @dataclass(frozen=True, slots=True)
 class Split:
     """The two numbers, each of a certain type, that a number of a doubtful type may be: `one` where `tag` holds. With
-    `exact` the caller is to see which of them it is, also where one is Python's."""
+    `exact` the caller is to see which of them it is, also where one is Python's. With `of_empty`, `two` is made of a
+    list that is empty, which the number is not held for (`frontend/empties.py`)."""
 
     tag: Expr
     one: Static | Scalar
     two: Static | Scalar
     exact: bool = False
+    of_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +71,23 @@ class Scalar:
         return self.expr.dtype
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Empty:
+    """The array (or number) that NumPy makes of an empty list: where `some`, evaluated as the list was read, is false.
+    `known` is the same condition as it was written."""
+
+    some: Expr
+    value: np.ndarray[Any, Any] | np.generic
+    known: Expr
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
     """An array in index notation: its element at `axes` is `body`.
 
     With `mask` (over the first axis) it is a filter not yet compacted: its elements are those where the mask holds, and
     its first dim is their count. `view`: it shares memory with `body`'s buffer, as NumPy's basic slices do.
-    `identity`: the name of the argument that this is, unsliced. `empty_dtype`: what NumPy makes of it without elements.
+    `identity`: the name of the argument that this is, unsliced. `empty`: what NumPy makes of an empty list.
     """
 
     axes: tuple[Axis, ...]
@@ -81,7 +95,7 @@ class Array:
     mask: Expr | None = None
     view: bool = False
     identity: str = ""
-    empty_dtype: str | None = None
+    empty: Empty | None = field(default=None, compare=False)
 
     @property
     def dtype(self) -> str:

@@ -343,6 +343,8 @@ class _Taking:
                 made = [self.value(i) for i in items]
                 if kind in ("record", "raise"):
                     return call(ast.parse(container_text(result), mode="eval").body, made)
+                if kind == "either":
+                    return call(host.module.helper("_either"), made)
                 if kind == "dict":
                     return ast.Dict([ast.parse(repr(k), mode="eval").body for k in result.keys], made)
                 return ast.List(made, ast.Load()) if kind == "list" else sequence(made)

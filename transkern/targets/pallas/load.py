@@ -31,8 +31,8 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
     exec(compile(text, f"<pallas {program.name}>", "exec"), space)
     function = space[program.name]
     written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
-    program, returns = _numbered(program)
-    if len(returns) > 1:  # as one of them returns: which, and what
+    given, (program, returns) = program, _numbered(program)
+    if program is not given:  # as one of them returns: which, and what
         exec(compile(emit(program, narrow), f"<pallas {program.name}>", "exec"), space)
     numbered = space[program.name]
 
@@ -57,7 +57,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             made, new = made
             for p, value in zip(written, new, strict=True):
                 bound[p.name][...] = np.asarray(value)
-        number, made = made if len(returns) > 1 else (0, made)
+        number, made = made if program is not given else (0, made)
         return _to_numpy(program, returns[number], made, bound)
 
     run.__name__ = program.name
@@ -74,7 +74,8 @@ def _narrowed(value: Any) -> Any:
 
 
 def _numbered(program: n.Program) -> tuple[n.Program, list[n.Result]]:
-    """The program with each return's number beside its result, where there are several, and the results."""
+    """The program with each return's number beside its result, where there are several or it is one of two, which it
+    hands back both, and the results."""
     returns: list[n.Result] = []
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
@@ -84,13 +85,21 @@ def _numbered(program: n.Program) -> tuple[n.Program, list[n.Result]]:
         if not isinstance(s, n.Return):
             return with_bodies(s, block)
         returns.append(s.result)
-        return replace(s, result=n.TupleResult((n.ConstantResult(len(returns) - 1), s.result), "tuple"))
+        return replace(s, result=n.TupleResult((n.ConstantResult(len(returns) - 1), _both(s.result)), "tuple"))
 
     body = program.body
     if not body or not isinstance(body[-1], n.Return):
         body = (*body, n.Return(n.ConstantResult(None)))
     made = replace(program, body=block(body))
-    return made if len(returns) > 1 else program, returns
+    return made if len(returns) > 1 or any(_both(r) != r for r in returns) else program, returns
+
+
+def _both(result: n.Result) -> n.Result:
+    """A result with both of those of which some of it is one."""
+    if not isinstance(result, n.TupleResult):
+        return result
+    kind = "tuple" if result.kind == "either" else result.kind
+    return replace(result, items=tuple(map(_both, result.items)), kind=kind)
 
 
 def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, Any]) -> Any:
@@ -111,6 +120,9 @@ def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, 
         case n.TupleResult(items, "dict", keys):
             values = [_to_numpy(program, i, m, bound) for i, m in zip(items, made.values(), strict=True)]
             return dict(zip(keys, values, strict=True))
+        case n.TupleResult((tag, one, two), "either"):
+            holds = _to_numpy(program, tag, made[0], bound)
+            return _to_numpy(program, one, made[1], bound) if holds else _to_numpy(program, two, made[2], bound)
         case n.TupleResult(items, kind):
             if kind == "raise":
                 return made

@@ -205,6 +205,11 @@ def _cut(array, count, axis=0):
     """The first `count` elements; while JAX traces, where shapes must be static, the padded array and the count."""
     return (array, count) if isinstance(count, jax.core.Tracer) else array[(slice(None),) * axis + (slice(int(count)),)]
 ''',
+    "_either": '''
+def _either(tag, one, two):
+    """That of two results, which differ in type, that it is; while JAX traces, which needs one type, the first."""
+    return one if isinstance(tag, jax.core.Tracer) or tag else two
+''',
     "_nonempty": '''
 def _nonempty(array, *axes):
     """`array`, with places along `axes`: JAX does not trace a read where there are none, even one that never runs."""

@@ -1,0 +1,124 @@
+"""Lists that are empty at run time, of which NumPy makes float64, whatever they would hold (`frontend/empties.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import on_target, require
+from transkern.errors import EMPTY
+
+require("cc")
+
+X = np.array([1, 2, 3], np.float32)
+
+
+def over(x: Any, t: int) -> Any:
+    hits = []
+    for k in range(len(x)):
+        if x[k] > t:
+            hits.append(k)
+    return hits
+
+
+def numbers(x: Any, t: int) -> Any:
+    hits = over(x, t)
+    total = np.sum(hits)
+    a = np.array(hits)
+    return total, np.prod(hits), a.sum() * 2, float(total), total > 0, a, a * 2, a.mean()
+
+
+def rows(x: Any, t: int) -> Any:
+    parts = []
+    for k in range(len(x)):
+        if x[k] > t:
+            parts.append(x * k)
+    a = np.array(parts)
+    return a, np.sum(np.roll(parts, 1)), a.sum(axis=0), np.sum(parts, keepdims=True), a + np.float32(1)
+
+
+def comprehended(x: Any, t: int) -> Any:
+    a = np.array([v * 2 for v in x[t:]])
+    return a + 1, np.sqrt(np.sum(a)), x[[k // 2 for k in range(len(x) - t)]], np.array([len(x) for _ in x[t:]], np.int8)
+
+
+def in_a_loop(x: Any, t: int) -> Any:
+    best, made = 0, np.zeros(4)
+    for j in range(4 - t):
+        later = np.array([2 * k for k in range(j)])
+        made[j] = (later * 2).sum()
+        if np.sum(later) > best:
+            best = np.sum(later)
+    return best, made
+
+
+def more(x: Any, t: int) -> Any:
+    hits = over(x, t)
+    a = np.array(hits)
+    chosen = np.where(a > 1, a, 0)
+    return np.cumsum(hits), a[a > 1], a[::-1], a @ a, a.reshape(-1, 1), a.clip(0, 1), np.unique(hits), np.diff(hits), chosen, np.zeros_like(hits)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_types_of_what_is_made_of_a_list(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    for function in (numbers, rows, comprehended, in_a_loop):
+        for t in (0, 2, 3):
+            alike(function, X, t, target=target)
+    if target != "pallas":  # which has no arrays of such sizes
+        for t in (0, 3):
+            alike(more, X, t, target=target)
+
+
+def bits(x: Any, t: int) -> Any:
+    return np.array(over(x, t)) & 1
+
+
+def subscript(x: Any, t: int) -> Any:
+    return x[np.array(over(x, t))]
+
+
+def stored_at(x: Any, t: int) -> Any:
+    x[np.array(over(x, t))] = 0
+
+
+def zeros(x: Any, t: int) -> Any:
+    return np.zeros(np.sum(over(x, t)))
+
+
+def trips(x: Any, t: int) -> Any:
+    return list(range(np.sum(over(x, t))))
+
+
+def along(x: Any, t: int) -> Any:
+    return np.array([x * k for k in over(x, t)]).sum(axis=1)
+
+
+def begun_anew(x: Any, t: int) -> Any:
+    total = 0
+    for k in range(3):
+        total += np.sum(over(x, t)) + k
+    return total
+
+
+def beside_others(x: Any, t: int) -> Any:
+    return np.append(np.arange(2), over(x, t))
+
+
+@pytest.mark.parametrize("function", [bits, subscript, stored_at, zeros, trips, along])
+def test_errors_of_the_type(function: Callable[..., Any]) -> None:
+    for t in (0, 3):
+        alike(function, X, t)
+
+
+@pytest.mark.parametrize("function", [begun_anew, beside_others])
+def test_what_has_one_type_is_no_other(function: Callable[..., Any]) -> None:
+    """A loop hands on one type, and an array has one: no list must be empty then."""
+    alike(function, X, 0)
+    with pytest.raises(RuntimeError, match=EMPTY[:20]):
+        transkern.compile(function, target="cpu")(X, 9)

@@ -1,0 +1,306 @@
+"""What NumPy makes of a list that is empty at run time: an array of float64, whatever the list would have held.
+
+Compiled code has one type for a list, that of its elements. So NumPy itself is asked, while a function is translated,
+what an operation makes of the empty list. Where that is of another type, an array remembers it (`Array.empty`), and a
+number is one of two (`Split.of_empty`); both are told apart where they are handed to the caller. Where they cannot be
+(the result has elements of other arrays in it, or a loop hands a number on), it is an error at run time that the list
+is empty.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator as operators
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from transkern.errors import EMPTY
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import PYTHON_OPERATORS, as_array
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    Doubt,
+    Empty,
+    GrowingList,
+    Known,
+    Scalar,
+    Seq,
+    Slice,
+    Split,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+from transkern.ir.facts import implied
+
+Compute: TypeAlias = Callable[[Sequence[Value], Mapping[str, Value]], Value]
+_LISTS = 2  # of which an operation is given any that may be empty
+_BUILTINS = {"abs": abs, "divmod": divmod, "pow": pow, "round": round, "range": range}
+_MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
+_BY_TYPES = ("only integers", "arrays used as indices")  # IndexErrors that types decide, not numbers
+
+
+class _Unknown(Exception):
+    """NumPy cannot be asked about this value."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What NumPy makes of the empty list with others of its arguments standing for all that they may be: `values`, one
+    for each of two sizes of arrays, or an error. `exact`: nothing stood for something else."""
+
+    values: tuple[Any, ...]
+    error: Exception | None = None
+    exact: bool = False
+    sure: bool = False  # no number stood for another, and only arrays of no elements did for others
+
+    def item(self, k: int) -> _Answers:
+        return replace(self, values=tuple(v[k] for v in self.values))
+
+    @property
+    def whole(self) -> Any:
+        """The value, where it is that whatever the other arguments hold."""
+        first = self.values[0]
+        none = all(isinstance(v, np.ndarray) and v.size == 0 and v.shape == first.shape for v in self.values)
+        return first if self.exact or none or (self.sure and len(self.values) == 1) else None
+
+
+def known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value], compute: Compute) -> Value:
+    """A call of a known function, which `compute` translates."""
+    module, _, name = path.rpartition(".")
+    function: Any
+    if module == "builtins":
+        function = _BUILTINS.get(name)
+    elif module.startswith("numpy.") and isinstance(of := getattr(np, module.removeprefix("numpy."), None), np.ufunc):
+        function = getattr(of, name, None)
+    else:
+        function = getattr(_MODULES.get(module), name, None)
+    return compute(args, keywords) if function is None else told(ctx, function, args, keywords, compute)
+
+
+def told(
+    ctx: Context, asked: Callable[..., Any], args: Sequence[Value], keywords: Mapping[str, Value], compute: Compute
+) -> Value:
+    """What `compute` makes of the arguments, with what `asked`, of NumPy, makes of lists in them that are empty."""
+    given = [*args, *keywords.values()]
+    lists = {} if ctx.apart else _lists(ctx, given)
+    if not lists:
+        return compute(args, keywords)
+    plain, plain_keywords = [_plain(a) for a in args], {k: _plain(v) for k, v in keywords.items()}
+    if len(lists) > _LISTS:
+        return compute(plain, plain_keywords)
+    some = {key: ctx.let_tentative(key, "some") for key in lists}
+    left = []
+    for chosen in itertools.product((True, False), repeat=len(lists)):
+        empty = {key for key, is_empty in zip(lists, chosen, strict=True) if is_empty}
+        answers = _ask(asked, args, keywords, empty) if empty else None
+        if answers is None:
+            continue
+        holds: Expr = b.FALSE  # unless just these lists are empty
+        for key in lists:
+            holds = b.either(holds, some[key] if key in empty else b.logical_not(some[key]))
+        if answers.error is None:
+            left.append((answers, holds))
+        elif _by_types(answers, given):
+            ctx.guard(holds, *_told(answers.error))
+    ctx.apart += 1
+    try:
+        made = compute(plain, plain_keywords)
+    finally:
+        ctx.apart -= 1
+    for answers, holds in left:
+        made = _or_empty(ctx, made, answers, holds, next(iter(lists.values())) if len(lists) == 1 else holds)
+    return made
+
+
+def operation(ctx: Context, op: str, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value]) -> Value:
+    """A Python operator, by the name of its ufunc; numbers alone are told apart in `doubts`."""
+    if all(isinstance(a, (Scalar, Static)) for a in args):
+        return compute(args)
+    asked = operators.matmul if op == "matmul" else PYTHON_OPERATORS[op]
+    return told(ctx, asked, args, {}, lambda given, _: compute(given))
+
+
+def _lists(ctx: Context, values: Sequence[Value]) -> dict[Expr, Expr]:
+    """The conditions that lists among some values, or behind them, are not empty: as evaluated, and as written."""
+    found: dict[Expr, Expr] = {}
+    for v in values:
+        match v:
+            case GrowingList() if (v.dtype or v.columns or v.rows is not None) and v.objects is None:
+                if b.constant(v.length) is None and not implied(has_some(v), ctx.facts):
+                    found[has_some(v)] = has_some(v)
+            case Array(empty=Empty(some, _, known)):
+                found[some] = known
+            case Scalar(doubt=Doubt(split=Split(tag=some, of_empty=True))):
+                found[some] = some
+            case Seq(items):
+                found |= _lists(ctx, items)
+            case Slice(start, stop, step):
+                found |= _lists(ctx, [p for p in (start, stop, step) if p is not None])
+    return found
+
+
+def _plain(value: Value) -> Value:
+    """A value as it is where no list is empty."""
+    match value:
+        case Array():
+            return replace(value, empty=None)
+        case Scalar(doubt=Doubt(split=Split(one=one, of_empty=True))):
+            return one
+        case Seq(items):
+            return replace(value, items=tuple(map(_plain, items)))
+        case Slice(start, stop, step):
+            return Slice(*(None if p is None else _plain(p) for p in (start, stop, step)))
+        case _:
+            return value
+
+
+def has_some(owner: GrowingList) -> Expr:
+    """The condition that a list is not empty."""
+    return b.compare("greater", owner.length, b.ZERO)
+
+
+def _ask(
+    asked: Callable[..., Any], args: Sequence[Value], keywords: Mapping[str, Value], empty: Collection[Expr]
+) -> _Answers | None:
+    """What NumPy makes of the arguments where just the lists `empty` are: nothing, where it cannot be asked."""
+    values: list[Any] = []
+    errors: list[Exception] = []
+    for size in (0, 1):
+        standing = _Standing(empty, size)
+        try:
+            given = [standing.value(a) for a in args]
+            named = {k: standing.value(v) for k, v in keywords.items()}
+        except _Unknown:
+            return None
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                values.append(asked(*given, **named))
+            except Exception as error:  # whatever NumPy raises
+                errors.append(error)
+        if not standing.arrays:
+            break
+    exact = not standing.arrays and not standing.numbers
+    if values:
+        return _Answers(tuple(values), None, exact, not standing.numbers and not (size and not errors))
+    if len({(type(e), str(e)) for e in errors}) > 1:
+        return None
+    return _Answers((), errors[0], exact)
+
+
+@dataclass(slots=True)
+class _Standing:
+    """NumPy's values in the place of those that only a call knows: of their types, arrays of `size` elements an axis.
+
+    It notes whether `arrays` or `numbers` stood for others.
+    """
+
+    empty: Collection[Expr]
+    size: int
+    arrays: bool = False
+    numbers: bool = False
+
+    def value(self, value: Value) -> Any:
+        match value:
+            case Static(held):
+                return held
+            case GrowingList():
+                return self.list_of(value)
+            case Array(empty=Empty(some, of_empty)) if some in self.empty:
+                return of_empty
+            case Array():
+                constants = [b.constant(d) for d in value.dims] if value.mask is None else [None] * value.ndim
+                self.arrays = True
+                return np.ones([self.size if c is None else c for c in constants], _dtype(value.dtype))
+            case Scalar(doubt=Doubt(split=Split(tag, one, two, of_empty=True))):
+                return self.value(two if tag in self.empty else one)
+            case Scalar(doubt=None):
+                self.numbers = True
+                number = _dtype(value.dtype).type(1)
+                return number.item() if value.python else number
+            case Seq(items, "tuple"):
+                return tuple(map(self.value, items))
+            case Seq(items, "list"):
+                return [*map(self.value, items)]
+            case Slice(start, stop, step):
+                return slice(*(None if p is None else self.value(p) for p in (start, stop, step)))
+            case Known(path) if path.startswith("numpy.") and hasattr(np, path.removeprefix("numpy.")):
+                return getattr(np, path.removeprefix("numpy."))
+            case _:
+                raise _Unknown
+
+    def list_of(self, owner: GrowingList) -> list[Any]:
+        if has_some(owner) in self.empty:
+            return []
+        if not owner.dtype or owner.options or owner.rows is not None:
+            raise _Unknown
+        self.numbers = True
+        made = np.ones([1, *(b.constant(d) or 1 for d in owner.dims)], _dtype(owner.dtype))
+        return made.tolist() if owner.python else [*made]
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    return np.dtype("int64" if name == "index" else name)
+
+
+def _by_types(answers: _Answers, given: Sequence[Value]) -> bool:
+    """Whether types alone decide about NumPy's error, so that compiled code would not raise it by itself."""
+    error = answers.error
+    if isinstance(error, TypeError):
+        return True
+    if isinstance(error, IndexError) and str(error).startswith(_BY_TYPES):
+        return True
+    return isinstance(error, ValueError) and answers.exact and any(map(_is_flat, given))
+
+
+def _is_flat(value: Value) -> bool:
+    """Whether something has fewer axes where a list of arrays is empty."""
+    match value:
+        case GrowingList():
+            return bool(value.dims or value.columns or value.rows is not None)
+        case Array(empty=Empty(value=held)):
+            return held.ndim != value.ndim
+        case Seq(items):
+            return any(map(_is_flat, items))
+        case _:
+            return False
+
+
+def _told(error: Exception) -> tuple[str, str]:
+    """The public class of NumPy's error, and its text as a guard's."""
+    kind = next(c for c in type(error).__mro__ if not c.__module__.startswith("numpy._"))
+    name = kind.__name__ if kind.__module__ == "builtins" else f"np.exceptions.{kind.__name__}"
+    return name, str(error).replace("{", "{{").replace("}", "}}")
+
+
+def _or_empty(ctx: Context, made: Value, answers: _Answers, some: Expr, known: Expr) -> Value:
+    """What has been made, or what NumPy makes of the empty list unless `some`."""
+    match made:
+        case Seq(items) if all(isinstance(v, (tuple, list)) and len(v) == len(items) for v in answers.values):
+            parts = (_or_empty(ctx, i, answers.item(k), some, known) for k, i in enumerate(items))
+            return replace(made, items=tuple(parts))
+        case Array() | Concatenation():
+            ndim = made.ndim if isinstance(made, Array) else made.pieces[0].ndim
+            if all(np.ndim(v) == ndim and np.asarray(v).dtype == _dtype(made.dtype) for v in answers.values):
+                return made
+            whole = answers.whole
+            if isinstance(whole, (np.ndarray, np.generic)) and (isinstance(made, Concatenation) or made.empty is None):
+                return replace(as_array(ctx, made), empty=Empty(some, whole, known))
+        case Scalar(python=False, doubt=None):
+            if all(np.ndim(v) == 0 and np.asarray(v).dtype == made.expr.dtype for v in answers.values):
+                return made
+            whole = answers.whole
+            if isinstance(whole, np.generic):
+                kinds = tuple(sorted({(made.dtype, False), (whole.dtype.name, False)}))
+                return replace(made, doubt=Doubt(kinds, (), split=Split(some, made, Static(whole), True, True)))
+        case _:
+            return made
+    ctx.guard(some, "RuntimeError", EMPTY)
+    return made
