@@ -126,6 +126,8 @@ class Assignments(Results):
                 if name in shared_stores(self.node):
                     return ctx.compact(value, name)
                 return value
+            case Concatenation() if name in shared_stores(self.node):
+                return ctx.evaluated(value, name)
             case Seq() | Dict() | Record():
                 items = tuple(self.kept(i, name) for i in children(value) or ())
                 return self.allocate(with_children(value, items), name)
