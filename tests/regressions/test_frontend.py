@@ -837,3 +837,58 @@ def test_an_object_is_equal_to_itself() -> None:
     """Containers take a NaN for equal to itself, where `==` does not (`iterating.contains`, comparisons of tuples)."""
     for s in (np.nan, 2.0, 1.5, np.float32("nan")):
         alike(nan_among_names, s, np.array([8, 3], "uint64"))
+
+
+def add_one(v: Any) -> None:
+    v += 1
+
+
+def stored_through_names(x: Any, m: Any) -> Any:
+    a, b, c, d = (np.concatenate((x[m], x)) for _ in range(4))
+    v = np.concatenate((x[m], x))
+    w = v
+    w += 1
+    add_one(v)
+    u = np.append(x[m], x)
+    pair = (u, u)
+    pair[0][0] = 5
+    view = a[1:]
+    view *= 2
+    named = b
+    named.fill(3)
+    np.add(c, 1, out=c)
+    d[0] = 9
+    d.sort()
+    return v, w, u, pair, a, b, c, d
+
+
+def added_to_joined(x: Any, m: Any) -> Any:
+    v = np.concatenate((x[m], x))
+    v += 1.5
+    return v
+
+
+def test_stores_into_what_is_joined() -> None:
+    """Filters put together are evaluated before a store: their names kept what they had (`Assigning.settle`)."""
+    x = np.array([1, 2, 3, 4], np.int8)
+    for m in (x > 1, x > 9):
+        alike(stored_through_names, x, m)
+    alike(added_to_joined, x, x > 1)
+
+
+def powers(x: Any, y: Any, m: Any) -> Any:
+    return x[m] ** (-1), x[m] ** y[m], x[m] ** y[0], x[4:] ** (-1), np.power(x[m], y[m])
+
+
+def power_in_place(x: Any, y: Any, m: Any) -> Any:
+    x[m] **= y[m]
+    x[4:] **= -1
+    return x
+
+
+def test_negative_powers_of_no_integers() -> None:
+    """They are an error for elements that are there, not for those left out (`elementwise._power`)."""
+    x, y = np.array([1, 2, 3, 4]), np.array([-1, 1, 2, -3])
+    for m in (x > 1, x > 9, y > 0):
+        alike(powers, x, y, m)
+        alike(power_in_place, x, y, m)

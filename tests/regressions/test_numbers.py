@@ -5,6 +5,7 @@ The front end was at fault: it computed in the type that holds both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -165,6 +166,26 @@ def test_stored_as_what_it_is_in_an_iteration(function: Callable[..., Any]) -> N
     for dtype in ("uint64", "uint8", "int32"):
         for number in (-3e30, 5e30, -7.0, 9.0, np.nan):
             alike(function, np.array([0.0, number]), np.zeros((2, 3), dtype), np.float32(1.5))
+
+
+def held_in_less(a: Any, k: int) -> Any:
+    v = float(a[k])
+    if a[k] > 1:
+        v = np.float32(a[0])
+    total = 0.1
+    for j in range(k):
+        total += np.float32(a[j])
+    x = a.copy()
+    x[0] = v
+    x[1:3] = v
+    x[x > 9] = v
+    return v, total, max(float(a[k]), np.rint(True)), math.sqrt(abs(v)), float(v), np.float64(v), x, a.sum(initial=v)
+
+
+def test_the_very_number() -> None:
+    """Python's float where it is the one, also where the type that holds both rounds it (`elementwise.exact_expr`)."""
+    for k in range(4):
+        alike(held_in_less, np.array([0.1, 3e5, 7, -2]), k)
 
 
 def test_the_very_type() -> None:

@@ -14,8 +14,8 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
     describe,
+    exact_expr,
     part,
-    scalar_expr,
 )  # fmt: skip
 from transkern.frontend.indexing import shape_of
 from transkern.frontend.observed import note
@@ -230,7 +230,7 @@ def python_number(ctx: Context, value: Value) -> Value:
     """``x.item()``."""
     if isinstance(value, Static):
         return Static(value.value.item() if isinstance(value.value, np.generic) else value.value)
-    expr = scalar_expr(ctx, value)
+    expr = exact_expr(ctx, value)
     if expr.dtype.startswith(("int", "uint")):
         return Scalar(b.as_index(expr), True)
     if expr.dtype.startswith("float"):

@@ -18,6 +18,7 @@ from transkern.frontend.elementwise import (
     apply,
     as_array,
     describe,
+    exact_expr,
     is_number,
     is_python_number,
     scalar_expr,
@@ -148,7 +149,7 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         return Static({"int": int, "float": float, "bool": bool}[kind](value.value))
     if kind == "bool":
         return truth(ctx, value)
-    expr = scalar_expr(ctx, value)
+    expr = exact_expr(ctx, value)
     if is_complex(expr.dtype) and is_python_number(value):
         wanted = "a string, a bytes-like object" if kind == "int" else "a string"
         text = f"{kind}() argument must be {wanted} or a real number, not 'complex'"

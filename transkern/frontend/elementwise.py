@@ -111,6 +111,22 @@ def type_name(value: Value) -> str:
             return "NoneType" if value == Static(None) else "object"
 
 
+def exact_expr(ctx: Context, value: Value) -> Expr:
+    """A number on its way to where its value matters, and not its type: also where the type that holds it with others
+    would round it."""
+    if not isinstance(value, Scalar) or value.doubt is None or not doubts.is_rounded(value.doubt, value.dtype):
+        return scalar_expr(ctx, value)
+    if value.doubt.told is not None:
+        value.doubt.told()
+    elif value.doubt.split is None:
+        doubts.depends(ctx, [value], "a use of")
+    if value.doubt.split is None:  # the loop is translated again
+        return value.expr
+    one, two = (scalar_expr(ctx, v) for v in (value.doubt.split.one, value.doubt.split.two))
+    wide = "complex128" if is_complex(value.dtype) else "float64"
+    return b.where(value.doubt.split.tag, b.cast(one, wide), b.cast(two, wide))
+
+
 def scalar_expr(ctx: Context, value: Value) -> Expr:
     """The expression of a scalar value (an array without dims counts)."""
     value = present(ctx, value)
@@ -349,7 +365,11 @@ def result_type(ctx: Context, values: Sequence[Value]) -> str:
         kinds = [_dtype_or_weak(v) for v in given]
         return str(np.result_type(*[weak.get(k, k) if isinstance(k, type) else k for k in kinds]).name)
 
-    return doubts.certain(ctx, values, of, "an array with")
+    found = doubts.certain(ctx, values, of, "an array with")
+    for v in doubts.doubts_of(values) and values:
+        if isinstance(v, Scalar) and v.doubt is not None and found != v.dtype and doubts.is_rounded(v.doubt, v.dtype):
+            doubts.depends(ctx, [v], "an array with")
+    return found
 
 
 def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None, operator_call: bool = False) -> Value:
@@ -371,7 +391,7 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     exprs_in, axes, mask, scalar = align(ctx, args)
     body: Expr
     casted = tuple(to_loop(ctx, e, t, not isinstance(a, Array)) for e, t, a in zip(exprs_in, loop, args, strict=True))
-    _check_integer_power(ctx, op, casted, axes)
+    _check_integer_power(ctx, op, casted, axes, mask)
     if op == "multiply" and scalar and operator_call and is_complex(result):
         op = "plain_multiply"
     body = _mixed_comparison(op, *casted) if set(loop) == {"int64", "uint64"} else Apply(op, casted, result)
@@ -508,8 +528,24 @@ def _power(ctx: Context, args: Sequence[Value], operator_call: bool) -> Value | 
         if kind == "b" and operator_call and isinstance(base, Array) and isinstance(value, int) and value == 2:
             return apply(ctx, "square", [base])  # int8, where any other power is an int64
         if kind in "ib" and isinstance(value, int) and (kind == "b" or np.iinfo(base.dtype).min <= value) and value < 0:
-            ctx.guard(b.FALSE, "ValueError", "Integers to negative integer powers are not allowed.")
+            ctx.guard(_is_empty(base), "ValueError", _NEGATIVE_POWER)
+            dtype = loop_types(ctx, np.power, args, None)[1]
+            return replace(as_array(ctx, base), body=b.cast(as_array(ctx, base).body, dtype), view=False, identity="")
     return None
+
+
+_NEGATIVE_POWER = "Integers to negative integer powers are not allowed."
+
+
+def _is_empty(value: Array | Scalar) -> Expr:
+    """Whether an operation on `value` has nothing to look at."""
+    if isinstance(value, Scalar):
+        return b.FALSE
+    rest = b.product(value.dims if value.mask is None else value.dims[1:])
+    empty: Expr = b.compare("equal", rest, b.ZERO)
+    if value.mask is not None:
+        empty = b.either(empty, b.logical_not(Reduce("any", value.axes[:1], value.mask, "bool")))
+    return empty
 
 
 def _root_of_number(base: Scalar) -> Scalar:
@@ -526,15 +562,19 @@ def _complex_power(ctx: Context, base: Array | Scalar, exponent: complex) -> Val
     return apply(ctx, function, [base]) if function and isinstance(base, Array) and base.ndim else None
 
 
-def _check_integer_power(ctx: Context, op: str, args: tuple[Expr, ...], axes: tuple[Axis, ...]) -> None:
+def _check_integer_power(
+    ctx: Context, op: str, args: tuple[Expr, ...], axes: tuple[Axis, ...], mask: Expr | None
+) -> None:  # fmt: skip
     if op != "power" or not args[1].dtype.startswith("int"):
         return
     if isinstance(args[1], Const):
         return
     negative: Expr = Apply("less", (args[1], Const(0, args[1].dtype)), "bool")
+    if mask is not None:
+        negative = b.both(mask, negative)
     if axes:
         negative = Reduce("any", axes, negative, "bool")
-    ctx.guard(b.logical_not(negative), "ValueError", "Integers to negative integer powers are not allowed.")
+    ctx.guard(b.logical_not(negative), "ValueError", _NEGATIVE_POWER)
 
 
 def simplify(expr: Expr) -> Expr:

@@ -36,6 +36,7 @@ from transkern.frontend.elementwise import (
     as_array,
     convert,
     describe,
+    exact_expr,
     is_number,
     is_python_number,
     scalar_expr,
@@ -103,7 +104,7 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
             except (OverflowError, ValueError) as error:
                 ctx.guard(b.FALSE, type(error).__name__, str(error))
     if isinstance(value, Scalar):
-        return Scalar(b.cast(storable(ctx, value, value.expr, name, basic=False), name))
+        return Scalar(b.cast(storable(ctx, value, exact_expr(ctx, value), name, basic=False), name))
     array = as_array(ctx, value)
     return Scalar(b.cast(array.body, name)) if array.ndim == 0 else convert(array, name)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import describe, scalar_expr
+from transkern.frontend.elementwise import describe, exact_expr
 from transkern.frontend.iterating import iteration
 from transkern.frontend.values import Scalar, Seq, Static, Value
 from transkern.frontend.whole import to_integer
@@ -46,7 +46,7 @@ def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, 
     if special is not None:
         made: Value = special(ctx, args, keywords)
         return made
-    exprs = [scalar_expr(ctx, a) for a in args]
+    exprs = [exact_expr(ctx, a) for a in args]
     if name in _ROUNDING:
         return to_integer(ctx, exprs[0], name)
     floats = [ctx.let(b.cast(e, "float64"), "x") for e in exprs]
@@ -147,7 +147,7 @@ def _root_of_squares(parts: list[Expr]) -> Expr:
 def _isclose(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     given = dict(zip(("a", "b"), args, strict=False)) | dict(keywords)
     x, y, relative, absolute = (
-        ctx.let(b.cast(scalar_expr(ctx, given.get(k, Static(default))), "float64"), k)
+        ctx.let(b.cast(exact_expr(ctx, given.get(k, Static(default))), "float64"), k)
         for k, default in (("a", 0.0), ("b", 0.0), ("rel_tol", 1e-09), ("abs_tol", 0.0))
     )
     gap = ctx.let(_apply("absolute", _apply("subtract", x, y)), "gap")
@@ -164,7 +164,7 @@ def _gcd(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> 
         ctx.fail("math.gcd of other than two numbers")
     big, small = ctx.variable("a", "index"), ctx.variable("b", "index")
     for variable, arg in ((big, args[0]), (small, args[1])):
-        value = b.as_index(scalar_expr(ctx, arg))
+        value = b.as_index(exact_expr(ctx, arg))
         negative = b.compare("less", value, b.ZERO)
         ctx.emit(n.Assign(variable.name, b.where(negative, b.neg(value), value)))
     rest = ctx.fresh("rest")
@@ -176,7 +176,7 @@ def _gcd(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> 
 
 
 def _modf(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    x = ctx.let(b.cast(scalar_expr(ctx, args[0]), "float64"), "x")
+    x = ctx.let(b.cast(exact_expr(ctx, args[0]), "float64"), "x")
     whole = ctx.let(_apply("trunc", x), "whole")
     infinite = Apply("isinf", (x,), "bool")
     part = b.where(infinite, _number(0.0), _apply("subtract", x, whole))
@@ -199,7 +199,7 @@ def _dist(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
     points = [iteration(ctx, a) for a in args]
     if len(points) != 2 or not all(isinstance(p, list) for p in points):
         ctx.fail("math.dist of points of run-time length", "use np.linalg.norm")
-    one, two = ([b.cast(scalar_expr(ctx, v), "float64") for v in p] for p in points)
+    one, two = ([b.cast(exact_expr(ctx, v), "float64") for v in p] for p in points)
     if len(one) != len(two):
         ctx.guard(b.FALSE, "ValueError", "both points must have the same number of dimensions")
     return Scalar(_root_of_squares([_apply("subtract", x, y) for x, y in zip(one, two, strict=True)]), True)

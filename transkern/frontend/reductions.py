@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, apply, as_array, convert, nonzero, part, scalar_expr
+from transkern.frontend.elementwise import align, apply, as_array, convert, exact_expr, nonzero, part, scalar_expr
 from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -104,7 +104,7 @@ def reduce(
         from transkern.frontend.storing import check_numbers
 
         check_numbers(ctx, initial, total.dtype)
-        start = b.cast(scalar_expr(ctx, initial), total.dtype)
+        start = b.cast(exact_expr(ctx, initial), total.dtype)
         combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
         total = Apply(combine, (start, total), total.dtype)
     if not outer and not keepdims:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import growing, hashed
+from transkern.frontend import doubts, growing, hashed
 from transkern.frontend.context import Change, Context, Terminated
 from transkern.frontend.elementwise import as_array, describe, is_number, static_expr
 from transkern.frontend.expressions import RETURN, Expressions
@@ -131,8 +131,8 @@ class Results(Expressions):
                 return n.ConstantResult(v)
             case Seq(kind="set"):
                 self.ctx.fail("returning a set", "return a list or a tuple")
-            case Scalar(doubt=Doubt(split=Split(tag, one, two, exact), kinds=kinds)) if (
-                exact or not any(p for _, p in kinds)
+            case Scalar(doubt=Doubt(split=Split(tag, one, two, exact), kinds=kinds) as doubted) if (
+                exact or not any(p for _, p in kinds) or doubts.is_rounded(doubted, value.dtype)
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
             case Scalar(expr, python, None):

@@ -17,6 +17,7 @@ from transkern.frontend.elementwise import (
     as_array,
     check_range,
     convert,
+    exact_expr,
     is_python_number,
     scalar_expr,
     warn_discarded,
@@ -63,7 +64,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     _check_masks(ctx, base, items)
     number: Expr | None = None
     if any(isinstance(i, Array) and i.ndim and i.dtype != "bool" for i in items) and is_python_number(value):
-        number = storable(ctx, value, scalar_expr(ctx, value), base.dtype, False)  # before positions are looked at
+        number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)  # before positions are looked at
     elif isinstance(value, Seq):
         check_numbers(ctx, value, base.dtype)
     plan = place(ctx, base, items)
@@ -90,7 +91,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             return
         axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes), _INDEXED if plan.advanced else "")
     else:
-        axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), scalar_expr(ctx, value)
+        axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), exact_expr(ctx, value)
         if is_complex(body.dtype) and not is_complex(target_index.dtype) and is_python_number(value):
             text = "float() argument must be a string or a real number, not 'complex'"
             ctx.guard(b.FALSE, "TypeError", text)
