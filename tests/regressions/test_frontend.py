@@ -892,3 +892,18 @@ def test_negative_powers_of_no_integers() -> None:
     for m in (x > 1, x > 9, y > 0):
         alike(powers, x, y, m)
         alike(power_in_place, x, y, m)
+
+
+def numbers_beside(a: Any, k: int, t: int) -> Any:
+    chosen = a[:, 0, 0] > t
+    found = a[chosen, k], a[[0, 1], None, k], a[[0, 2], :, k]
+    a[chosen, k] = 5
+    a[[0, 2], k] += 1
+    return found
+
+
+def test_numbers_beside_arrays_in_subscripts() -> None:
+    """They are checked first, also where the arrays choose nothing (`indexing._advanced_plan`)."""
+    for k in (0, -2, 2, -3):
+        for t in (0, 30):
+            alike(numbers_beside, np.arange(24.0).reshape(3, 2, 4), k, t)

@@ -611,13 +611,19 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
 
 def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     advanced: list[tuple[int, Array]] = []  # (position among items, index array)
+    numbers: dict[int, Expr] = {}  # checked first, also where there is nothing to take
+    here = 0  # the axis that the item is for
     for position, item in enumerate(items):
+        is_number_here = isinstance(item, Scalar) or is_number(item)
+        if is_number_here and here < base.ndim:
+            numbers[position] = scalar_position(ctx, item, base.dims[here], here)
+        here += item != Static(None)
         if isinstance(item, Array):
             advanced.append((position, item))
         elif isinstance(item, _Positions):
             advanced.append((position, item.array))
-        elif isinstance(item, Scalar) or is_number(item):
-            advanced.append((position, Array((), scalar_expr(ctx, item))))
+        elif is_number_here:
+            advanced.append((position, Array((), numbers.get(position, b.ZERO))))
     places = [p for p, _ in advanced]
     adjacent = places == list(range(places[0], places[0] + len(places)))
     arrays = [a for _, a in advanced]
@@ -637,7 +643,7 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
         if position in places:
             passed = True
             value = b.as_index(next(positions))
-            value = _checked(ctx, value, extent, len(index), adv_axes, mask)
+            value = numbers.get(position) or _checked(ctx, value, extent, len(index), adv_axes, mask)
             index.append(value)
         elif isinstance(item, Static) and item.value is None:
             (axes_after if passed else axes_before).append(ctx.axis("o", b.ONE))
