@@ -231,3 +231,15 @@ def test_remainders_of_data() -> None:
     alike(streamed, f, ex, ey, 0, 4)
     for size in (5, 3, 6, -5, -6, 1):
         alike(taken_round, np.zeros(5), np.array([-7, 3, 12, 2**62, -(2**63)]), size)
+
+
+def beside_positions(x: Any, y: Any, u: Any) -> Any:
+    y[y % 1] = 1
+    for _ in range(u.size):
+        x ^= 1
+    return x, y
+
+
+def test_lanes_beside_positions() -> None:
+    """`block_lanes`: a buffer of positions has 8 bytes an element; it could not be compiled."""
+    alike(beside_positions, np.arange(40, dtype=np.int16), np.arange(40), np.zeros(3))

@@ -19,14 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from transkern.fuse.copies import with_own_names
 from transkern.fuse.together import Copy, always, independent, lanes_own, only_lanes, renamed, repeatable
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -483,8 +482,9 @@ def _accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[E
 def widest(body: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
     """Bytes of the widest number that the body computes with."""
     widths = [
-        np.dtype(e.dtype).itemsize for e in exprs(body)
+        itemsize(e.dtype) for e in exprs(body)
         if not isinstance(e, Const) and e.dtype not in ("index", "bool")
     ]  # fmt: skip
-    widths += [np.dtype(buffers[name].dtype).itemsize for s in body for name in buffers_written(s) if name in buffers]
+    written = [buffers[name].dtype for s in body for name in buffers_written(s) if name in buffers]
+    widths += [itemsize(dtype) for dtype in written]
     return max(widths, default=8)
