@@ -65,9 +65,27 @@ def first_of_equals(x: Any, u: Any) -> Any:
     return np.unique(x, return_index=True), np.argsort(u, kind="mergesort")
 
 
+def counted_behind(x: Any, a: Any) -> Any:
+    """`launcher`: of an array whose second axis is counted at run time, what lies beside its elements was handed back."""
+    v = a[x <= 3].T
+    return v, np.sort(v, axis=1), np.linalg.norm(v.astype(np.float64), axis=0), (v * 1j).copy(), v[None] + v[:, None]
+
+
+def begun_with_a_whole_number(x: Any) -> Any:
+    """`host`: a Python integer where a float64 was wanted, of which a launch passes the bytes."""
+    best, at = 0.0, 0
+    for k in range(len(x)):
+        for v in np.unique(x):
+            if np.abs(x - v).sum() * k > best:
+                best, at = np.abs(x - v).sum() * k, v
+    return best, at * x
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (counted_behind, (np.arange(5), (np.arange(15).reshape(5, 3) * 7 % 5).astype(np.uint16))),
+        (begun_with_a_whole_number, (np.array([2.0, 1.0, 4.0]),)),
         (first_of_equals, (np.arange(40) % 7, np.arange(80.0) % 3)),
         (three_of_each, (np.arange(36.0).reshape(3, 4, 3) + 1,)),
         (largest_and_filter, (np.arange(40) % 3, np.arange(120).reshape(40, 3))),

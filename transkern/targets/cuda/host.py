@@ -102,6 +102,8 @@ def constant(value: bool | int | float | complex, kind: str) -> str:
     """A literal of type `kind`."""
     if kind in ("index", "bool"):
         return repr(value)
+    if kind == "float64" and isinstance(value, int):  # a launch would pass the bytes of an integer
+        value = float(value)
     if isinstance(value, float) and not math.isfinite(value):
         text = "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
     else:

@@ -283,11 +283,8 @@ class Launcher:
             raise CompileError(problem, 'use target="cpu" for this function', s.span, self.program.lines_of(s.span))
         ins = []
         for name in s.ins:
-            dims = self.program.buffers[name].dims
-            cut = ""
-            if any(self.bounded(d) != self.known(d) for d in dims):
-                cut = f"[{', '.join(':' + self.value(d) for d in dims)}]"
-            ins.append(self.whole(name, cut))
+            info = self.program.buffers[name]
+            ins.append(self.whole(name, self.cut(name, info.dims[:-1] if info.element else info.dims)))
         attributes = s.attributes
         if s.name == "print":
             self.line(print_text([f"{x}.get()" for x in ins], dict(attributes)))
@@ -316,6 +313,19 @@ class Launcher:
             self.line(f"{host.name(out)}[...] = {text}")
         else:
             self.line(f"{host.name(out)} = cp.ascontiguousarray({text})")
+
+    def cut(self, buffer: str, dims: Sequence[Expr]) -> str:
+        """What makes an array of `dims` of a buffer, whose memory is as long as these may be: along the first axis a
+        part of it; where others have such lengths, its elements stand close together at the beginning."""
+        info = self.program.buffers[buffer]
+        own = info.dims[:-1] if info.element else info.dims
+        shorter = [k for k, (x, y) in enumerate(zip(own, dims, strict=True)) if self.bounded(x) != self.known(y)]
+        if not shorter:
+            return ""
+        if shorter == [0]:
+            return f"[:{self.value(dims[0])}]"
+        parts = (*dims, b.index(2)) if info.element else tuple(dims)
+        return f".reshape(-1)[:{self.value(b.product(parts))}].reshape({', '.join(map(self.value, parts))})"
 
     def whole(self, buffer: str, cut: str = "") -> str:
         """A buffer as the caller and libraries see it."""
@@ -418,12 +428,9 @@ class Launcher:
         match r:
             case n.ArrayResult(buffer, dims, _, empty):
                 info = self.program.buffers[buffer]
-                own = info.dims[:-1] if info.element else info.dims
-                whole = all(self.bounded(x) == self.known(y) for x, y in zip(own, dims, strict=True))
-                cut = "" if whole else f"[{', '.join(':' + self.value(d) for d in dims)}]"
                 copied = ".copy()" if info.role == "argument" else ""
                 more = f", {host.dtype(empty)}" if empty else ""
-                return f"{self.use('_result')}({self.whole(buffer, cut)}{copied}, on_host{more})"
+                return f"{self.use('_result')}({self.whole(buffer, self.cut(buffer, dims))}{copied}, on_host{more})"
             case n.ViewResult(buffer, dims, offset, steps, _, part):
                 at = _tuple(self.value(o) for o in offset)
                 along = _tuple(_tuple(self.value(step[k]) for step in steps) for k in range(len(dims)))
