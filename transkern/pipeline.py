@@ -17,7 +17,7 @@ from transkern.fuse.distribute import distribute_rows
 from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
-from transkern.fuse.guards import drop_proven_guards, guard_assumptions, hoist_guards, unify_sizes
+from transkern.fuse.guards import drop_proven_guards, drop_room_checks, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.halves import round_halves
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.interchange import lanes_outside
@@ -121,6 +121,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     hoist_guards,
     *HOLDING_PASSES,
     *LOOP_PASSES,
+    drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,
     spill_scalars,
     guard_assumptions,

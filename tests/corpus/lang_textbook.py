@@ -356,10 +356,8 @@ def rational(x: float, limit: int = 1000) -> tuple:
 
 # fmt: off
 CASES = [
-    Case(bisect, lambda r: (cubic, 1.0, 2.0),
-         refused={"cuda": "a message with run-time floats"}),
-    Case(bisect, lambda r: (lambda v: v * v + 1, -1.0, 2.0),
-         refused={"cuda": "a message with run-time floats"}),
+    Case(bisect, lambda r: (cubic, 1.0, 2.0)),
+    Case(bisect, lambda r: (lambda v: v * v + 1, -1.0, 2.0)),
     Case(roots, lambda r: (r.random(4) + 0.5,), special=False),
     Case(gcd_table, lambda r: (6,)),
     Case(sieve, lambda r: (40,)),

@@ -66,7 +66,7 @@ def first_of_equals(x: Any, u: Any) -> Any:
 
 
 def counted_behind(x: Any, a: Any) -> Any:
-    """`launcher`: of an array whose second axis is counted at run time, what lies beside its elements was handed back."""
+    """`launcher`: of an array whose second axis is counted at run time, what lay beside its elements came back."""
     v = a[x <= 3].T
     return v, np.sort(v, axis=1), np.linalg.norm(v.astype(np.float64), axis=0), (v * 1j).copy(), v[None] + v[:, None]
 
@@ -81,11 +81,24 @@ def begun_with_a_whole_number(x: Any) -> Any:
     return best, at * x
 
 
+def told(x: Any, s: Any, m: Any) -> Any:
+    """`body`, `launcher`: messages with floats and truths in them were refused."""
+    for i in range(len(x)):
+        if x[i] < 0:
+            raise ValueError(f"{x[i]} {x[i]!r} {m[i]} {s!r} {x[i]:.2f} {bool(m[i])!r}")
+    if x.sum() > s:
+        raise ValueError(f"{x.sum()} > {s}")
+    return np.sqrt(x)
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
         (counted_behind, (np.arange(5), (np.arange(15).reshape(5, 3) * 7 % 5).astype(np.uint16))),
         (begun_with_a_whole_number, (np.array([2.0, 1.0, 4.0]),)),
+        (told, (np.array([1.0, 0.1, -1e-5, -2.0]), np.float32(0.1), np.array([True, False, True, False]))),
+        (told, (np.array([1.0, -np.inf, 3.0]), np.float16(0.1), np.array([1, -2, 3], np.int8))),
+        (told, (np.array([1.0, 0.1, 3.0]), 2.0, np.ones(3))),
         (first_of_equals, (np.arange(40) % 7, np.arange(80.0) % 3)),
         (three_of_each, (np.arange(36.0).reshape(3, 4, 3) + 1,)),
         (largest_and_filter, (np.arange(40) % 3, np.arange(120).reshape(40, 3))),

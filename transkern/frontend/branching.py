@@ -423,7 +423,7 @@ class Branches(Assignments):
         """`value` into `buffer`, its length into `count`."""
         ctx = self.ctx
         if buffer.name in ctx.rooms:
-            ctx.guard(b.compare("less_equal", value.dims[0], buffer.dims[0]), "MemoryError", "")
+            ctx.must_have_room(b.compare("less_equal", value.dims[0], buffer.dims[0]))
         if value.mask is not None:
             ctx.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
             return

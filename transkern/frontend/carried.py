@@ -43,7 +43,6 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.nodes import RESERVED, RESERVED_ROWS
 from transkern.ir.traverse import buffers_read, variables_read
 
 if TYPE_CHECKING:
@@ -865,17 +864,12 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
 def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
     """The kind of an array of any length when it has at most `inner` elements in the next iteration."""
     _, dtype, bound, rest, _ = kind
-    if bound == _room(rest):
+    if bound == ctx.room(rest):
         return kind  # which is checked when it is put there
     if inner is not None and (b.at_least(bound, inner) or ctx.assume_equal(bound, inner)):
         return kind
     _lengthen(ctx, name)
-    return ("dynamic", dtype, _room(rest), rest, {})
-
-
-def _room(rest: tuple[Expr, ...]) -> Expr:
-    """More than an array will ever be long: of its memory, only what is touched is used."""
-    return b.index(RESERVED_ROWS if rest else RESERVED)
+    return ("dynamic", dtype, ctx.room(rest), rest, {})
 
 
 def _lengthen(ctx: Context, name: str) -> None:
@@ -908,5 +902,5 @@ def _dynamic(
         if ctx.assume_equal(before, after):
             return ("dynamic", dtype, before, rest, facts) if counted else ("array", dtype, (before, *rest), facts)
         _lengthen(ctx, name)
-        return ("dynamic", dtype, _room(rest), rest, {})
+        return ("dynamic", dtype, ctx.room(rest), rest, {})
     return ("dynamic", dtype, bound, rest, facts)

@@ -567,6 +567,20 @@ class Context:
         if condition == b.FALSE:
             raise Terminated
 
+    def room(self, dims: Sequence[Expr]) -> Expr:
+        """The length of memory for a list without a bound, of elements of the shape `dims`."""
+        if self.reserves:
+            return b.index(n.RESERVED_ROWS if dims else n.RESERVED)
+        room = b.size(n.ROOM)
+        return b.floordiv(room, b.index(n.RESERVED // n.RESERVED_ROWS)) if dims else room
+
+    def must_have_room(self, condition: Expr) -> None:
+        """The check that there is room for an element more of such a list. No `try` takes that a call begins anew."""
+        if self.reserves:
+            self.guard(condition, "MemoryError", "")
+        elif not implied(condition, self.facts):
+            self.emit(n.Guard(condition, n.NO_ROOM, ""))
+
     def caught(self, error: type[BaseException]) -> tuple[Catch, int] | None:
         """The `try` whose handler takes an exception, and the handler's number."""
         for one in reversed(self.catching):

@@ -41,7 +41,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.nodes import RESERVED, RESERVED_ROWS
+from transkern.ir.nodes import RESERVED_ROWS, ROOM
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _COLUMNS = 16  # items of tuples in lists
@@ -60,7 +60,7 @@ def new(
     owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
     if queue:
         owner.head = ctx.variable(f"{name}_head", "index").name
-        ctx.emit(n.Assign(owner.head, b.index(RESERVED // 2)))
+        ctx.emit(n.Assign(owner.head, b.floordiv(ctx.room(()), b.index(2))))
     ctx.emit(n.Alloc(buffer))
     if site in ctx.ragged:
         owner.rows = rows.made(ctx, name, site or ())
@@ -186,7 +186,7 @@ def append_left(ctx: Context, owner: GrowingList, value: Value) -> None:
     assert owner.head
     head = Var(owner.head)
     ctx.emit(n.Assign(owner.head, b.sub(head, b.ONE)))
-    ctx.guard(b.compare("greater_equal", head, b.ZERO), "MemoryError", "")
+    ctx.must_have_room(b.compare("greater_equal", head, b.ZERO))
     put(ctx, owner, value, b.ZERO)
     ctx.emit(n.Assign(owner.count, b.add(b.size(owner.count), b.ONE)))
     if owner.most is not None:
@@ -499,16 +499,18 @@ def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
     what is touched becomes memory."""
     if bound is not None and not _is_huge(bound):
         return bound
-    most = RESERVED if not owner.dims else RESERVED_ROWS
+    most = ctx.room(owner.dims)
     used = b.size(owner.count)
     end = b.add(Var(owner.head), used) if owner.head else used
-    ctx.guard(b.compare("less", end, b.index(most)), "MemoryError", "")
-    return b.index(most)
+    ctx.must_have_room(b.compare("less", end, most))
+    return most
 
 
 def _is_huge(bound: Expr) -> bool:
     """Whether a bound is made of that of a list which has none."""
-    return any(isinstance(x, Const) and isinstance(x.value, int) and x.value >= RESERVED_ROWS for x in walk_expr(bound))
+    return ROOM in variables_read(bound) or any(
+        isinstance(x, Const) and isinstance(x.value, int) and x.value >= RESERVED_ROWS for x in walk_expr(bound)
+    )
 
 
 def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> NoReturn:

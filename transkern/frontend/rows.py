@@ -15,7 +15,6 @@ from transkern.frontend.values import Array, Concatenation, GrowingList, Object,
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
-from transkern.ir.nodes import RESERVED
 
 _LEAST = 4
 
@@ -143,12 +142,14 @@ def _make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
         here, there = _start(ctx, row), ctx.let(b.size(pool.count), "moved")
         room = ctx.let(b.maximum(b.mul(b.index(2), needed), b.index(_LEAST)), "room")
         end = b.add(there, room)
-        ctx.guard(b.compare("less", end, b.index(RESERVED)), "MemoryError", "")
+        ctx.must_have_room(b.compare("less", end, ctx.room(())))
         for buffer, dims in _memories(pool):
             axes = ctx.axes((size, *dims))
             rest = tuple(a.var for a in axes[1:])
             held = ctx.load(buffer, (b.add(here, axes[0].var), *rest))
-            ctx.emit(n.Write(buffer, axes, (b.add(there, axes[0].var), *rest), held))
+            # behind all that there is: the parts do not overlap, and a device need not keep one meanwhile
+            moved = n.Write if ctx.reserves else n.Scatter
+            ctx.emit(moved(buffer, axes, (b.add(there, axes[0].var), *rest), held))
         ctx.emit(n.Store(rows.starts.buffer, (row.number,), there))
         ctx.emit(n.Store(rows.rooms.buffer, (row.number,), room))
         ctx.emit(n.Assign(pool.count, end))

@@ -135,6 +135,24 @@ def _entry(program: n.Program) -> set[str]:
 OTHER_SIZES = "these sizes need other code: transkern made this for larger ones"
 
 
+def drop_room_checks(program: n.Program) -> n.Program:
+    """The program without checks that lists have room, where the memory of all lists without a bound has gone.
+
+    An array as long as such a list is long has as much memory, and needs the checks, too.
+    """
+    counted = {n.ROOM}
+    while more := {k for k, bound in program.bounds.items() if counted & variables_read(bound)} - counted:
+        counted |= more
+    if any(counted & variables_read(d) for buffer in program.buffers.values() for d in buffer.dims):
+        return program
+
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        kept = (s for s in statements if not (isinstance(s, n.Guard) and s.error == n.NO_ROOM))
+        return tuple(with_bodies(s, block) for s in kept)
+
+    return replace(program, body=block(program.body))
+
+
 def guard_assumptions(program: n.Program) -> n.Program:
     """Assumptions as guards at the front, for code that stands alone."""
     guards = tuple(n.Guard(a, "ValueError", OTHER_SIZES) for a in program.assumptions)

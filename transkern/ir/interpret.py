@@ -55,7 +55,7 @@ def interpret(program: n.Program, args: Sequence[Any], shuffle: Callable[[list[i
 class _Machine:
     def __init__(self, program: n.Program, shuffle: Callable[[list[int]], None] | None) -> None:
         self.program, self.shuffle = program, shuffle
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, Any] = {n.ROOM: n.RESERVED}
         self.memory: dict[str, np.ndarray[Any, Any]] = {}
         self.arguments: dict[str, Any] = {}
         self.best: dict[str, Any] = {}  # what the position of an arg-reduction holds

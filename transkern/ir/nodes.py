@@ -35,11 +35,15 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
-from transkern.ir.expr import NOWHERE, Axis, Const, Expr, Span
+from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Span, Var
 
 RESERVED, RESERVED_ROWS = 1 << 32, 1 << 28
 """The lengths of memory for lists of numbers (of arrays) without a bound: of memory that long, only what is touched is
 taken."""
+
+ROOM, NO_ROOM = "room.of.lists", "NoRoom"
+"""The same on targets without such memory: a size that the call begins with, and the error of the check that a list
+outgrows its memory: then the call begins anew with more."""
 
 TAGS = ("own", "int", "float", "complex", "bool_", "uint8", "int32", "int64", "float32", "float64", "complex128")
 """The types of numbers in a list of several: Python's, and NumPy's (``own``: the list's own type)."""
@@ -70,7 +74,13 @@ class Buffer:
     @property
     def is_reserved(self) -> bool:
         """Whether it is longer than anybody needs: it takes what is touched of it."""
-        return bool(self.dims) and isinstance(self.dims[0], Const) and self.dims[0].value >= RESERVED_ROWS  # type: ignore
+        match self.dims:
+            case (Const(value), *_):
+                return value >= RESERVED_ROWS  # type: ignore[operator]
+            case (Var(name), *_) | (Apply("floor_divide", (Var(name), _)), *_):
+                return name == ROOM
+            case _:
+                return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

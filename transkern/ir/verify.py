@@ -31,7 +31,7 @@ class _Checking:
         self.program, self.lowered = program, lowered
         self.found: list[str] = []
         self.handed: set[str] = set()  # what kernels bind: the host may get it from memory, under the same name
-        self.everywhere = _parameters(program) | dict(program.variables)
+        self.everywhere = _parameters(program) | dict(program.variables) | {n.ROOM: "index"}
         for s in walk(program.body):
             if isinstance(s, (n.Filter, n.Compact)):
                 self.everywhere.setdefault(s.count, "index")

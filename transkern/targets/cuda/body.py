@@ -339,11 +339,18 @@ class Body:
 
     # --- checks
 
+    def told(self, e: Expr) -> str:
+        """A number of a message as an integer of 64 bits: of a float, the bits."""
+        if not e.dtype.startswith("float"):
+            return f"(long long)({self.c.expr(e)})"
+        single = b.cast(e, "float32") if e.dtype == "float16" else e
+        return f"__double_as_longlong({self.c.expr(b.cast(single, 'float64'))})"
+
     def guard(self, s: n.Guard) -> None:
         """A check that fails leaves the loop; what failed first is found out by all threads together afterwards."""
         self.unit.guards.append(s)
         assert self.order is not None
-        numbers = ", ".join(f"(long long)({self.c.expr(a)})" for a in s.args)
+        numbers = ", ".join(map(self.told, s.args))
         self.open(f"if (!({self.c.expr(s.condition)}))")
         self.line(f"failure = {{{self.c.expr(self.order)}, {len(self.unit.guards)}, {{{numbers}}}}};")
         self.line("break;")

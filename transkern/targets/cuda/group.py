@@ -193,7 +193,7 @@ class GroupBody(Body):
         self.open(f"if ({self.group}.rank() == 0)")
         self.line(f"error[0] = {len(self.unit.guards)};")
         for k, arg in enumerate(s.args):
-            self.line(f"error[{k + 1}] = (long long)({self.c.expr(arg)});")
+            self.line(f"error[{k + 1}] = {self.told(arg)};")
         self.close()
         self.line("return;")
         self.close()

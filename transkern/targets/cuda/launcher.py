@@ -12,7 +12,7 @@ from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
-from transkern.ir.traverse import result_buffers, walk, walk_expr
+from transkern.ir.traverse import exprs, result_buffers, variables_read, walk, walk_expr
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
@@ -32,6 +32,8 @@ class Launcher:
         self.helpers: set[str] = set()
         self.arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
         self.given = self._given()
+        self.has_room = n.ROOM in _named(program)  # for lists without a bound
+        self.defined |= {n.ROOM} if self.has_room else set()
 
     # --- text
 
@@ -77,13 +79,30 @@ class Launcher:
         if self.kernels:
             head += [f'_CODE = Path(__file__).with_name("{p.name}.cu").read_text(encoding="utf-8")']
             head += [pieces.FAST_OPTIONS if p.fastmath else pieces.OPTIONS, *pieces.MODULE]
+        head += pieces.NO_ROOM if self.has_room else ()
         if checks:
             head.append("_ERRORS = {  # what a check in a kernel raises, by its number")
-            head += [f"    {code}: ({error_text(g.error)}, {g.message!r})," for code, g in sorted(checks.items())]
+            head += [f"    {code}: {self.told(g)}," for code, g in sorted(checks.items())]
             head += ["}"]
-        head += ["", "", f"def {p.name}({parameters}):"]
+        name = p.name
+        if self.has_room:
+            name = f"_with_room_{p.name}"
+            call = ", ".join([name, *(q.name for q in p.params)])
+            head += ["", "", f"def {p.name}({parameters}):", f"    return {self.use('_begin_anew')}({call})"]
+            parameters = ", ".join([*(q.name for q in p.params), host.name(n.ROOM)])
+        head += ["", "", f"def {name}({parameters}):"]
         text = "\n".join(head) + "\n" + body + "\n"
         return text + pieces.helpers(self.helpers)
+
+    def error(self, error: str) -> str:
+        """The class that a check raises, as text."""
+        if error == n.NO_ROOM:
+            return "_NoRoom" if self.has_room else "MemoryError"
+        return error_text(error)
+
+    def told(self, g: n.Guard) -> str:
+        """A check's class and message, and what the message's numbers are."""
+        return _tuple([self.error(g.error), repr(g.message), *(_SHOWN.get(a.dtype, "int") for a in g.args)])
 
     def ends(self, statements: Sequence[n.Stmt]) -> bool:
         if not statements:
@@ -142,7 +161,7 @@ class Launcher:
             self.line(f"{given} = {name}")
         for p in self.arrays:
             order = ', order="C"' if p.layout == "C" else ""
-            made = f"cp.asarray({p.name}{order})"
+            made = f"cp.{'array' if self.has_room and p.written else 'asarray'}({p.name}{order})"
             self.line(f"{host.name(p.name)} = " + (f"{self.use('_parts')}({made})" if is_complex(p.dtype) else made))
         for p in self.program.params:
             if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
@@ -194,8 +213,9 @@ class Launcher:
                 if not self.standalone and condition in self.program.assumptions:
                     self.line("    return NotImplemented")
                     return
-                given = f".format({', '.join(self.value(a) for a in args)})" if args or "{" in message else ""
-                self.line(f"    raise {error_text(error)}({message!r}{given})")
+                shown = ", ".join(_shown(a.dtype, self.value(a)) for a in args)
+                given = f".format({shown})" if args or "{" in message else ""
+                self.line(f"    raise {self.error(error)}({message!r}{given})")
             case n.If(condition, then, orelse):
                 self.line(f"if {self.value(condition)}:")
                 self.nested(then)
@@ -453,6 +473,8 @@ class Launcher:
                 if not is_complex(dtype) and storage(dtype) != storage(self.program.buffers[buffer].dtype):
                     text += f".astype({host.dtype(dtype)})"
                 return f"{text}.tolist()" if python else f"list({text})"
+            case n.TupleResult((n.ArrayResult(buffer, dims),), "lists" | "lists of numbers") as container:
+                return f"({container_text(container)})({self.whole(buffer, self.cut(buffer, dims))}.get())"
             case n.TupleResult(items, kind) as container:
                 texts = [self.result(x) for x in items]
                 if kind not in ("tuple", "list"):
@@ -462,6 +484,20 @@ class Launcher:
                 return self.given.get(name, name)
             case n.ConstantResult(value):
                 return host.literal(value)
+
+
+def _named(program: n.Program) -> set[str]:
+    """The variables that the statements and the lengths of arrays read."""
+    several = (*exprs(program.body), *program.bounds.values(), *(d for x in program.buffers.values() for d in x.dims))
+    return {name for e in several for name in variables_read(e)}
+
+
+_SHOWN = {"bool": "bool", "float64": "float", "float32": "np.float32", "float16": "np.float16"}
+"""What a number is in a message, of which the front end has written how it is shown; all others are integers."""
+
+
+def _shown(dtype: str, text: str) -> str:
+    return f"{_SHOWN[dtype]}({text})" if dtype in _SHOWN else text
 
 
 def _objects(result: n.Result) -> set[str]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from transkern.ir.nodes import RESERVED
+
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
+ROOM = 1 << 14  # elements of a list without a bound, at first; of one of arrays, fewer
 GRID_FROM = 32_768  # positions from which a cooperative grid, with its dearer barriers, beats one block
 
 OPTIONS = '_OPTIONS = ("--std=c++17", "--fmad=false")  # no fused products: they would round differently from NumPy'
@@ -21,6 +24,14 @@ MODULE = (
     "@functools.cache",
     "def _module(cooperative):",
     '    return cp.RawModule(code=_CODE, backend="nvrtc", options=_OPTIONS, enable_cooperative_groups=cooperative)',
+)
+
+NO_ROOM = (
+    "",
+    "",
+    "class _NoRoom(Exception):",
+    '    """A list without a bound is longer than the memory that it has."""',
+    "",
 )
 
 _HELPERS = {
@@ -98,6 +109,17 @@ def _view(x, offset, shape, steps):
     start = x[tuple(slice(o, None) for o in offset)]
     return module.lib.stride_tricks.as_strided(start, shape, strides)
 ''',
+    "_begin_anew": f'''
+def _begin_anew(run, *args):
+    """`run` with so much room for lists without a bound that none outgrows it."""
+    room = {ROOM}
+    while room <= {RESERVED}:
+        try:
+            return run(*args, room)
+        except _NoRoom:
+            room *= 8
+    raise MemoryError
+''',
     "_multiprocessors": """
 @functools.cache
 def _multiprocessors():
@@ -145,8 +167,12 @@ def _raise_failed(error):
     """Raises what a check in a kernel found."""
     code, *numbers = error.get().tolist()
     if code:
-        kind, message = _ERRORS[code]
-        raise kind(message.format(*numbers))
+        kind, message, *types = _ERRORS[code]
+        shown = [
+            is_a(np.int64(number).view(np.float64) if issubclass(is_a, (float, np.floating)) else number)
+            for is_a, number in zip(types, numbers)
+        ]
+        raise kind(message.format(*shown))
 ''',
 }
 

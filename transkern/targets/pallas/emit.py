@@ -34,7 +34,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
     """
-    check_told(program, "JAX", None, prints=False)
+    check_told(program, "JAX", prints=False, begins_anew=False)
     if narrow:
         program = narrow_program(program)
     program = structure_jumps(enlarged(program, sure=False))  # while loops that are left are `for` loops
