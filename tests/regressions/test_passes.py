@@ -243,3 +243,12 @@ def beside_positions(x: Any, y: Any, u: Any) -> Any:
 def test_lanes_beside_positions() -> None:
     """`block_lanes`: a buffer of positions has 8 bytes an element; it could not be compiled."""
     alike(beside_positions, np.arange(40, dtype=np.int16), np.arange(40), np.zeros(3))
+
+
+def first_places(y: Any) -> Any:
+    return np.unique(y, return_inverse=True)[1][:2]
+
+
+def test_a_part_of_what_was_put_in_order() -> None:
+    """`relabel_permuted`: the caller sees the order of an array of which a part is handed back."""
+    alike(first_places, np.array([7, 1, 4, 1]))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import exprs, map_block, walk, with_bodies
+from transkern.ir.traverse import exprs, map_block, result_buffers, walk, with_bodies
 
 
 def relabel_permuted(program: n.Program) -> n.Program:
@@ -79,6 +79,8 @@ def _permutation_of(program: n.Program, buffer: n.Buffer) -> str | None:
             case n.Compact(outputs=outputs) if buffer.name in outputs:
                 return None
             case n.Library(outs=outs, ins=ins) if buffer.name in outs + ins:
+                return None
+            case n.Return(result=result) if buffer.name in result_buffers(result):  # the caller sees the order
                 return None
             case _:
                 pass
