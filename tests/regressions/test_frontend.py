@@ -907,3 +907,13 @@ def test_numbers_beside_arrays_in_subscripts() -> None:
     for k in (0, -2, 2, -3):
         for t in (0, 30):
             alike(numbers_beside, np.arange(24.0).reshape(3, 2, 4), k, t)
+
+
+def as_long_as_told(a: Any, b: Any, k: Any) -> Any:
+    return a[: int(k)] + b
+
+
+def test_sizes_that_numbers_of_run_time_decide() -> None:
+    """A length of 1 gets code of its own, whatever number it comes from; it did not settle for NumPy's, and floats."""
+    for k in (np.int64(3), np.int64(1), 1.5, np.float32(1)):
+        alike(as_long_as_told, np.arange(3.0), np.arange(3.0), k)

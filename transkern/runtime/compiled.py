@@ -11,6 +11,7 @@ import types
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -274,10 +275,7 @@ class Compiled:
                 return _put_back(found, result, owners)
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
-                for name, value in zip(names, values, strict=True):
-                    demands |= {f"{name}.{d}" for d in range(getattr(value, "ndim", 0))}
-                    if type(value) is int:
-                        demands.add(name)
+                demands |= _settled(names, values, demands)
             elif reason == "overlap":
                 from transkern.runtime.arrays import overlapping
 
@@ -445,6 +443,16 @@ def _put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> A
     if isinstance(result[0], BaseException):
         raise result[0]
     return result[0]
+
+
+def _settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str]) -> set[str]:
+    """What must be constant for all sizes to be known: those of the arguments, and the numbers that they come from."""
+    given = list(zip(names, values, strict=True))
+    found = {f"{name}.{d}" for name, value in given for d in range(getattr(value, "ndim", 0))}
+    found |= {name for name, value in given if isinstance(value, Integral)}
+    if found <= set(demands):  # what decides is a float: x[: int(share * len(x))]
+        found |= {name for name, value in given if isinstance(value, Real)}
+    return found
 
 
 def _guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
