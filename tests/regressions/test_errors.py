@@ -85,3 +85,12 @@ def test_bounds_of_run_time_that_a_type_does_not_hold() -> None:
     for low, high in ((-300, 300), (-300, 5), (0, 300), (300, 5), (0, -300)):
         alike(clipped, I8, low, high)
     alike(clipped, I8.astype(np.uint8), -3, 300)
+
+
+def test_negative_sizes() -> None:
+    """Any negative size is one to be found where `reshape` is asked for it; others have no such sizes."""
+    for line in (
+        "y.reshape(k, 1)", "y.reshape(1, k - 1)", "y.reshape(k, k)", "y.reshape(2, k)", "np.broadcast_to(y, (k, 3))",
+        "np.repeat(y, k)", "np.indices((2, k))", "np.resize(y, (2, k))", "np.split(y, k)", "np.split(y, 0)",
+    ):  # fmt: skip
+        like_numpy(f"y = {line}", y=Y, k=-1)

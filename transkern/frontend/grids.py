@@ -11,7 +11,7 @@ from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, is_python_number, result_type, scalar_expr, select
 from transkern.frontend.indexing import Item, SliceValue, nonzero_positions, ravel_index, unravel
-from transkern.frontend.shaping import arange, concatenate, dims_of, dtype_of, expand, linspace
+from transkern.frontend.shaping import arange, concatenate, dims_of, dtype_of, expand, full, linspace
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Expr, Reduce
@@ -165,6 +165,7 @@ TABLE["numpy.meshgrid"] = _meshgrid
 def _indices(ctx: Context, a: Arguments) -> Value:
     dims = dims_of(ctx, a.need("dimensions"))
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
+    full(ctx, dims, b.ZERO)  # no size is negative
     lines = [arange(ctx, Static(0), Scalar(d, True), Static(1), dtype) for d in dims]
     if a.flag("sparse"):
         return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))

@@ -340,7 +340,7 @@ def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
         return repeat_counts(ctx, x, counts, which)
     number = b.as_index(counts.at(tuple(b.ZERO for _ in counts.axes)))
     if not b.is_nonnegative(number):
-        ctx.guard(b.compare("greater_equal", number, b.ZERO), "ValueError", "repeats may not contain negative values.")
+        ctx.guard(b.compare("greater_equal", number, b.ZERO), "ValueError", "negative dimensions are not allowed")
         number = ctx.extent(number)
     return repeat(ctx, x, number, which)
 

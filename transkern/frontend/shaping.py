@@ -151,7 +151,10 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         items = tuple(Static(v) for v in items[0].value)
     dims = [b.as_index(scalar_expr(ctx, i)) for i in items]
     total = b.product(value.dims)
-    unknown = [p for p, d in enumerate(dims) if b.constant(d) == -1]
+    for d in dims:
+        if b.constant(d) is None and not ctx.not_negative(d):
+            ctx.assume_at_least(d, 0)  # a negative size is one to be found
+    unknown = [p for p, d in enumerate(dims) if (b.constant(d) or 0) < 0]
     known = b.product(tuple(d for p, d in enumerate(dims) if p not in unknown))
     message = f"cannot reshape array of size {{}} into shape {_wanted_text(dims, unknown)}"
     if unknown:
@@ -387,13 +390,15 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
         bounds = [Static(0), *inner, Scalar(extent, True)]
     else:
         count = constant_int(ctx, parts, "the number of parts")
-        if count <= 0:
-            ctx.guard(b.FALSE, "ValueError", "number sections must be larger than 0.")
+        if exact and not count:
+            ctx.guard(b.FALSE, "ZeroDivisionError", "integer modulo by zero")
         if exact:
             ctx.guard(
                 b.compare("equal", b.mod(extent, b.index(count)), b.ZERO), "ValueError",
                 "array split does not result in an equal division",
             )  # fmt: skip
+        if count <= 0:
+            ctx.guard(b.FALSE, "ValueError", "number sections must be larger than 0.")
         each, extra = b.floordiv(extent, b.index(count)), b.mod(extent, b.index(count))
         if exact:
             return Seq(tuple(_part(ctx, value, axis, b.mul(each, b.index(k)), each) for k in range(count)), "list")
@@ -489,6 +494,10 @@ def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> A
         f"operands could not be broadcast together with remapped shapes [original->remapped]: {shapes[0]}  and "
         f"requested shape {shapes[1]}"
     )
+    for d in dims:
+        if not ctx.not_negative(d):
+            less = b.compare("greater_equal", d, b.ZERO)
+            ctx.guard(less, "ValueError", "all elements of broadcast shape must be non-negative")
     if value.ndim > len(dims):
         ctx.guard(b.FALSE, "ValueError", "input operand has more dimensions than allowed by the axis remapping")
     for own, wanted in zip(value.dims[::-1], dims[::-1], strict=False):

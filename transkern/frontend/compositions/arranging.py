@@ -82,6 +82,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(a)
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
+    for size in shape:
+        if size < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
     made = np.zeros(shape, flat.dtype)
     if flat.size == 0:
         return made
