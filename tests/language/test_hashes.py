@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,28 @@ def test_order_is_pythons(function) -> None:
         one = r.integers(-most, most, int(r.integers(1, 120)))
         two = r.integers(0, 10, len(one)) if function is not combinations else np.concatenate([one[::2], one[:40] + 1])
         assert compiled(one, two) == function(one, two)
+
+
+def with_defaults(a):
+    groups, counts, own = defaultdict(list), defaultdict(int), defaultdict(lambda: 5)
+    for i, v in enumerate(a):
+        groups[v].append(i)
+        counts[int(v)] += i
+        own[int(v)] += 1
+    plain = dict(counts)
+    plain[77] = 1
+    return groups, counts, counts.copy(), plain, 77 in counts, dict(own), dict({1: 2}, b=3)
+
+
+def with_a_default_of_its_own(a):
+    own = defaultdict(lambda: 5)
+    for v in a:
+        own[int(v)] += 1
+    return own
+
+
+def test_defaultdicts_are_handed_back() -> None:
+    a = np.array([3, 1, 3, 2])
+    assert repr(transkern.compile(with_defaults, target="cpu")(a)) == repr(with_defaults(a))
+    with pytest.raises(transkern.CompileError, match="a function of its own as a result"):
+        transkern.compile(with_a_default_of_its_own, target="cpu")(a)

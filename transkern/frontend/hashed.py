@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from transkern.frontend.values import (
     Dict,
     GrowingList,
     Hashed,
+    Known,
     Scalar,
     Seq,
     Static,
@@ -140,7 +142,7 @@ def item(ctx: Context, owner: Hashed, key: Value) -> Value:
 def _default(ctx: Context, factory: Value) -> Value:
     """What a defaultdict makes where a key is not in."""
     from transkern.frontend.functions import call
-    from transkern.frontend.values import Function, Known
+    from transkern.frontend.values import Function
 
     if isinstance(factory, Known):
         if factory.path == "builtins.list":
@@ -150,6 +152,19 @@ def _default(ctx: Context, factory: Value) -> Value:
         ctx.fail(f"a defaultdict of {describe(factory)}", "give a type, or a function")
     assert ctx.inline is not None
     return ctx.inline(factory, [], {})
+
+
+def factory(ctx: Context, owner: Hashed) -> str:
+    """The type that a defaultdict which is handed back calls, as ``module:name``; empty for another dict."""
+    match owner.default:
+        case None:
+            return ""
+        case Known(path) if isinstance(getattr(builtins, path.removeprefix("builtins."), None), type):
+            return path.replace(".", ":")
+        case Static(None):
+            return "builtins:None"
+        case _:
+            ctx.fail("a defaultdict with a function of its own as a result", "return dict(d)")
 
 
 def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:

@@ -151,7 +151,8 @@ class Results(Expressions):
                 )  # fmt: skip
             case Hashed(kind):
                 parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value)]
-                return n.TupleResult(tuple(self.result(p) for p in parts), f"{kind} of lists")
+                of = hashed.factory(self.ctx, value)
+                return n.TupleResult(tuple(self.result(p) for p in parts), f"{kind} of lists", (), of)
             case GrowingList() as owner:
                 if owner.shared or (owner.rows is not None and owner.rows.shared):
                     problem = "returning a list whose arrays share memory with an argument"
