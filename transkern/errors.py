@@ -15,6 +15,12 @@ EMPTY = (
 )
 """What NumPy would make of it cannot go on as another type (RuntimeError)."""
 
+SEVERAL = (
+    "NumPy numbers of several types are in a list here: NumPy takes it for an array of the widest, compiled code for "
+    "one of a certain type; say which with dtype="
+)
+"""The same for lists of numbers of which some are made of empty lists."""
+
 
 class TranskernError(Exception):
     """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from transkern.errors import EMPTY, TOO_LARGE
+from transkern.errors import EMPTY, SEVERAL, TOO_LARGE
 
 _PRODUCTS = ("dot", "matmul", "einsum", "inner", "vdot", "tensordot", "convolve", "correlate")
 _SUMS = ("sum", "mean", "var", "std", *_PRODUCTS, "prod", "norm", "trace", "average", "nansum", "nanmean", "trapezoid",
@@ -336,7 +336,7 @@ def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str
         return ""
     if isinstance(found.error, OverflowError) and str(found.error) == TOO_LARGE:
         return ""  # a refusal, at run time: Python's integers have 64 bits in compiled code
-    if isinstance(found.error, RuntimeError) and str(found.error) == EMPTY:
+    if isinstance(found.error, RuntimeError) and str(found.error) in (EMPTY, SEVERAL):
         return ""  # the same: what is made of an empty list would be of another type
     if type(found.error) is not _public(wanted.error) or str(found.error) != str(wanted.error):
         return f"{_told(found)}, with NumPy {_told(wanted)}"

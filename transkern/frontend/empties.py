@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from transkern.errors import EMPTY
+from transkern.errors import EMPTY, SEVERAL
 from transkern.frontend.context import Context
+from transkern.frontend.doubts import tag_number
 from transkern.frontend.elementwise import PYTHON_OPERATORS, as_array
 from transkern.frontend.values import (
     Array,
@@ -36,11 +37,11 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 from transkern.ir.facts import implied
 
 Compute: TypeAlias = Callable[[Sequence[Value], Mapping[str, Value]], Value]
-_LISTS = 2  # of which an operation is given any that may be empty
+_CASES = 3  # of lists that an operation is given
 _BUILTINS = {"abs": abs, "divmod": divmod, "pow": pow, "round": round, "range": range}
 _MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
 _BY_TYPES = ("only integers", "arrays used as indices")  # IndexErrors that types decide, not numbers
@@ -84,29 +85,43 @@ def known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
     return compute(args, keywords) if function is None else told(ctx, function, args, keywords, compute)
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What may be of a list unless `some` holds: it is empty (`known`: the condition as it was written), or it has
+    numbers of NumPy's of `several` types in it."""
+
+    some: Expr
+    known: Expr = b.FALSE
+    several: bool = False
+    of: str = ""  # the list's count
+
+
 def told(
     ctx: Context, asked: Callable[..., Any], args: Sequence[Value], keywords: Mapping[str, Value], compute: Compute
 ) -> Value:
     """What `compute` makes of the arguments, with what `asked`, of NumPy, makes of lists in them that are empty."""
     given = [*args, *keywords.values()]
-    lists = {} if ctx.apart else _lists(ctx, given)
-    if not lists:
+    cases = {} if ctx.apart else _cases(ctx, given)
+    if not cases:
         return compute(args, keywords)
     plain, plain_keywords = [_plain(a) for a in args], {k: _plain(v) for k, v in keywords.items()}
-    if len(lists) > _LISTS:
+    if len(cases) > _CASES:
         return compute(plain, plain_keywords)
-    some = {key: ctx.let_tentative(key, "some") for key in lists}
+    cases = {key: replace(case, some=ctx.let_tentative(case.some, "some")) for key, case in cases.items()}
     left = []
-    for chosen in itertools.product((True, False), repeat=len(lists)):
-        empty = {key for key, is_empty in zip(lists, chosen, strict=True) if is_empty}
-        answers = _ask(asked, args, keywords, empty) if empty else None
+    for chosen in itertools.product((True, False), repeat=len(cases)):
+        there = [key for key, is_there in zip(cases, chosen, strict=True) if is_there]
+        counts = [cases[key].of for key in there if cases[key].of]
+        answers = _ask(ctx, asked, args, keywords, there) if there and len(counts) == len(set(counts)) else None
         if answers is None:
             continue
-        holds: Expr = b.FALSE  # unless just these lists are empty
-        for key in lists:
-            holds = b.either(holds, some[key] if key in empty else b.logical_not(some[key]))
+        holds: Expr = b.FALSE  # unless it is just these
+        for key, case in cases.items():
+            holds = b.either(holds, case.some if key in there else b.logical_not(case.some))
         if answers.error is None:
-            left.append((answers, holds))
+            known = next(iter(cases.values())).known if len(cases) == 1 else b.FALSE
+            several = any(cases[key].several for key in there)
+            left.append((answers, _Case(holds, known, several)))
         elif _by_types(answers, given):
             ctx.guard(holds, *_told(answers.error))
     ctx.apart += 1
@@ -114,8 +129,8 @@ def told(
         made = compute(plain, plain_keywords)
     finally:
         ctx.apart -= 1
-    for answers, holds in left:
-        made = _or_empty(ctx, made, answers, holds, next(iter(lists.values())) if len(lists) == 1 else holds)
+    for answers, case in left:
+        made = _or_empty(ctx, made, answers, case)
     return made
 
 
@@ -127,22 +142,24 @@ def operation(ctx: Context, op: str, args: Sequence[Value], compute: Callable[[S
     return told(ctx, asked, args, {}, lambda given, _: compute(given))
 
 
-def _lists(ctx: Context, values: Sequence[Value]) -> dict[Expr, Expr]:
-    """The conditions that lists among some values, or behind them, are not empty: as evaluated, and as written."""
-    found: dict[Expr, Expr] = {}
+def _cases(ctx: Context, values: Sequence[Value]) -> dict[Expr, _Case]:
+    """What may be of the lists among some values, or behind them."""
+    found: dict[Expr, _Case] = {}
     for v in values:
         match v:
             case GrowingList() if (v.dtype or v.columns or v.rows is not None) and v.objects is None:
                 if b.constant(v.length) is None and not implied(has_some(v), ctx.facts):
-                    found[has_some(v)] = has_some(v)
+                    found[has_some(v)] = _Case(has_some(v), has_some(v), of=v.count)
+                if len(_types_of(ctx, v)) > 1:
+                    found[_tag_behind(v)] = _Case(_of_one_type(ctx, v), several=True, of=v.count)
             case Array(empty=Empty(some, _, known)):
-                found[some] = known
+                found[some] = _Case(some, known)
             case Scalar(doubt=Doubt(split=Split(tag=some, of_empty=True))):
-                found[some] = some
+                found[some] = _Case(some)
             case Seq(items):
-                found |= _lists(ctx, items)
+                found |= _cases(ctx, items)
             case Slice(start, stop, step):
-                found |= _lists(ctx, [p for p in (start, stop, step) if p is not None])
+                found |= _cases(ctx, [p for p in (start, stop, step) if p is not None])
     return found
 
 
@@ -166,14 +183,35 @@ def has_some(owner: GrowingList) -> Expr:
     return b.compare("greater", owner.length, b.ZERO)
 
 
+def _types_of(ctx: Context, owner: GrowingList) -> list[str]:
+    """NumPy's types of the numbers that are in a list of several."""
+    if owner.tags not in ctx.buffers:
+        return []
+    return sorted(dtype for dtype, python in ctx.held.tell(owner.site) if not python)
+
+
+def _tag_behind(owner: GrowingList) -> Expr:
+    """What stands for a list of several types as it is now."""
+    return Load(owner.tags, owner.index(owner.length), "uint8")
+
+
+def _of_one_type(ctx: Context, owner: GrowingList) -> Expr:
+    """The condition that all numbers of a list are of the type in which it holds them."""
+    axis = ctx.axis("k", owner.length)
+    tag = ctx.load(owner.tags, owner.index(axis.var))
+    other = Apply("not_equal", (tag, Const(tag_number((owner.dtype, False)), "uint8")), "bool")
+    return b.logical_not(Reduce("any", (axis,), other, "bool"))
+
+
 def _ask(
-    asked: Callable[..., Any], args: Sequence[Value], keywords: Mapping[str, Value], empty: Collection[Expr]
-) -> _Answers | None:
-    """What NumPy makes of the arguments where just the lists `empty` are: nothing, where it cannot be asked."""
+    ctx: Context, asked: Callable[..., Any], args: Sequence[Value], keywords: Mapping[str, Value],
+    there: Collection[Expr],
+) -> _Answers | None:  # fmt: skip
+    """What NumPy makes of the arguments in the cases that are `there`: nothing, where it cannot be asked."""
     values: list[Any] = []
     errors: list[Exception] = []
     for size in (0, 1):
-        standing = _Standing(empty, size)
+        standing = _Standing(ctx, there, size)
         try:
             given = [standing.value(a) for a in args]
             named = {k: standing.value(v) for k, v in keywords.items()}
@@ -202,7 +240,8 @@ class _Standing:
     It notes whether `arrays` or `numbers` stood for others.
     """
 
-    empty: Collection[Expr]
+    ctx: Context
+    there: Collection[Expr]
     size: int
     arrays: bool = False
     numbers: bool = False
@@ -213,14 +252,14 @@ class _Standing:
                 return held
             case GrowingList():
                 return self.list_of(value)
-            case Array(empty=Empty(some, of_empty)) if some in self.empty:
+            case Array(empty=Empty(some, of_empty)) if some in self.there:
                 return of_empty
             case Array():
                 constants = [b.constant(d) for d in value.dims] if value.mask is None else [None] * value.ndim
                 self.arrays = True
                 return np.ones([self.size if c is None else c for c in constants], _dtype(value.dtype))
             case Scalar(doubt=Doubt(split=Split(tag, one, two, of_empty=True))):
-                return self.value(two if tag in self.empty else one)
+                return self.value(two if tag in self.there else one)
             case Scalar(doubt=None):
                 self.numbers = True
                 number = _dtype(value.dtype).type(1)
@@ -237,11 +276,13 @@ class _Standing:
                 raise _Unknown
 
     def list_of(self, owner: GrowingList) -> list[Any]:
-        if has_some(owner) in self.empty:
+        if has_some(owner) in self.there:
             return []
         if not owner.dtype or owner.options or owner.rows is not None:
             raise _Unknown
         self.numbers = True
+        if _tag_behind(owner) in self.there:
+            return [_dtype(t).type(1) for t in _types_of(self.ctx, owner)]
         made = np.ones([1, *(b.constant(d) or 1 for d in owner.dims)], _dtype(owner.dtype))
         return made.tolist() if owner.python else [*made]
 
@@ -280,11 +321,11 @@ def _told(error: Exception) -> tuple[str, str]:
     return name, str(error).replace("{", "{{").replace("}", "}}")
 
 
-def _or_empty(ctx: Context, made: Value, answers: _Answers, some: Expr, known: Expr) -> Value:
-    """What has been made, or what NumPy makes of the empty list unless `some`."""
+def _or_empty(ctx: Context, made: Value, answers: _Answers, case: _Case) -> Value:
+    """What has been made, or what NumPy makes of the empty list."""
     match made:
         case Seq(items) if all(isinstance(v, (tuple, list)) and len(v) == len(items) for v in answers.values):
-            parts = (_or_empty(ctx, i, answers.item(k), some, known) for k, i in enumerate(items))
+            parts = (_or_empty(ctx, i, answers.item(k), case) for k, i in enumerate(items))
             return replace(made, items=tuple(parts))
         case Array() | Concatenation():
             ndim = made.ndim if isinstance(made, Array) else made.pieces[0].ndim
@@ -292,15 +333,15 @@ def _or_empty(ctx: Context, made: Value, answers: _Answers, some: Expr, known: E
                 return made
             whole = answers.whole
             if isinstance(whole, (np.ndarray, np.generic)) and (isinstance(made, Concatenation) or made.empty is None):
-                return replace(as_array(ctx, made), empty=Empty(some, whole, known))
+                return replace(as_array(ctx, made), empty=Empty(case.some, whole, case.known))
         case Scalar(python=False, doubt=None):
             if all(np.ndim(v) == 0 and np.asarray(v).dtype == made.expr.dtype for v in answers.values):
                 return made
             whole = answers.whole
             if isinstance(whole, np.generic):
                 kinds = tuple(sorted({(made.dtype, False), (whole.dtype.name, False)}))
-                return replace(made, doubt=Doubt(kinds, (), split=Split(some, made, Static(whole), True, True)))
+                return replace(made, doubt=Doubt(kinds, (), split=Split(case.some, made, Static(whole), True, True)))
         case _:
             return made
-    ctx.guard(some, "RuntimeError", EMPTY)
+    ctx.guard(case.some, "RuntimeError", SEVERAL if case.several else EMPTY)
     return made
