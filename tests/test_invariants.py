@@ -74,3 +74,9 @@ def test_a_pass_that_breaks_one_is_named() -> None:
     run: Callable[..., n.Program] = pipeline.run
     with pytest.raises(AssertionError, match=r"after forget: .* is no buffer"):
         run(PROGRAM, (forget,))
+
+
+def test_memory_is_for_its_block() -> None:
+    outside = n.If(b.TRUE, (n.Alloc("y"),))
+    found = violations(replace(PROGRAM, body=(outside, *(s for s in PROGRAM.body if not isinstance(s, n.Alloc)))))
+    assert any("outside the block that its memory is for" in problem for problem in found)

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -344,3 +345,59 @@ def test_constants_that_are_equal_and_not_the_same() -> None:
         np.testing.assert_array_equal(one[1], other[1])
         np.testing.assert_array_equal(np.signbit(one[1]), np.signbit(other[1]))
     assert len(compiled.cache_info().specialisations) <= 10
+
+
+def drawn_anew(n: int) -> Any:
+    first = np.random.default_rng().normal(size=n)
+    return first, np.random.default_rng().normal(size=n), np.random.RandomState().rand(n)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_generator_without_a_seed_draws_anew(target: str) -> None:
+    if target == "cuda":
+        pytest.importorskip("cupy")
+    compiled = transkern.compile(drawn_anew, target=target)
+    found = [*compiled(4), *compiled(4)]
+    assert [(a.shape, a.dtype) for a in found] == [((4,), np.dtype(float))] * 6
+    assert len({float(np.asarray(a)[0]) for a in found}) == 6
+
+
+def careful(x: Any) -> Any:
+    import warnings
+
+    if x[0] < 0:
+        warnings.warn(f"{x.size} of them", RuntimeWarning, stacklevel=2)
+    return np.sqrt(np.abs(x))
+
+
+def test_warnings_are_the_users(recwarn: pytest.WarningsRecorder) -> None:
+    """They come from the line that warns, with its class; a filter makes them exceptions."""
+    compiled = transkern.compile(careful, target="cpu")
+    np.testing.assert_array_equal(compiled(np.array([4.0, 9.0])), [2, 3])
+    assert not recwarn.list
+    np.testing.assert_array_equal(compiled(np.array([-4.0, 9.0, 1.0])), [2, 3, 1])
+    (told,) = recwarn.list
+    assert (str(told.message), told.category, told.filename) == ("3 of them", RuntimeWarning, __file__)
+    assert told.lineno == careful.__code__.co_firstlineno + 4
+    with warnings.catch_warnings(), pytest.raises(RuntimeWarning, match="1 of them"):
+        warnings.simplefilter("error")
+        compiled(np.array([-1.0]))
+
+
+def test_subclasses_of_ndarray(tmp_path: Path) -> None:
+    """A memory map is an array like others; a matrix or a masked array has other operations, and is refused."""
+    mapped = np.memmap(tmp_path / "numbers", dtype=np.float64, mode="w+", shape=(5,))
+    mapped[:] = np.arange(5)
+
+    def doubled(x: Any) -> Any:
+        x *= 2
+        return x + 1
+
+    compiled = transkern.compile(doubled, target="cpu")
+    found = compiled(mapped)
+    assert type(found) is np.ndarray
+    np.testing.assert_array_equal(found, np.arange(5) * 2 + 1)
+    np.testing.assert_array_equal(mapped, np.arange(5) * 2)
+    for kind in (np.matrix([[1, 2]]), np.ma.masked_array([1.0, 2.0], [0, 1])):
+        with pytest.raises(transkern.CompileError, match=r"argument `x` is a .*: subclasses of ndarray"):
+            compiled(kind)

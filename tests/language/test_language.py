@@ -20,6 +20,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     everyday,
     generators,
     keys_at_run_time,
+    kinds_of_values,
     lists_compared,
     lists_of_lists,
     lists_of_numbers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import types
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from transkern.errors import NeedsConstant
 from transkern.frontend import (
     attributes,
     characters,
+    classes,
     doubts,
     empties,
     growing,
@@ -521,6 +523,10 @@ class Assignments(Results):
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
                 return Static(PYTHON_OPERATORS[op](left.value, right.value))
+        if op == "bitwise_or":
+            one, two = classes.object_at(left), classes.object_at(right)
+            if isinstance(one, (type, types.UnionType)) and isinstance(two, (type, types.UnionType)):
+                return Static(one | two)
         return empties.operation(ctx, op, [left, right], lambda given: apply(ctx, op, given, operator_call=True))
 
     def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:

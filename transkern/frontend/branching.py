@@ -106,8 +106,10 @@ class Branches(Assignments):
             self.merge_heaps(heaps[0], heaps[1], out1, out2)
             self.merge(env1, env2, out1, out2, live)
         ctx.span = span
-        leaves, stays, when = (out1, out2, condition) if done1 else (out2, out1, b.logical_not(condition))
-        if leaves and done1 != done2 and not (move and (ended1 or ended2)):
+        # one path leaves: of an inlined function that has returned on the other path, it can only raise
+        first, second = (ended2, ended1) if move and (ended1 or ended2) else (done1, done2)
+        leaves, stays, when = (out1, out2, condition) if first else (out2, out1, b.logical_not(condition))
+        if leaves and first != second:
             match leaves:
                 case [n.Guard(Const(False)) as raised]:  # a raise on a condition is a check
                     ctx.emit(replace(raised, condition=b.logical_not(when)))

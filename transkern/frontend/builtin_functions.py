@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import string
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend import doubts, growing, hashed, sequences
+from transkern.frontend import classes, doubts, growing, hashed, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.context import Context
@@ -40,13 +40,13 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     Function,
-    Generator,
     GrowingList,
     Hashed,
     Kind,
     Known,
     Method,
     OneOf,
+    OrNone,
     Range,
     Record,
     Scalar,
@@ -307,6 +307,8 @@ def _any(ctx: Context, a: Arguments) -> Value:
     array = as_array(ctx, a.need("iterable"))
     if array.ndim != 1:
         ctx.fail(f"`{a.name}` of an array with {array.ndim} dimensions", f"use np.{a.name}")
+    if isinstance(array.body, Const) and bool(array.body.value) == (a.name == "all"):
+        return Static(a.name == "all")  # whatever its length
     return Scalar(scalar_expr(ctx, reduce(ctx, a.name, array, None, False)), True)
 
 
@@ -541,51 +543,24 @@ def _tuple(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.isinstance", names="obj classinfo")
 def _isinstance(ctx: Context, a: Arguments) -> Value:
-    value, kinds = a.need("obj"), a.need("classinfo")
-    wanted = [kinds] if not isinstance(kinds, Seq) else list(kinds.items)
-    mine = _python_type(ctx, value)
-    for w in wanted:
-        if isinstance(value, Record) and isinstance(w, Static) and isinstance(w.value, type):
-            if issubclass(value.kind, w.value):
-                return Static(True)
-            continue
-        name = (
-            w.path.removeprefix("builtins.")
-            if isinstance(w, Known)
-            else getattr(getattr(w, "value", None), "__name__", "")
-        )
-        if name in mine or name.removeprefix("numpy.") in mine:
-            return Static(True)
-    return Static(False)
+    wanted = tuple(_classes(ctx, a.need("classinfo")))
+    value = a.need("obj")
+    if isinstance(value, OrNone):
+        inner, none = classes.is_instance(ctx, ctx.deref(value.value), wanted), issubclass(type(None), wanted)
+        if inner == none:
+            return Static(none)
+        return Scalar(value.none if none else b.logical_not(value.none), True)
+    return Static(classes.is_instance(ctx, value, wanted))
 
 
-def _python_type(ctx: Context, value: Value) -> set[str]:
-    match value:
-        case Generator(kind=kind):
-            name = "Generator" if kind == "PCG64" else "RandomState"
-            return {name, f"random.{name}"}
-        case Array() | Concatenation():
-            return {"ndarray"}
-        case Static(v):
-            return {c.__name__ for c in type(v).__mro__}
-        case Scalar(expr, True):
-            name = {"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}[expr.dtype]
-            extra = {"int": {"Integral", "Real", "Number"}, "float": {"Real", "Number"}, "complex": {"Number"}}
-            return {name, *extra.get(name, ()), *({"int", "Integral", "Real", "Number"} if name == "bool" else ())}
-        case Scalar(expr, False):
-            return {c.__name__ for c in np.dtype(expr.dtype).type.__mro__}
-        case Seq(_, kind):
-            return {kind}
-        case GrowingList():
-            return {"list"}
-        case Dict():
-            return {"dict", "Mapping"}
-        case Record(kind=kind):
-            return {c.__name__ for c in kind.__mro__}
-        case Text():
-            return {"str"}
-        case _:
-            return set()
+def _classes(ctx: Context, value: Value) -> Iterator[Any]:
+    """The classes of an `isinstance`; what is no class of Python's, NumPy's or the user's is nobody's here."""
+    value = ctx.deref(value)
+    if isinstance(value, Seq):
+        for item in value.items:
+            yield from _classes(ctx, item)
+    elif (found := classes.object_at(value)) is not None:
+        yield found
 
 
 def _print(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -608,7 +583,23 @@ def _shown(ctx: Context, value: Value) -> Value:
     return as_text(ctx, value)
 
 
-def _printed(ctx: Context, shown: Sequence[Value], between: str, end: str) -> None:
+@handles("warnings.warn", names="message category stacklevel source skip_file_prefixes")
+def _warn(ctx: Context, a: Arguments) -> Value:
+    """A step on the host, as `print` is; the warning's place is the line that warns, whatever `stacklevel` says."""
+    kind: Any = UserWarning if a.get("category") is None else classes.object_at(a.need("category"))
+    if not (isinstance(kind, type) and issubclass(kind, Warning)):
+        ctx.fail(f"a category of warnings that is {describe(a.need('category'))}", "name a class, such as UserWarning")
+    if getattr(sys.modules.get(kind.__module__), kind.__name__, None) != kind:
+        ctx.fail(f"warnings of `{kind.__name__}`, which is no name of a module", "define the class in a module")
+    message = as_text(ctx, a.need("message"))
+    where = (kind.__module__, kind.__name__, ctx.span.file, ctx.span.line)
+    _printed(ctx, [message], "", "", (("warns", where),))
+    return Static(None)
+
+
+def _printed(
+    ctx: Context, shown: Sequence[Value], between: str, end: str, more: tuple[tuple[str, Any], ...] = ()
+) -> None:
     """Prints arrays and texts; a text that is one of several by a branch for each of them."""
     for position, text in enumerate(shown):
         if not isinstance(text, Text):
@@ -619,7 +610,7 @@ def _printed(ctx: Context, shown: Sequence[Value], between: str, end: str) -> No
             for at, option in enumerate(choice.options):
                 fixed = replace(text, args=(*text.args[:k], Static(option), *text.args[k + 1 :]))
                 with ctx.block() as out:
-                    _printed(ctx, [*shown[:position], fixed, *shown[position + 1 :]], between, end)
+                    _printed(ctx, [*shown[:position], fixed, *shown[position + 1 :]], between, end, more)
                 ctx.emit(n.If(b.compare("equal", choice.index, b.index(at)), tuple(out)))
             return
     template, numbers = "", []
@@ -641,7 +632,7 @@ def _printed(ctx: Context, shown: Sequence[Value], between: str, end: str) -> No
     template += quoted(end)
     ins = tuple(ctx.define(replace(v, view=False, identity=""), "shown").base for v, _ in numbers)
     kinds = tuple(kind for _, kind in numbers)
-    ctx.emit(n.Library("print", (), ins, (("template", template), ("kinds", kinds))))
+    ctx.emit(n.Library("print", (), ins, (("template", template), ("kinds", kinds), *more)))
 
 
 def _filled(template: str, known: Sequence[str | None]) -> str:

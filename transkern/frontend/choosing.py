@@ -175,7 +175,11 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
 def _choose(ctx: Context, a: Arguments) -> Value:
     at, choices = ctx.kept(a.array("a")), a.need("choices")
     if not isinstance(choices, Seq):
-        ctx.fail("`np.choose` from something that is no tuple or list", "give a tuple, or use np.take_along_axis")
+        given = as_array(ctx, choices)
+        length = b.constant(given.dims[0]) if given.ndim else None
+        if length is None:
+            ctx.fail("`np.choose` from an array whose length is known at run time only", "use np.take_along_axis")
+        choices = Seq(tuple(array_item(ctx, given, [Static(k)]) for k in range(length)))
     dtype = result_type(ctx, [c if is_python_number(c) else as_array(ctx, c) for c in choices.items])
     count = b.index(len(choices.items))
     mode = a.text("mode", "raise")

@@ -74,8 +74,8 @@ def _default_rng(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
     if isinstance(seed, Generator):
         return seed
-    if seed is None:
-        ctx.fail("np.random.default_rng without a seed", "give it one, or draw outside and pass the numbers in")
+    if seed is None or (isinstance(seed, Static) and seed.value is None):
+        return _seeded(ctx, None, "PCG64")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
         ctx.guard(b.FALSE, "TypeError", "SeedSequence expects int or sequence of ints for entropy")
@@ -85,19 +85,19 @@ def _default_rng(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.random.RandomState", names="seed")
 def _random_state(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
-    if seed is None:
-        ctx.fail("np.random.RandomState without a seed", "give it one, or draw outside and pass the numbers in")
+    if seed is None or (isinstance(seed, Static) and seed.value is None):
+        return _seeded(ctx, None, "MT19937")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
         ctx.fail("a seed that is no integer", "give it an integer")
     return _seeded(ctx, given, "MT19937")
 
 
-def _seeded(ctx: Context, seed: Array, kind: str) -> Generator:
+def _seeded(ctx: Context, seed: Array | None, kind: str) -> Generator:
     state = ctx.buffer("generator", "uint64", (b.index(STATE_WORDS[kind]),))
     ctx.emit(n.Alloc(state.name))
-    held = _held(ctx, convert(seed, "int64"), "seed")
-    ctx.emit(n.Library("seeded", (state.name,), (held.base,), (("kind", kind),)))
+    ins = () if seed is None else (_held(ctx, convert(seed, "int64"), "seed").base,)
+    ctx.emit(n.Library("seeded", (state.name,), ins, (("kind", kind),)))
     return Generator(state.name, kind)
 
 

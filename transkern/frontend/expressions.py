@@ -11,7 +11,6 @@ import collections
 import dataclasses
 import itertools
 import operator
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,8 +21,10 @@ import numpy as np
 from transkern.frontend import (
     attributes,
     characters,
+    classes,
     doubts,
     empties,
+    folds,
     functions,
     generators,
     grids,
@@ -435,6 +436,9 @@ class Expressions:
         x, y = ctx.deref(x), ctx.deref(y)
         if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
             x, y = Seq(x.items), Seq(y.items)
+        one_kind, other_kind = classes.object_at(x), classes.object_at(y)
+        if one_kind is not None and other_kind is not None:  # `x.dtype == float`
+            return Static(bool(_COMPARISONS[name](one_kind, other_kind)))
         if isinstance(x, Known) and isinstance(y, Known):
             return Static((x.path == y.path) is (name == "equal"))
         if isinstance(x, Char) or isinstance(y, Char):
@@ -885,8 +889,8 @@ class Expressions:
 
     def _called(self, function: Value, node: ast.Call) -> Value:
         ctx = self.ctx
-        if isinstance(function, Known) and len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp):
-            folded = self.fold(function.path, node.args[0], node.keywords)
+        if isinstance(function, Known) and (source := folds.used_up(function.path, node)) is not None:
+            folded = folds.folded(self, function.path, source, node)
             if folded is not None:
                 return folded
         positional: list[Value] = []
@@ -1197,56 +1201,6 @@ class Expressions:
         if isinstance(after, Bound):
             self.inline(after.function, [made], {}, node)
         return objects.placed(ctx, made)
-
-    # --- generators that are used up by a function
-
-    def fold(self, path: str, node: ast.GeneratorExp, keywords: Sequence[ast.keyword]) -> Value | None:
-        """``sum``, ``any``, ``all``, ``min``, ``max`` over a generator: a loop that carries one value."""
-        name = path.removeprefix("builtins.")
-        if name not in ("sum", "any", "all", "min", "max") or keywords or path == name:
-            return None
-        carried, first = "folded value", "is first"
-        load = ast.Name(carried, ast.Load())
-        put: Callable[[ast.expr], ast.stmt] = lambda e: ast.Assign([ast.Name(carried, ast.Store())], e)  # noqa: E731
-        step: list[ast.stmt]
-        if name == "sum":
-            before = [put(ast.Constant(0))]
-            step = [put(ast.BinOp(load, ast.Add(), node.elt))]
-        elif name in ("any", "all"):
-            before = [put(ast.Constant(name == "all"))]
-            test = node.elt if name == "any" else ast.UnaryOp(ast.Not(), node.elt)
-            found = put(ast.Constant(name == "any"))
-            step = [ast.If(test, [found, ast.Break()] if len(node.generators) == 1 else [found], [])]
-        else:
-            element, before = ast.Name("element", ast.Load()), []
-            order: ast.cmpop = ast.Lt() if name == "min" else ast.Gt()
-            better = ast.If(ast.Compare(element, [order], [load]), [put(element)], [])
-            before = [ast.Assign([ast.Name(first, ast.Store())], ast.Constant(True))]
-            step = [
-                ast.Assign([ast.Name("element", ast.Store())], node.elt),
-                ast.If(ast.Name(first, ast.Load()), [put(element)], [better]),
-                ast.Assign([ast.Name(first, ast.Store())], ast.Constant(False)),
-            ]
-        body = step
-        for generator in reversed(node.generators):
-            for test in reversed(generator.ifs):
-                body = [ast.If(test, body, [])]
-            body = [ast.For(generator.target, generator.iter, body, [])]
-        outer = {k: self.env.pop(k) for k in (carried, first, "element") if k in self.env}
-        with self.inner_names(node.generators, node, *before, *body):
-            for s in [*before, *body]:
-                self.statement(s)
-            if name in ("min", "max"):
-                none = self.env.pop(first)
-                empty = condition_of(truth(self.ctx, none))
-                text = f"{name}() arg is an empty sequence" if sys.version_info < (3, 12) else (
-                    f"{name}() iterable argument is empty"
-                )
-                self.ctx.guard(b.logical_not(empty), "ValueError", text)
-            value = self.env.pop(carried)
-            self.env.pop("element", None)
-        self.env.update(outer)
-        return value.value if isinstance(value, Maybe) else value
 
 
 class At:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters, special_methods
+from transkern.frontend import characters, classes, special_methods
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -191,7 +191,9 @@ def _known(ctx: Context, value: Value) -> Any:
     if isinstance(value, Seq):
         inner = tuple(_known(ctx, i) for i in value.items)
         return _UNKNOWN if _UNKNOWN in inner else inner
-    return value.path if isinstance(value, Known) else _UNKNOWN
+    if isinstance(value, Known):
+        return classes.object_at(value) or value.path
+    return _UNKNOWN
 
 
 def is_one_object(one: Value, two: Value) -> bool:

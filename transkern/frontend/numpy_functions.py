@@ -28,6 +28,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import (
     SliceValue,
     array_item,
+    constant_object,
     nonzero_positions,
     scalar_position,
     settle_slice,
@@ -190,6 +191,18 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if copied and array.view and not isinstance(value, GrowingList):
         return ctx.define(replace(array, identity=""), "copy")
     return array
+
+
+@handles("numpy.require", names="a dtype requirements")
+def _require(ctx: Context, a: Arguments) -> Value:
+    wanted = a.get("requirements") or Static(None)
+    names = wanted.items if isinstance(wanted, Seq) else (wanted,)
+    asked = {str(constant_object(ctx, name, "a requirement that is known at run time only")).upper() for name in names}
+    asked = set().union(*({x} if len(x) > 1 else set(x) for x in asked))
+    if unknown := asked - {"NONE", "C", "C_CONTIGUOUS", "CONTIGUOUS", "A", "ALIGNED", "W", "WRITEABLE"}:
+        ctx.fail(f"`np.require` with {sorted(unknown)[0]!r}", "copy the array instead: np.array(x)")
+    path = "numpy.ascontiguousarray" if asked & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else "numpy.asarray"
+    return TABLE[path](ctx, [a.need("a"), a.get("dtype") or Static(None)], {})
 
 
 @handles("numpy.zeros", "numpy.ones", "numpy.empty", names="shape dtype order")

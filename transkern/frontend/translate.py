@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+import numpy as np
+
 from transkern.errors import CompileError
 from transkern.frontend import hashed, sequences
 from transkern.frontend.context import Terminated
@@ -22,6 +24,14 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 
 _MESSAGE_NUMBERS = 6  # what the targets have room for
+
+
+def _axis_text(axis: ast.expr, ndim: ast.expr) -> ast.expr:
+    """The text of an AxisError."""
+    parts: list[ast.expr] = []
+    for text, number in (("axis ", axis), (" is out of bounds for array of dimension ", ndim)):
+        parts += [ast.Constant(text), ast.FormattedValue(number, -1)]
+    return ast.copy_location(ast.JoinedStr(parts), axis)
 
 
 class Translator(Loops):
@@ -175,7 +185,9 @@ class Translator(Loops):
         kind = self.expr(called)
         error = self.exception_class(kind, exc)
         name = error.__name__ if error.__module__ == "builtins" else self._class_path(error)
-        if any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
+        if error is np.exceptions.AxisError and len(given) in (1, 2):  # of a text, or of an axis and a dimension
+            given = given if len(given) == 1 else [_axis_text(*given)]
+        elif any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
             self.ctx.fail(f"raising `{error.__name__}`, which makes its message itself", "raise a plain exception", exc)
         if len(given) == 1 and not isinstance(given[0], ast.Starred):
             text, args = self.message(given[0])

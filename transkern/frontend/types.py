@@ -244,6 +244,11 @@ def types_of(
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):
         if isinstance(value, np.ndarray):
+            if type(value) is not np.ndarray:
+                raise CompileError(
+                    f"argument `{name}` is a {type(value).__name__}: subclasses of ndarray have ways of their own",
+                    "pass it as a plain array: np.asarray(a), or a.filled() of a masked one",
+                )
             dims: list[int | str] = []
             for axis, extent in enumerate(value.shape):
                 if extent == 1 or f"{name}.{axis}" in demands:

@@ -78,9 +78,14 @@ def error_text(error: str) -> str:
 
 
 def print_text(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
-    """The call of `print` that a ``print`` step is, over the arrays `names`."""
+    """The call of `print`, or of `warnings.warn`, that a ``print`` step is, over the arrays `names`."""
     shown = [
         {"array": name, "scalar": f"{name}[()]", "python": f"{name}.item()"}[kind]
         for name, kind in zip(names, attributes["kinds"], strict=True)
     ]
-    return f"print({attributes['template']!r}.format({', '.join(shown)}), end='')"
+    text = f"{attributes['template']!r}.format({', '.join(shown)})"
+    if "warns" in attributes:
+        module, category, file, line = attributes["warns"]
+        kind = f"__import__({module!r}, fromlist=['']).{category}"
+        return f"__import__('warnings').warn_explicit({text}, {kind}, {file!r}, {line})"
+    return f"print({text}, end='')"

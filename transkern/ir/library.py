@@ -130,7 +130,10 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
             given |= {"state": f"{ins[0]}{get}", "parameters": ", ".join(f"{i}{get}" for i in ins[1:])}
             text = _DRAWN[given["kind"]].format(**given)
             return f"map(cp.asarray, {text})" if get else text
-        seeded = {"PCG64": _SEED, "MT19937": _LEGACY_SEED}[given["kind"]].format(*ins, **given)
+        text = {"PCG64": _SEED, "MT19937": _LEGACY_SEED}[given["kind"]]
+        if not ins:  # no seed: the system's entropy
+            text = text.replace("{0}{get}.tolist()", "").replace("{0}{get}", "")
+        seeded = text.format(*ins, **given)
         return f"cp.asarray({seeded})" if get else seeded
     if name == "attempt":  # a step whose LinAlgError is told by its last output
         given = dict(attributes)

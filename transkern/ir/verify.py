@@ -26,12 +26,24 @@ def violations(program: n.Program, lowered: bool = True) -> list[str]:
     return list(dict.fromkeys(checking.found))
 
 
+def _allocated(statements: Sequence[n.Stmt]) -> set[str]:
+    """The buffers whose memory a block asks for; kernels are no blocks of their own."""
+    found = set()
+    for s in statements:
+        if isinstance(s, n.Alloc):
+            found.add(s.buffer)
+        elif isinstance(s, n.Kernel):
+            found |= _allocated(s.body)
+    return found
+
+
 class _Checking:
     def __init__(self, program: n.Program, lowered: bool) -> None:
         self.program, self.lowered = program, lowered
         self.found: list[str] = []
         self.handed: set[str] = set()  # what kernels bind: the host may get it from memory, under the same name
         self.everywhere = _parameters(program) | dict(program.variables) | {n.ROOM: "index"}
+        self.hidden = {s.buffer for s in walk(program.body) if isinstance(s, n.Alloc)}  # outside of their blocks
         for s in walk(program.body):
             if isinstance(s, (n.Filter, n.Compact)):
                 self.everywhere.setdefault(s.count, "index")
@@ -42,9 +54,11 @@ class _Checking:
     # --- statements
 
     def block(self, statements: Sequence[n.Stmt], seen: dict[str, str]) -> None:
-        seen = dict(seen)
+        seen, hidden = dict(seen), self.hidden
+        self.hidden = hidden - _allocated(statements)
         for s in statements:
             self.statement(s, seen)
+        self.hidden = hidden
 
     def statement(self, s: n.Stmt, seen: dict[str, str]) -> None:
         """Checks one statement; what it binds for those behind it in the block goes into `seen`."""
@@ -141,6 +155,8 @@ class _Checking:
         for name in names:
             if name not in self.program.buffers:
                 self.fail(f"`{name}` is no buffer")
+            elif self.lowered and name in self.hidden:
+                self.fail(f"`{name}` is used outside the block that its memory is for")
 
     # --- expressions
 

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def foreign_kind(values: Sequence[Any]) -> str | None:
-    """``torch``, ``torch_cuda``, ``jax``, ``cupy``, or None where all arrays are NumPy's (nothing is imported)."""
+    """``torch``, ``torch_cuda``, ``jax``, ``cupy``, ``memmap``, or None for plain arrays (nothing is imported)."""
     for value in values:
         module = type(value).__module__.split(".")[0]
         if module == "torch" and "torch" in sys.modules and hasattr(value, "detach"):
@@ -19,7 +19,7 @@ def foreign_kind(values: Sequence[Any]) -> str | None:
             return "jax"
         if module == "cupy":
             return "cupy"
-    return None
+    return "memmap" if any(type(value) is np.memmap for value in values) else None
 
 
 def call_foreign(call: Callable[[list[Any], str], Any], values: list[Any], kind: str, target: str) -> Any:
@@ -36,6 +36,8 @@ def call_foreign(call: Callable[[list[Any], str], Any], values: list[Any], kind:
             np.asarray(v) if hasattr(v, "__array__") and not isinstance(v, (np.ndarray, np.generic)) else v
             for v in values
         ]
+    elif kind == "memmap":
+        inner = [v.view(np.ndarray) if type(v) is np.memmap else v for v in values]
     else:
         inner = [v.get() if hasattr(v, "get") and hasattr(v, "device") else v for v in values]
     return _back(call(inner, target), kind, dict(zip(map(id, inner), values, strict=True)))

@@ -26,7 +26,7 @@ def check_told(program: n.Program, target: str, prints: bool, begins_anew: bool)
             case n.Guard(error=n.NO_ROOM) if not begins_anew:
                 problem = f"{_UNBOUNDED}, which {target} has no memory for"
             case n.Library(name="print") if not prints:
-                problem = f"`print`, which {target} cannot do"
+                problem = f"`{'warnings.warn' if 'warns' in dict(s.attributes) else 'print'}`, which {target} cannot do"
             case _:
                 continue
         help = 'use target="cpu", or keep it outside the compiled function'

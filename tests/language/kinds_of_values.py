@@ -1,0 +1,113 @@
+"""Classes and dtypes asked after, `next`, what is used up by a function, and what a library does around NumPy's arrays."""
+
+# ruff: noqa: C419, E501
+from __future__ import annotations
+
+import collections.abc
+import numbers
+from numbers import Integral
+
+import numpy as np
+
+from tests.language.registry import case
+
+rng = np.random.default_rng(8)
+X, M = rng.standard_normal(9), rng.standard_normal((4, 5))
+
+
+@case(X)
+@case(X > 0)
+@case(X.astype(np.float32))
+@case(X.astype(np.int16))
+def by_dtype(x):
+    if x.dtype == bool:
+        return x.sum()
+    if x.dtype == float or np.float32 == x.dtype:
+        return x * 2
+    return x.dtype in (np.int16, int), x.dtype != complex, x.dtype in [np.float16, float]
+
+
+@case(X, 3)
+@case(X, 2.5)
+@case(X, (2,))
+@case(X, [1])
+@case(X, np.float32(2))
+@case(X, np.int8(2))
+@case(X, True)
+@case(X, None)
+def by_class(x, n):
+    if n is None or isinstance(n, str):
+        return 0
+    told = isinstance(n, numbers.Number), isinstance(n, Integral), isinstance(n, (int, np.integer)), isinstance(n, bool)
+    if isinstance(n, collections.abc.Sequence):
+        n = n[0]
+    return told, isinstance(x, (np.ndarray, list)), isinstance(x, collections.abc.Iterable), isinstance(n, float | int), x + n
+
+
+@case(X, 0.5)
+@case(X, 100.0)
+def first_of(x, level):
+    k = next((k for k in range(len(x)) if x[k] > level), -1)
+    return k, next(v for v in x if v < 0), next(iter(x)), max((v for v in x if v > level), default=np.float64(0))
+
+
+@case([1, 2, 3])
+@case([])
+@case(np.arange(3, 3).tolist())
+def used_up(values):
+    if any([isinstance(v, dict) for v in values]):
+        return None
+    if not all([isinstance(v, (int, float)) for v in values]):
+        return -1
+    return min((v for v in values), default=7), any([v > 2 for v in values]), next(iter(values), 0)
+
+
+@case(np.zeros(0))
+@case(X)
+def none_left(x):
+    return next(v for v in x if v == v)
+
+
+@case([3, 1, 2])
+@case(M.T)
+@case(M)
+def required(x):
+    return np.require(x, dtype=np.float64, requirements=["C", "W"]) * 2, np.require(x)
+
+
+@case(M, np.array([1, 0, 3, 2, 0]))
+@case(M[:2], np.array([1, 0, 2, 1, 0]))
+def chosen_of_rows(m, at):
+    return np.choose(at, np.stack([m[0], m[1], m[0] + m[1], m[1] * 2]))
+
+
+@case(X, 1)
+@case(M, 1)
+@case(X, 0)
+def of_an_axis(x, axis):
+    if x.ndim <= axis:
+        raise np.exceptions.AxisError(axis, x.ndim)
+    if x.ndim < 2:
+        raise np.exceptions.AxisError("two axes are needed")
+    return x.sum(axis=axis)
+
+
+def turned(s):
+    if s.shape == (3, 3):
+        return np.array([s[2, 1] - s[1, 2], s[0, 2] - s[2, 0], s[1, 0] - s[0, 1]]) / 2
+    elif s.shape == (2, 2):
+        return np.array([s[1, 0] - s[0, 1]]) / 2
+    else:
+        raise ValueError("2 x 2 or 3 x 3 is needed")
+
+
+@case(M[:3, :3].copy())
+@case(rng.standard_normal((4, 4)))
+@case(M)
+@case(M[:2, :3].copy())
+def turned_and_moved(o):
+    if o.shape == (4, 4):
+        return np.hstack((o[:3, 3], turned(o[:3, :3])))
+    elif o.shape == (3, 3):
+        return np.hstack((o[:2, 2], turned(o[:2, :2])))
+    return turned(o)

@@ -1,0 +1,103 @@
+"""Python's classes: which one a value is of, and which one a name stands for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import describe
+from transkern.frontend.values import (
+    Array,
+    Bound,
+    Char,
+    Concatenation,
+    Dict,
+    Function,
+    Generator,
+    GrowingList,
+    Hashed,
+    Instance,
+    Known,
+    OneOf,
+    Range,
+    Record,
+    Row,
+    Scalar,
+    Seq,
+    Slice,
+    Static,
+    Text,
+    Value,
+)
+
+_NUMBERS: dict[str, type] = {"index": int, "int64": int, "float64": float, "bool": bool, "complex128": complex}
+"""Of Python, by the type that they are computed in."""
+_SEQUENCES: dict[str, type] = {"tuple": tuple, "list": list, "set": set, "dict": dict}
+
+
+def object_at(value: Value) -> object | None:
+    """The class, or the dtype, that a value stands for; None where it is something else."""
+    match value:
+        case Static(np.dtype() | type() | types.UnionType() as found):
+            return found
+        case Known(path):
+            module, _, name = path.rpartition(".")
+            if module and module.split(".")[0] in (*sys.stdlib_module_names, "numpy"):
+                try:
+                    named = getattr(importlib.import_module(module), name, None)
+                except ImportError:
+                    return None
+                return named if isinstance(named, type) else None
+    return None
+
+
+def class_of(value: Value) -> type | None:
+    """The class of a value (of what an object's token stands for), where it is known."""
+    match value:
+        case Generator(kind=kind):
+            return np.random.Generator if kind == "PCG64" else np.random.RandomState
+        case Array() | Concatenation():
+            return np.ndarray
+        case Static(found):
+            return type(found)
+        case Scalar(expr, True):
+            return _NUMBERS[expr.dtype]
+        case Scalar(expr, False):
+            return np.dtype(expr.dtype).type
+        case Seq(_, kind):
+            return _SEQUENCES.get(kind)
+        case GrowingList() | Row():
+            return list
+        case Hashed():
+            return set if value.kind == "set" else dict
+        case Dict():
+            return dict
+        case Record(kind=kind):
+            return kind
+        case Text() | Char():
+            return str
+        case OneOf(options=options) if len(kinds := {type(v) for v in options}) == 1:
+            return kinds.pop()
+        case Range():
+            return range
+        case Slice():
+            return slice
+        case Function():
+            return types.FunctionType
+        case Bound():
+            return types.MethodType
+        case _:
+            return None
+
+
+def is_instance(ctx: Context, value: Value, wanted: tuple[Any, ...]) -> bool:
+    """Whether a value is of one of some classes."""
+    kind = value.pool.kind if isinstance(value, Instance) else class_of(value)
+    if kind is None:
+        ctx.fail(f"`isinstance` of {describe(value)}", "test what is known when the function is specialised")
+    return issubclass(kind, wanted)
