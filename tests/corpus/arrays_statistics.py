@@ -144,7 +144,6 @@ CASES = [
         ulps=16,
         scale=8.0,
         special=False,
-        refused={"pallas": "an array whose size depends on data has no JAX form"},
     ),
     Case(pca, lambda r: (r.normal(size=(12, 4)), 3), ulps=256, scale=4.0, special=False),
     Case(confusion, lambda r: (r.integers(0, 3, 20), r.integers(0, 3, 20), 3)),

@@ -99,3 +99,35 @@ def test_ways_out(function: Callable[..., Any]) -> None:
     for x in (_X, _X[:3], -_X, np.arange(8.0) - 4, np.array([0.25, 1, 0])):
         for s, k in ((1.0, 2), (2.5, 1), (100.0, 4)):
             alike(function, x.copy(), s, k, target="pallas")
+
+
+def sized_by_data(x: Any, counts: Any, s: float) -> Any:
+    every = np.repeat(x, counts)
+    if len(every) > 9:
+        return every[9:]
+    seen = np.bincount(counts, minlength=2)
+    times = np.arange(int(abs(s) * len(every))) / 4
+    return np.interp(times, np.arange(len(x)), x), np.cumsum(seen), np.zeros(seen.max())[:3], np.cumsum(x[x > s])
+
+
+def test_sizes_that_data_make() -> None:
+    """The jitted function is called for them first; what fails before leaves nothing to be asked for."""
+    for counts in ([1, 0, 2, 1, 0], [0] * 5, [3, 9, 1, 1, 0], [1, -1, 0, 0, 0], [1, 2]):
+        for s in (0.5, np.nan):
+            alike(sized_by_data, _X, np.array(counts), s, target="pallas")
+    alike(sized_by_data, _X[:0], np.array([], int), 1.0, target="pallas")
+
+
+def thinned(x: Any, by: float) -> Any:
+    left, kept = np.arange(len(x)), []
+    while left.size:
+        first = left[0]
+        kept.append(int(first))
+        left = left[1:]
+        left = left[np.abs(x[left] - x[first]) > by]
+    return np.array(kept, dtype=int), np.unique(np.unique(x, return_counts=True)[1])
+
+
+def test_compaction_of_what_is_left() -> None:
+    for x in (np.round(np.random.default_rng(0).normal(size=12), 1), np.array([2.0, 2, 2]), np.zeros(0), _X):
+        alike(thinned, x, 0.5, target="pallas")

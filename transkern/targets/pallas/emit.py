@@ -38,7 +38,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     if narrow:
         program = narrow_program(program)
     program = structure_jumps(enlarged(program, sure=False))  # while loops that are left are `for` loops
-    program, static = mask_windows(fill_padding(search_next(program)))
+    program, static, asked = mask_windows(fill_padding(search_next(program)))
     wide, below = needs_64_bits(program), integers_stay_below(program)
     wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
     if wide and not program.checked and not narrow:
@@ -49,7 +49,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     if not wide:
         program = replace(program, body=checked_integers(program.body))
     module = Module.of(program, wide)
-    module.static, module.below = static, [] if wide else below or []
+    module.static, module.asked, module.below = static, asked, [] if wide else below or []
     _check_width(module, program)
     host = Host(module)
     body = _jitted(host)
@@ -96,11 +96,11 @@ def _jitted(host: Host) -> list[ast.stmt]:
     if not host.out or not isinstance(host.out[-1], ast.Return):
         host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
     args = [module.identifier(p.name) for p in arrays] + list(module.hoisted.values()) + list(module.static)
+    asked = [module.identifier(a) for a in module.asked]
     jit = module.helper("_jit")
-    if module.static:
-        jit = quote("functools.partial(_0, static_argnames=_1)", jit, constant(tuple(module.static)))
-    made = function(inner, args, [*head, *host.out], [jit])
-    return [made]
+    if module.static or asked:
+        jit = quote("functools.partial(_0, static_argnames=_1)", jit, constant((*module.static, *asked)))
+    return [function(inner, args, [*head, *host.out], [jit], asked)]
 
 
 def _sizes(module: Module, p: n.ArrayParam, array: str, used: set[str], known: set[str]) -> list[ast.stmt]:
@@ -148,7 +148,14 @@ def _wrapper(host: Host) -> ast.stmt:
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
     static = [quote("int(_0)", name(s)) for s in module.static]
-    out.append(assign("_out", call(module.identifiers["jitted."], arguments + numbers + static)))
+    given = arguments + numbers + static
+    out.append(assign("_out", call(module.identifiers["jitted."], given)))
+    for asked in (module.identifier(a) for a in module.asked):
+        told = quote(f"_out.get('asked_{asked}')")
+        given = [*given, name(asked)]
+        again = assign("_out", call(module.identifiers["jitted."], given))
+        found = assign(asked, quote("_0 if _0 is None else int(_0)", told))
+        out += [found, ast.If(quote("_0 is not None", name(asked)), [again], [])]
     if module.guards:
         out += _raise_errors(host)
     for position, result in enumerate(host.returns):

@@ -17,9 +17,10 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_own, variables_read, walk, walk_expr, with_bodies
+from transkern.targets.pallas.static import sizes_to_ask_for
 from transkern.targets.pallas.values import scalar_params
 
 Block = tuple[n.Stmt, ...]
@@ -42,6 +43,7 @@ class _Leaving:
         for s in walk(program.body):
             if isinstance(s, n.Let):
                 self.named.setdefault(s.name, []).append(s.value)
+        self.sizes = set(sizes_to_ask_for(program))
         self.exit = ""
         self.results: list[n.Return] = []
         self.starts: list[n.Stmt] = []
@@ -63,8 +65,9 @@ class _Leaving:
         return block
 
     def is_static(self, e: Expr) -> bool:
-        """Whether shapes and whole numbers among the arguments decide about `e`: they are known when JAX traces."""
-        return self.made_of(e, lambda v: v in self.whole)
+        """Whether sizes and whole numbers among the arguments decide about `e`: they are known when JAX traces."""
+        made = self.made_of(e, lambda v: v in self.whole | self.sizes)
+        return made and all(is_pythons(x) for x in walk_expr(e) if isinstance(x, Apply))
 
     def is_outside(self, e: Expr) -> bool:
         """Whether `e` has the same value wherever the function is left."""
@@ -139,6 +142,11 @@ class _Leaving:
         assert isinstance(changed, n.Return)
         self.results.append(changed)
         return [*made, n.Assign(self.exit, b.index(len(self.results)), span=s.span)]
+
+
+def is_pythons(e: Apply) -> bool:
+    """Whether Python computes `e` by itself, where its operands are known when JAX traces."""
+    return e.dtype == "index" if e.op == "cast" else all(a.dtype in ("index", "bool") for a in e.args)
 
 
 def _nothing(dtype: str) -> Const:

@@ -140,6 +140,20 @@ class Host(Statements):
             case _:
                 super().statement(s)
 
+    def bind(self, of: str, expr: Expr, variable: bool) -> None:
+        if of not in self.module.asked:
+            super().bind(of, expr, variable)
+            return
+        value, given = self.expr(expr), name(self.module.identifier(of))
+        if not value.static:
+            node = value.node
+            if "error." in self.env:  # after an error it may be anything
+                node = quote("jnp.where(_0 == 0, _1, 0)", self.env["error."].node, node)
+            told = ast.Dict([ast.Constant(f"asked_{given.id}")], [node])
+            self.out.append(ast.If(quote("_0 is None", given), [ast.Return(told)], []))
+            value = Value(given, "index", static=True)
+        self.env[of] = value
+
     # --- memory
 
     def ensure(self, buffer: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -100,10 +100,12 @@ def call(function: ast.expr | str, args: list[ast.expr], **keywords: ast.expr) -
 
 
 def function(
-    identifier: str, args: list[str], body: list[ast.stmt], decorators: list[ast.expr] | None = None
-) -> ast.stmt:
-    """``def identifier(args): body``."""
-    arguments = ast.arguments([], [ast.arg(a) for a in args], None, [], [], None, [])
+    identifier: str, args: list[str], body: list[ast.stmt], decorators: list[ast.expr] | None = None,
+    perhaps: Sequence[str] = (),
+) -> ast.stmt:  # fmt: skip
+    """``def identifier(args): body``; `perhaps` are arguments more, which may be left out."""
+    every, defaults = [ast.arg(a) for a in (*args, *perhaps)], [ast.Constant(None) for _ in perhaps]
+    arguments = ast.arguments([], every, None, [], [], None, list(defaults))
     return ast.FunctionDef(identifier, arguments, body or [ast.Pass()], decorators or [], lineno=0)
 
 

@@ -541,6 +541,7 @@ class Statements(Reductions):
         running = quote(f"_0 + jnp.cumsum(_1, dtype=jnp.{self.module.integer}) - 1", base, flat)
         limit = self.size(self.program.buffers[s.outputs[0]].dims[0])
         self.out.append(assign(to, quote("jnp.where(_0, _1, _2)", flat, running, limit)))
+        moved: list[ast.stmt] = []  # when all has been read: a compaction may be in place
         for out, value in zip(s.outputs, s.values, strict=True):
             for a in s.inner:
                 self.axes[a.name] = AxisInfo(self.slots[a.name], a.extent, b.ZERO, 1)
@@ -551,11 +552,12 @@ class Statements(Reductions):
                 raise Inexpressible("a compaction of inner axes")
             if not s.inner and self.rank > 1:
                 node = quote("_0.reshape(-1)", node)
-            self.out.append(
-                assign(
-                    self.python(out), quote("_0.at[_1].set(_2, mode='drop')", name(self.python(out)), name(to), node)
-                )
-            )
+            if len(s.outputs) > 1:
+                self.out.append(assign(held := self.module.fresh("moved"), node))
+                node = name(held)
+            own = self.python(out)
+            moved.append(assign(own, quote("_0.at[_1].set(_2, mode='drop')", name(own), name(to), node)))
+        self.out += moved
         target = self.module.identifier(s.count)
         self.out.append(assign(target, quote(f"_0 + jnp.sum(_1, dtype=jnp.{self.module.integer})", base, name(keep))))
         self.env[s.count] = Value(name(target), "index")

@@ -2,6 +2,9 @@
 are static.
 
     let extent.size = n + 1;  alloc a: float64[extent.size]      to      alloc a: float64[n + 1], and n is static
+
+A size that data make has no such form. Where it is computed outside of all loops and branches, it is asked for: the
+function around the jitted one calls that for the number first, and then with the number as a static argument.
 """
 
 from __future__ import annotations
@@ -16,10 +19,11 @@ from transkern.ir.traverse import bodies, exprs, map_block, variables_read, walk
 from transkern.targets.pallas.values import Module, scalar_params
 
 
-def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
-    """The program with every dim made of shapes and scalar arguments, and the dtypes of the latter.
+def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[str]]:
+    """The program with every dim made of shapes, scalar arguments and sizes that are asked for; the dtypes of the
+    scalars, and the names of these sizes.
 
-    Raises CompileError where the size of an array depends on data.
+    Raises CompileError where the size of an array depends on data in another way.
     """
     program = enlarged(program)
     shapes = {v for p in program.params if isinstance(p, n.ArrayParam) for d in p.dims for v in variables_read(d)}
@@ -34,7 +38,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
         for _ in range(len(values) + 1):
             if any(isinstance(x, (Load, Reduce)) for x in walk_expr(e)):
                 return None
-            open_names = variables_read(e) - shapes - whole
+            open_names = variables_read(e) - shapes - whole - set(asked)
             if not open_names:
                 return e
             if any(len(values.get(v, ())) != 1 for v in open_names):
@@ -44,11 +48,20 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
             e = b.map_expr(e, lambda x: known.get(x.name) if isinstance(x, Var) else None)  # noqa: B023
         return None
 
+    def ask(e: Expr) -> None:
+        """Notes the sizes in `e` that data make, in the program's order."""
+        for of in may_ask:
+            if of in variables_read(e) and of not in asked and settled(Var(of, "index")) is None:
+                asked.append(of)
+
+    may_ask, asked = sizes_to_ask_for(program), list[str]()
     inlined: dict[str, Expr] = {}
     buffers, static = dict(program.buffers), dict[str, str]()
     for of, buffer in program.buffers.items():
         dims = []
         for d in buffer.dims:
+            if settled(d) is None:
+                ask(d)
             found = settled(d)
             if found is None:
                 raise _depends_on_data(program, of)
@@ -56,20 +69,33 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str]]:
             dims.append(found)
         buffers[of] = replace(buffer, dims=tuple(dims))
     for d in [*_view_dims(program), *_asked_before_return(program.body)]:
+        ask(d)
         found = settled(d)
         if found is not None:
             static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
     if not static:
-        return program, {}
+        return replace(program, buffers=buffers), {}, asked
     names: dict[str, Expr] = {}
-    for of in inlined:
+    for of in inlined.keys() - set(asked):
         made = settled(Var(of, "index"))
         if made is not None:
             names[of] = made
             static |= {x.name: x.dtype for x in walk_expr(made) if isinstance(x, Var) and x.name in whole}
     body = map_block(_without(program.body, set(names)), lambda e: names.get(e.name) if isinstance(e, Var) else None)
     bounds = {k: b.substitute(v, names) for k, v in program.bounds.items() if k not in names}
-    return replace(program, buffers=buffers, body=body, bounds=bounds), static
+    return replace(program, buffers=buffers, body=body, bounds=bounds), static, asked
+
+
+def sizes_to_ask_for(program: n.Program) -> list[str]:
+    """The sizes of arrays that JAX may be told when the function is called: those with one value, which is computed
+    outside of all loops and branches."""
+    found = [s.name for s in walk(program.body) if isinstance(s, n.Let)]
+    dims = {v for buffer in program.buffers.values() for d in buffer.dims for v in variables_read(d)}
+    return [
+        s.name for s in program.body
+        if isinstance(s, n.Let) and s.name in dims - program.bounds.keys() and found.count(s.name) == 1
+        and s.value.dtype == "index"
+    ]  # fmt: skip
 
 
 def enlarged(program: n.Program, sure: bool = True) -> n.Program:
@@ -163,6 +189,16 @@ def _depends_on_data(program: n.Program, buffer: str) -> Exception:
     return Module.of(program, False).error("an array whose size depends on data has no JAX form", s.span)
 
 
+def _places(program: n.Program, s: n.Loop) -> Expr:
+    """How long a dimension is that has a place for each position of a loop."""
+    step = b.constant(s.step)
+    if step is not None and step > 0 and b.is_nonnegative(s.start):
+        return s.stop if b.constant(s.start) == 0 else b.maximum(s.stop, b.ZERO)
+    if step is not None and step < 0 and b.at_least(s.stop, b.index(-1)):
+        return b.maximum(b.add(s.start, b.ONE), b.ZERO)
+    raise Module.of(program, False).error("memory of its own in each step of such a loop", s.span)
+
+
 def privatise(program: n.Program) -> n.Program:
     """The program with memory made inside parallel loops made once, with a dimension for each of their axes."""
     found: dict[str, list[n.Loop]] = {}
@@ -182,10 +218,7 @@ def privatise(program: n.Program) -> n.Program:
         return program
     buffers = dict(program.buffers)
     for of, loops in found.items():
-        for s in loops:
-            if b.constant(s.start) != 0 or b.constant(s.step) != 1:
-                raise Module.of(program, False).error("memory of its own in each step of such a loop", s.span)
-        buffers[of] = replace(buffers[of], dims=(*(s.stop for s in loops), *buffers[of].dims))
+        buffers[of] = replace(buffers[of], dims=(*(_places(program, s) for s in loops), *buffers[of].dims))
 
     def index(of: str) -> tuple[Expr, ...]:
         return tuple(Var(s.axis, "index") for s in found[of])

@@ -15,6 +15,7 @@ from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import walk_expr
 from transkern.targets.pallas import spelling
+from transkern.targets.pallas.exits import is_pythons
 from transkern.targets.pallas.quote import assign, call, constant, name, quote
 from transkern.targets.pallas.subscripts import (
     Gather,
@@ -72,9 +73,7 @@ class Vector:
         for e in walk_expr(expr):
             if isinstance(e, (Load, Reduce)):
                 return False
-            if isinstance(e, Apply) and not (
-                e.dtype == "index" if e.op == "cast" else all(a.dtype in ("index", "bool") for a in e.args)
-            ):
+            if isinstance(e, Apply) and not is_pythons(e):
                 return False  # as `apply` has it
             if (
                 isinstance(e, Var)
@@ -274,7 +273,9 @@ class Vector:
             return Value(value.node, dtype, value.axes, value.static)
         if value.static:
             if dtype in ("index", "int64") and value.dtype.startswith(("index", "bool", "int", "uint")):
-                return Value(value.node, dtype, static=dtype == "index")
+                plain = dtype == "index" or is_literal(value.node)
+                node = value.node if plain else quote(f"np.{new}(_0)", value.node)
+                return Value(node, dtype, static=dtype == "index")
             if value.dtype == "index" and new.startswith(("int", "uint")) and new != "int64":
                 return Value(quote(f"np.int64(_0).astype(np.{new})", value.node), dtype)
             return Value(quote(f"np.{new}(_0)", value.node), dtype)

@@ -28,10 +28,11 @@ from transkern.targets.pallas.static import privatise, static_scalars
 from transkern.targets.pallas.values import Module
 
 
-def mask_windows(program: n.Program) -> tuple[n.Program, dict[str, str]]:
+def mask_windows(program: n.Program) -> tuple[n.Program, dict[str, str], list[str]]:
     """The program with static bounds in all parallel loops, scans and compactions, and in all buffers' dims.
 
-    Also gives the scalar arguments that must be known when JAX traces, with their dtypes.
+    Also gives the scalar arguments that must be known when JAX traces, with their dtypes, and the sizes of which that
+    holds, too.
     """
 
     def bounded(e: Expr) -> Expr | None:
@@ -45,8 +46,9 @@ def mask_windows(program: n.Program) -> tuple[n.Program, dict[str, str]]:
         name: replace(buffer, dims=tuple(b.map_expr(d, bounded) for d in buffer.dims))
         for name, buffer in program.buffers.items()
     }
-    program, static = static_scalars(replace(program, buffers=buffers))
-    return privatise(replace(program, body=_block(program, program.body, frozenset(static)))), static
+    program, static, asked = static_scalars(replace(program, buffers=buffers))
+    known = frozenset(static) | set(asked)
+    return privatise(replace(program, body=_block(program, program.body, known))), static, asked
 
 
 def _block(program: n.Program, block: tuple[n.Stmt, ...], static: frozenset[str]) -> tuple[n.Stmt, ...]:
@@ -63,24 +65,59 @@ def _statement(program: n.Program, s: n.Stmt, static: frozenset[str]) -> n.Stmt:
             if found is None:  # any order will do: one after the other
                 return replace(s, kind="sequential", body=_block(program, s.body, static))
             shift, extent = found
-            p, size = Var(axis, "index"), b.constant(step)
-            assert size is not None
-            if shift is not None:
-                place = b.sub(p, shift)
-                start, stop = b.add(start, shift), b.add(stop, shift)
-                inside = b.both(
-                    b.compare("less_equal", start, p) if not _is_zero(start) else b.TRUE,
-                    b.compare("less", p, stop) if b.difference(stop, extent) != 0 else b.TRUE,
-                )
-            else:
-                place = b.add(start, b.mul(b.index(size), p))
-                inside = b.compare("less", place, stop) if size > 0 else b.compare("less", stop, place)
+            p = Var(axis, "index")
+            place, inside = _masked(s, shift, extent)
             body = _block(program, map_block(s.body, lambda e: place if e == p else None), static)
             return replace(s, start=b.ZERO, stop=extent, step=b.ONE, body=(n.If(inside, body, span=s.span),))
         case n.Compact(start=start, stop=stop) if not known(start, stop):
-            raise Module.of(program, False).error("a compaction over a range that changes as the function runs", s.span)
+            return _whole_compaction(program, s, static)
+        case n.Scanning(stop=stop) if not known(stop):
+            return _whole_scan(program, s, static)
         case _:
             return with_bodies(s, lambda body: _block(program, body, static))
+
+
+def _masked(s: n.Loop, shift: Expr | None, extent: Expr) -> tuple[Expr, Expr]:
+    """What the axis stands for when it walks all of a dimension, and where the loop does."""
+    p, size = Var(s.axis, "index"), b.constant(s.step)
+    assert size is not None
+    if shift is None:
+        place = b.add(s.start, b.mul(b.index(size), p))
+        return place, b.compare("less", place, s.stop) if size > 0 else b.compare("less", s.stop, place)
+    start, stop = b.add(s.start, shift), b.add(s.stop, shift)
+    inside = b.both(
+        b.compare("less_equal", start, p) if not _is_zero(start) else b.TRUE,
+        b.compare("less", p, stop) if b.difference(stop, extent) != 0 else b.TRUE,
+    )
+    return b.sub(p, shift), inside
+
+
+def _whole_compaction(program: n.Program, s: n.Compact, static: frozenset[str]) -> n.Compact:
+    """A compaction over a range that moves, as one over all of an array that it reads."""
+    at, p = Var(s.count, "index"), Var(s.axis, "index")
+    kept = tuple(n.Store(out, (at,), value) for out, value in zip(s.outputs, s.values, strict=True) if not s.inner)
+    loop = n.Loop(s.axis, s.start, s.stop, b.ONE, "parallel", (*s.body, n.If(s.mask, kept, ())), span=s.span)
+    found = _domain(program, loop, static)
+    if found is None or not all(is_size(a.extent, static) for a in s.inner):
+        raise Module.of(program, False).error("a compaction over a range that changes as the function runs", s.span)
+    place, inside = _masked(loop, *found)
+
+    def placed(e: Expr) -> Expr | None:
+        return place if e == p else None
+
+    return replace(
+        s, start=b.ZERO, stop=found[1], body=map_block(_block(program, s.body, static), placed),
+        mask=b.both(inside, b.map_expr(s.mask, placed)), values=tuple(b.map_expr(v, placed) for v in s.values),
+    )  # fmt: skip
+
+
+def _whole_scan(program: n.Program, s: n.Scanning, static: frozenset[str]) -> n.Scanning:
+    """A scan up to a place that moves, as one of all that there may be: what is behind changes nothing before it."""
+    loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "parallel", (n.Store(s.buffer, s.index, s.value),), span=s.span)
+    found = _domain(program, replace(loop, body=(*s.body, *loop.body)), static)
+    if found is None or found[0] is None or not _is_zero(found[0]):
+        raise Module.of(program, False).error("a scan over a range that changes as the function runs", s.span)
+    return replace(s, stop=found[1], body=_block(program, s.body, static))
 
 
 def _domain(program: n.Program, s: n.Loop, static: frozenset[str]) -> tuple[Expr | None, Expr] | None:
