@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.regressions.support import alike
+from tests.tools import on_target
 from transkern.targets import cpu
 from transkern.targets.clike import ident
 
@@ -44,6 +45,28 @@ def test_numbers_go_through_integers(function: Callable[..., Any], size: int, dt
     x = np.random.default_rng(size).uniform(-1.5, 1.5, size).astype(dtype)
     x[:3] = -0.5, -0.9, 6.0
     alike(function, x, np.zeros(size, dtype))
+
+
+def told_of(x, i, u, b, s):
+    for k in range(len(x)):
+        if x[k] > 3:
+            raise ValueError(f"{x[k]!r} {x[k]} {i[k]!r} {u[k]!r} {u[k]} {b[k]!r}")
+    if s > 3:
+        raise ValueError(f"{s!r} {s} {u[0]} {u.max()!r} {i[0]!r} {b[0]!r}")
+    return x
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_messages_show_numbers_as_numpy_does(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Integers of 64 bits without a sign were shown with one."""
+    on_target(target, monkeypatch)
+    u = np.array([2**64 - 1, 2**63 + 5], np.uint64)
+    for x, i, s in (
+        (np.array([1, 4.5]), np.array([3, -4], np.int16), np.uint64(2)),
+        (np.array([1, 0.5], np.float32), np.array([3, -4]), np.uint64(2**63 + 1)),
+        (np.array([1, 0.5], np.float32), np.array([3, -4]), np.float64(7)),
+    ):
+        alike(told_of, x, i, u, np.array([False, True]), s, target=target)
 
 
 def from_zero(x, k):

@@ -210,7 +210,7 @@ class Translator(Loops):
         args = []
         for value in text.args:
             expr = scalar_expr(self.ctx, value)
-            args.append(b.as_index(expr) if expr.dtype.startswith(("int", "uint")) else expr)
+            args.append(b.as_index(expr) if expr.dtype.startswith(("int", "uint")) and expr.dtype != "uint64" else expr)
         if len(args) > _MESSAGE_NUMBERS:
             self.ctx.fail(f"a message of more than {_MESSAGE_NUMBERS} run-time numbers", "tell fewer", node)
         return text.template, tuple(args)

@@ -399,7 +399,10 @@ class _Module:
         names = []
         for value, dtype in zip(args, types, strict=True):
             names.append(self.fresh("shown"))
-            made = {"index": f"PyLong_FromLongLong({value})", "float64": f"PyFloat_FromDouble({value})"}.get(dtype)
+            made = {
+                "index": f"PyLong_FromLongLong({value})", "float64": f"PyFloat_FromDouble({value})",
+                "uint64": f"PyLong_FromUnsignedLongLong((unsigned long long)({value}))",
+            }.get(dtype)  # fmt: skip
             made = made or (f"PyBool_FromLong({value})" if dtype == "bool" else self.numpy_scalar(value, dtype, dtype))
             self.line(f"PyObject *{names[-1]} = {made};")
         given = f"({message!r}.format(*a))" if args or "{" in message else f"({message!r})"
@@ -736,4 +739,4 @@ def _seen(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:
 
 def _shown(arg: Expr) -> str:
     """The type of a number in a message."""
-    return "index" if arg.dtype.startswith(("int", "uint")) else arg.dtype
+    return "index" if arg.dtype.startswith(("int", "uint")) and arg.dtype != "uint64" else arg.dtype

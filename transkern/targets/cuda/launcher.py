@@ -102,7 +102,8 @@ class Launcher:
 
     def told(self, g: n.Guard) -> str:
         """A check's class and message, and what the message's numbers are."""
-        return _tuple([self.error(g.error), repr(g.message), *(_SHOWN.get(a.dtype, "int") for a in g.args)])
+        types = (_SHOWN.get(a.dtype, "np.uint64" if a.dtype == "uint64" else "int") for a in g.args)
+        return _tuple([self.error(g.error), repr(g.message), *types])
 
     def ends(self, statements: Sequence[n.Stmt]) -> bool:
         if not statements:
@@ -497,7 +498,7 @@ _SHOWN = {"bool": "bool", "float64": "float", "float32": "np.float32", "float16"
 
 
 def _shown(dtype: str, text: str) -> str:
-    return f"{_SHOWN[dtype]}({text})" if dtype in _SHOWN else text
+    return text if dtype == "index" else f"{_SHOWN.get(dtype, 'int')}({text})"
 
 
 def _objects(result: n.Result) -> set[str]:

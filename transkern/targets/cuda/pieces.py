@@ -168,11 +168,14 @@ def _raise_failed(error):
     code, *numbers = error.get().tolist()
     if code:
         kind, message, *types = _ERRORS[code]
-        shown = [
-            is_a(np.int64(number).view(np.float64) if issubclass(is_a, (float, np.floating)) else number)
-            for is_a, number in zip(types, numbers)
-        ]
-        raise kind(message.format(*shown))
+        raise kind(message.format(*map(_shown, types, numbers)))
+
+
+def _shown(is_a, bits):
+    """A message's number, which comes as an integer of 64 bits."""
+    if is_a is np.uint64:
+        return bits % 2**64
+    return is_a(np.int64(bits).view(np.float64) if issubclass(is_a, (float, np.floating)) else bits)
 ''',
 }
 

@@ -293,7 +293,7 @@ def _raise_first(host: Host, g: n.Guard) -> ast.stmt:
     condition = _host_expr(host.module, g.condition)
     if variables_read(g.condition) & host.scalars:
         condition = call(host.module.helper("_may_hold"), [condition])
-    failed = raising(g, [_host_expr(host.module, a) for a in g.args])
+    failed = raising(g, [_told(a, _host_expr(host.module, a)) for a in g.args])
     return ast.If(quote("not _0", condition), [failed], [])
 
 
@@ -305,7 +305,7 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
         for k, a in enumerate(g.args):
             key = f"detail{number}_{k}"
             of_data = f"{key}." in host.env
-            args.append(_told(host, a, key) if of_data else _host_expr(host.module, a))
+            args.append(_told(a, quote("_out[_0]", ast.Constant(key)) if of_data else _host_expr(host.module, a)))
         cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args)], []))
     known = quote("not isinstance(_out['error'], jax.core.Tracer)")
     if len(host.returns) > 1:  # one may come before all checks
@@ -313,10 +313,12 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
     return [ast.If(known, [assign("_code", quote("int(_out['error'])")), *cases], [])]
 
 
-def _told(host: Host, a: Expr, key: str) -> ast.expr:
+def _told(a: Expr, number: ast.expr) -> ast.expr:
     """A number as a message tells it: Python's, but for NumPy's floats of other sizes."""
-    kind = {"index": "int", "float64": "float", "bool": "bool"}.get(a.dtype, f"np.{host.module.dtype(a.dtype)}")
-    return quote(f"{kind}(_0)", quote("_out[_0]", ast.Constant(key)))
+    if a.dtype == "index" and not isinstance(number, ast.Subscript):
+        return number
+    kind = {"float64": "float", "float32": "np.float32", "float16": "np.float16", "bool": "bool"}.get(a.dtype, "int")
+    return quote(f"{kind}(_0)", number)
 
 
 class _Taking:

@@ -633,8 +633,8 @@ def _private(block: Iterable[n.Stmt]) -> set[str]:
 
 
 def _told_as(a: Expr) -> str:
-    """The dtype of a number that a message tells, on its way out of kernels: floats are what they are."""
-    return a.dtype if a.dtype.startswith("float") else "index"
+    """The dtype of a number that a message tells, on its way out of kernels: that of integers, where they hold it."""
+    return a.dtype if a.dtype.startswith("float") or a.dtype == "uint64" else "index"
 
 
 def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:
