@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.regressions.support import alike
+from tests.regressions.support import alike, like_numpy
 from tests.tools import on_target, require
 
 require("cc")
@@ -278,3 +278,22 @@ def test_integers_that_an_array_does_not_hold() -> None:
     for function in functions:
         for dtype, k in (("uint32", -1), ("uint32", 3), ("int8", 300)):
             alike(function, np.array([1, 2, 5], dtype), k)
+
+
+def progressions(t: Any, s: Any) -> Any:
+    return np.arange(0, t, s), np.arange(s, t, s, np.int64), np.arange(0.5, t, 0.7, np.float32), np.arange(s, t, 1.5)
+
+
+def test_progressions() -> None:
+    """`arange` goes on from its first two elements, as its type holds them, and tells lengths that there are not."""
+    for t, s in ((5, 0.5), (5.5, 1.5), (np.float32(1), np.float32(0.1)), (-2.0, -0.3)):
+        alike(progressions, t, s)
+    for line in (
+        "np.arange(t)", "np.arange(0, t)", "np.arange(t, 0, dtype=np.int64)", "np.arange(0, 1, t)",
+        "np.arange(0, t, t)", "np.arange(t, 300.0, dtype=np.uint8)", "np.arange(t, t + 3, dtype=np.float32)",
+    ):  # fmt: skip
+        for t in (np.nan, np.inf, -np.inf, 0.0, np.float64(0), -1.5, 299.5):
+            like_numpy(f"t = {line}", t=t)
+    for line in ("arange(t, 302, dtype=np.uint8)", "arange(0, t, 300, np.uint8)", "arange(t, 2**25, 2**23, 'f4')"):
+        for k in (0, 300, -1, np.int64(301), np.uint64(3), 16777217):
+            like_numpy(f"t = np.{line}", t=k)

@@ -11,7 +11,8 @@ from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, is_python_number, result_type, scalar_expr, select
 from transkern.frontend.indexing import Item, SliceValue, nonzero_positions, ravel_index, unravel
-from transkern.frontend.shaping import arange, concatenate, dims_of, dtype_of, expand, full, linspace
+from transkern.frontend.progressions import arange, linspace
+from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Expr, Reduce

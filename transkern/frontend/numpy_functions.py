@@ -35,9 +35,9 @@ from transkern.frontend.indexing import (
     shape_of,
 )
 from transkern.frontend.products import diagonal
+from transkern.frontend.progressions import arange, linspace, linspace_step
 from transkern.frontend.reductions import axes_of, reduce
 from transkern.frontend.shaping import (
-    arange,
     concatenate,
     constant_int,
     dims_of,
@@ -45,7 +45,6 @@ from transkern.frontend.shaping import (
     expand,
     flip,
     full,
-    linspace,
     normal_axis,
     reshape,
     roll,
@@ -285,7 +284,7 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
         made = transpose(ctx, made, [*range(1, at + 1), 0, *range(at + 1, made.ndim)])
     if not a.flag("retstep"):
         return made
-    return Seq((made, shaping.linspace_step(ctx, start, stop, count, a.flag("endpoint", True))))
+    return Seq((made, linspace_step(ctx, start, stop, count, a.flag("endpoint", True))))
 
 
 def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:

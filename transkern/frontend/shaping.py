@@ -10,15 +10,14 @@ import numpy as np
 
 from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_text, stretched
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, as_array, convert, describe, result_type, scalar_expr
+from transkern.frontend.elementwise import as_array, convert, describe, result_type, scalar_expr
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
 from transkern.frontend.strides import is_contiguous, reshaped_view
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.expr import Apply, Const, Expr, Load
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -91,46 +90,6 @@ def _as_size(ctx: Context, dim: Expr) -> Expr:
     if b.constant(dim) is not None:
         return dim
     return ctx.extent(dim)
-
-
-def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | None) -> Array:
-    exprs = [scalar_expr(ctx, v) for v in (start, stop, step)]
-    if all(e.dtype == "index" or e.dtype.startswith(("int", "uint", "bool")) for e in exprs):
-        first, last, by = (b.as_index(e) for e in exprs)
-        size = b.constant(by)
-        if size is None:
-            return _arange_by(ctx, first, last, by, dtype or "int64")
-        if size == 0:
-            ctx.guard(b.FALSE, "ZeroDivisionError", "division by zero")
-        span = b.sub(last, first) if size > 0 else b.sub(first, last)
-        length = b.maximum(b.floordiv(b.add(span, b.index(abs(size) - 1)), b.index(abs(size))), b.ZERO)
-        if buffers_read(length) or any(
-            not b.is_size_name(v) and v not in ctx.entry and v not in ctx.ranges for v in variables_read(length)
-        ):
-            length = ctx.extent(length)  # computed on the way here
-        (axis,) = ctx.axes((length,))
-        value = b.add(first, b.mul(by, axis.var))
-        return Array((axis,), b.cast(value, dtype or "int64"))
-    fexprs = [b.cast(e, "float64") for e in exprs]
-    span = Apply("divide", (Apply("subtract", (fexprs[1], fexprs[0]), "float64"), fexprs[2]), "float64")
-    length = ctx.let(b.maximum(b.cast(Apply("ceil", (span,), "float64"), "index"), b.ZERO), "length")
-    name = f"{ctx.fresh('length')}.size"
-    ctx.emit(n.Let(name, length))
-    (axis,) = ctx.axes((b.size(name),))
-    # NumPy: start + i * ((start + step) - start)
-    delta = Apply("subtract", (Apply("add", (fexprs[0], fexprs[2]), "float64"), fexprs[0]), "float64")
-    body = Apply("add", (fexprs[0], Apply("multiply", (b.cast(axis.var, "float64"), delta), "float64")), "float64")
-    return Array((axis,), b.cast(body, dtype or "float64"))
-
-
-def _arange_by(ctx: Context, first: Expr, last: Expr, by: Expr, dtype: str) -> Array:
-    """``np.arange`` of integers with a step that is known at run time only."""
-    ctx.guard(b.compare("not_equal", by, b.ZERO), "ZeroDivisionError", "division by zero")
-    up = b.floordiv(b.sub(b.add(b.sub(last, first), by), b.ONE), by)
-    down = b.floordiv(b.sub(b.sub(b.sub(first, last), by), b.ONE), b.neg(by))
-    length = ctx.extent(b.maximum(b.where(b.compare("greater", by, b.ZERO), up, down), b.ZERO))
-    (axis,) = ctx.axes((length,))
-    return Array((axis,), b.cast(b.add(first, b.mul(by, axis.var)), dtype))
 
 
 def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
@@ -506,54 +465,3 @@ def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> A
             ctx.guard(fits, "ValueError", message, (*value.dims, *dims))
     axes, body = broadcast_to(ctx, value, dims)
     return Array(axes, body, view=value.view)
-
-
-def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool, dtype: str | None) -> Array:
-    """``np.linspace``; start and stop may be arrays, the points then stand along a new first axis."""
-    number = b.as_index(scalar_expr(ctx, count))
-    if b.constant(number) is None or (b.constant(number) or 0) < 0:
-        ctx.guard(
-            b.compare("greater_equal", number, b.ZERO), "ValueError", "Number of samples, {}, must be non-negative.",
-            (number,),
-        )  # fmt: skip
-    parts = b.sub(number, b.ONE) if endpoint else number
-    (axis,) = arange(ctx, Static(0), Scalar(number, True), Static(1), None).axes
-    work = result_type(ctx, [start, stop, Static(1.0)])
-    elements, axes, _, _ = align(ctx, [ctx.kept(v) if isinstance(v, Array) else v for v in (stop, start)])
-    z, a = (b.cast(e, work) for e in elements)
-    if not axes:
-        a, z = ctx.let(a, "start"), ctx.let(z, "stop")
-    delta: Expr = Apply("subtract", (z, a), work)
-    position = b.cast(axis.var, work)
-    several = b.compare("greater", parts, b.ZERO)
-    div = b.cast(b.where(several, parts, b.ONE), work)
-    step: Expr = Apply("divide", (delta, div), work)
-    if not axes:
-        delta, step = ctx.let(delta, "span"), ctx.let(step, "step")
-    # steps that are too small for their own sum: NumPy divides first where one of them vanishes
-    vanishes: Expr = Apply("equal", (step, Const(0.0, work)), "bool")
-    if axes:
-        inner = ctx.axes(tuple(x.extent for x in axes))
-        renamed = b.substitute(vanishes, {x.name: y.var for x, y in zip(axes, inner, strict=True)})
-        vanishes = ctx.let(Reduce("any", inner, renamed, "bool"), "vanishes")
-    slow = Apply("multiply", (Apply("divide", (position, div), work), delta), work)
-    body: Expr = b.where(vanishes, slow, Apply("multiply", (position, step), work))
-    body = b.where(several, body, Apply("multiply", (position, delta), work))
-    body = Apply("add", (body, a), work)
-    if endpoint:
-        body = b.where(b.both(b.compare("equal", axis.var, parts), several), z, body)
-    if dtype is not None and dtype.startswith(("int", "uint")):
-        body = Apply("floor", (body,), work)
-    return Array((axis, *axes), b.cast(body, dtype or work))
-
-
-def linspace_step(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool) -> Value:
-    """The second result of ``np.linspace(…, retstep=True)``."""
-    number = b.as_index(scalar_expr(ctx, count))
-    parts = b.sub(number, b.ONE) if endpoint else number
-    elements, axes, mask, scalar = align(ctx, [start, stop])
-    work = result_type(ctx, [start, stop, Static(1.0)])
-    a, z = (b.cast(e, work) for e in elements)
-    step = Apply("divide", (Apply("subtract", (z, a), work), b.cast(parts, work)), work)
-    body = b.where(b.compare("greater", parts, b.ZERO), step, Const(float("nan"), work))
-    return Scalar(body) if scalar else Array(axes, body, mask)
