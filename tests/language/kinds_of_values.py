@@ -111,3 +111,46 @@ def turned_and_moved(o):
     elif o.shape == (3, 3):
         return np.hstack((o[:2, 2], turned(o[:2, :2])))
     return turned(o)
+
+
+def skew(v):
+    v = v if isinstance(v, list) else list(v)
+    if len(v) == 1:
+        return np.array([[0.0, -v[0]], [v[0], 0.0]])
+    elif len(v) == 3:
+        return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    else:
+        raise ValueError("1 or 3 numbers are needed")
+
+
+@case(X[:3].copy())
+@case(X[:1].copy())
+@case(X[:2].copy())
+@case([1, 2, 3])
+def of_known_length(q):
+    return skew(q) @ np.ones((len(q) + (len(q) == 1), 2))
+
+
+@case(X[:4].copy(), X[1:5].copy(), tol=1e-15)
+def product_of_quaternions(p, q):
+    (s, v), (t, w) = (p[0], p[1:4]), (q[0], q[1:4])
+    return np.r_[s * t - np.dot(v, w), s * w + t * v + np.cross(v, w)], skew(v) @ w
+
+
+@case(X[:3].copy(), 4)
+def lists_of_few(q, n):
+    w = list(q)
+    q[0] = 7
+    w.append(q[1] * 2)
+    w[1] += 5
+    for k in range(n):
+        w.append(w[-1] + k)
+    return w, len(w), sum(w)
+
+
+@case(X)
+def without_warnings(x):
+    before = np.seterr(invalid="ignore", divide="ignore")
+    y = np.sqrt(x) / (x - x)
+    np.seterr(**before)
+    return np.isnan(y).sum()

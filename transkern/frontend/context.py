@@ -149,6 +149,7 @@ class Context:
         self.dims: set[str] = set()  # the sizes of the arguments
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
+        self.around: list[list[n.Stmt]] = []  # what blocks outside of this one have so far
         self.root = self.out  # the statements outside branches and loops
         self._span: Span = NOWHERE
         self.pinned = False  # while a function of NumPy's is written out: all of it is at the user's call
@@ -269,10 +270,12 @@ class Context:
     def block(self) -> Iterator[list[n.Stmt]]:
         """Collects what is emitted inside."""
         outer, self.out = self.out, []
+        self.around.append(outer)
         try:
             yield self.out
         finally:
             self.out = outer
+            self.around.pop()
 
     def snapshot(self) -> tuple[Any, ...]:
         return (
@@ -397,6 +400,7 @@ class Context:
         error = NotKnown(problem, help or "make it a constant, or a loop over what is known", self.span, self.lines)
         if isinstance(value, Scalar) and not buffers_read(value.expr):
             made = self.unnamed(value.expr)
+            made = b.substitute(made, {name: self.last_assigned(name) for name in variables_read(made) - self.entry})
             made = b.substitute(made, {size.name: given for given, size in self.extents.items()})
             names = sorted(variables_read(made))
             if names and set(names) <= self.entry:
@@ -406,6 +410,14 @@ class Context:
             if lists:
                 raise NeedsConstant(lists[0], error)
         raise error
+
+    def last_assigned(self, name: str) -> Expr:
+        """What a variable, such as the length of a list, got in the statements before this one, or around it."""
+        for statements in (self.out, *reversed(self.around)):
+            for s in reversed(statements):
+                if isinstance(s, n.Assign) and s.name == name:
+                    return self.unnamed(s.value)
+        return Var(name, self.variables.get(name, "index"))
 
     # --- making things
 

@@ -58,6 +58,7 @@ from transkern.frontend.strides import is_contiguous
 from transkern.frontend.values import (
     Array,
     Concatenation,
+    Dict,
     GrowingList,
     Scalar,
     Seq,
@@ -190,6 +191,17 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if copied and array.view and not isinstance(value, GrowingList):
         return ctx.define(replace(array, identity=""), "copy")
     return array
+
+
+@handles("numpy.seterr", names="all divide over under invalid")
+def _seterr(ctx: Context, a: Arguments) -> Value:
+    """What floats do at their limits is not told: only what raises, calls or prints would be another program."""
+    kinds = ("divide", "over", "under", "invalid")
+    for name in ("all", *kinds):
+        given = a.get(name)
+        if given is not None and constant_object(ctx, given, "a mode of np.seterr") not in (None, "ignore", "warn"):
+            ctx.fail("np.seterr that raises, calls or prints", 'use "ignore", and test the result')
+    return Dict(kinds, tuple(Static(mode) for mode in ("warn", "warn", "ignore", "warn")))
 
 
 @handles("numpy.require", names="a dtype requirements")

@@ -394,5 +394,9 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
     if isinstance(contents, GrowingList):
         return growing.copied(ctx, contents)
     if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:
+        length = b.constant(as_array(ctx, contents).dims[0])
+        items = iterating.one_by_one(counted) if length is not None and length <= _FEW else None
+        if isinstance(items, list) and as_array(ctx, contents).mask is None:
+            return Seq(tuple(items), kind)
         return growing.list_of(ctx, as_array(ctx, contents), False)
     ctx.fail(f"a list of {describe(contents)}", "write a loop that appends")

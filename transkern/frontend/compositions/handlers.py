@@ -87,10 +87,10 @@ def _known(ctx: Context, a: Arguments) -> Value:
     if isinstance(value, Static):
         return value
     expr = scalar_expr(ctx, value)
-    error = ctx.error("the length of an axis must be known here", "give it in the types")
+    problem, help = "the length of an axis must be known here", "give it in the types"
     if isinstance(expr, Var):
-        raise NeedsConstant(expr.name, error)
-    raise error
+        raise NeedsConstant(expr.name, ctx.error(problem, help))
+    ctx.must_be_known(Scalar(expr, True), problem, help)
 
 
 @handles(f"{_HERE}spliced", names="a axis at values")
