@@ -163,4 +163,4 @@ def with_options(program: Program, options: Options) -> Program:
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:
     """The program of function `name` in a module's text, for the types ``f(float32[n], float)``."""
     _, parsed = parse_signature(types)
-    return run(specialise(TextScope(source, "<text>").function(name), parsed), passes)
+    return run(specialise(TextScope(source, "<text>").function(name), parsed, passes is PASSES), passes)
