@@ -12,6 +12,7 @@ import transkern
 from tests.fuzz.oracle import call, difference
 from tests.regressions.support import alike
 from tests.tools import require
+from transkern.errors import CompileError
 
 require("cc")
 
@@ -917,3 +918,21 @@ def test_sizes_that_numbers_of_run_time_decide() -> None:
     """A length of 1 gets code of its own, whatever number it comes from; it did not settle for NumPy's, and floats."""
     for k in (np.int64(3), np.int64(1), 1.5, np.float32(1)):
         alike(as_long_as_told, np.arange(3.0), np.arange(3.0), k)
+
+
+def turns_in_known_iterations(x: Any, y: Any) -> Any:
+    k = 0
+    while k < len(x):
+        if x[0] > 1:
+            for _ in range(0, len(x), 2):
+                x, y = y, x
+        x[0] += 1
+        k += 2
+    return x
+
+
+def test_turns_inside_of_a_while_that_is_written_out() -> None:
+    """What comes after names changed places are the other iterations, too (`looping.unrolled_while`): they were left
+    out. With them, stores would go into one array or the other, which is refused."""
+    with pytest.raises(CompileError, match="a store into `x`, which is one of several arrays"):
+        transkern.compile(turns_in_known_iterations, target="cpu")(np.arange(7) + 3, np.arange(7) + 4)

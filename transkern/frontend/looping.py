@@ -171,17 +171,27 @@ class Loops(Branches):
             if error.grows is not None and not _is_of_sizes(first.expr):
                 raise error
             ctx.must_be_known(first, error.problem, error.help)
-        for _ in range(_UNROLL):
-            with ctx.block() as extra:
-                holds = self.test(test)
-            if not isinstance(holds, Static) or has_jumps(body):
-                raise error
-            ctx.out.extend(extra)
-            if not holds.value:
-                return
-            if self.block(body):
-                raise Terminated
-        raise error
+
+        def run(position: int) -> bool:
+            """The iterations from `position` on; True where the end is not reached."""
+            for at in range(position, _UNROLL):
+                with ctx.block() as extra:
+                    holds = self.test(test)
+                if not isinstance(holds, Static) or has_jumps(body):
+                    raise error
+                ctx.out.extend(extra)
+                if not holds.value:
+                    return False
+                self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
+                try:
+                    if self.block(body):
+                        return True
+                finally:
+                    self.pending.pop()
+            raise error
+
+        if run(0):
+            raise Terminated
 
     def for_loop(
         self, node: ast.For, target: ast.expr, iterable: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
