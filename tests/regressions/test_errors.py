@@ -94,3 +94,10 @@ def test_negative_sizes() -> None:
         "np.repeat(y, k)", "np.indices((2, k))", "np.resize(y, (2, k))", "np.split(y, k)", "np.split(y, 0)",
     ):  # fmt: skip
         like_numpy(f"y = {line}", y=Y, k=-1)
+
+
+def test_elements_of_nothing() -> None:
+    """`take` tells that there is nothing to take where something would be taken."""
+    for shape in ((0, 0), (0, 2), (2, 0)):
+        for line in ("y.take(0, axis=0)", "np.take(y, [1, 0], 0)", "np.take(y, [], 0)", "y.take(0)"):
+            like_numpy(f"y = {line}", y=np.ones(shape))

@@ -36,8 +36,9 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
     else:
         which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
     x, at = ctx.kept(x), ctx.kept(as_array(ctx, indices))
+    size = b.product((*at.dims, *(d for k, d in enumerate(x.dims) if k != which)))
     ctx.guard(
-        b.either(b.compare("not_equal", x.dims[which], b.ZERO), b.compare("equal", b.product(at.dims), b.ZERO)),
+        b.either(b.compare("not_equal", x.dims[which], b.ZERO), b.compare("equal", size, b.ZERO)),
         "IndexError", "cannot do a non-empty take from an empty axes.",
     )  # fmt: skip
     if mode != "raise":
