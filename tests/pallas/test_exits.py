@@ -131,3 +131,45 @@ def thinned(x: Any, by: float) -> Any:
 def test_compaction_of_what_is_left() -> None:
     for x in (np.round(np.random.default_rng(0).normal(size=12), 1), np.array([2.0, 2, 2]), np.zeros(0), _X):
         alike(thinned, x, 0.5, target="pallas")
+
+
+def without_a_bound(x: Any, k: int) -> Any:
+    todo, seen = [(0, 1.5)], {}
+    while todo:
+        at, so_far = todo.pop()
+        if at in seen:
+            continue
+        seen[at] = so_far
+        for step in (1, 2, 3):
+            if at + step < k:
+                todo.append((at + step, so_far + x[(at + step) % len(x)]))
+    return seen
+
+
+def counted_down(x: Any, k: int) -> Any:
+    steps = []
+    while k > 1:
+        steps.append(k)
+        k -= 2
+        if len(steps) > 2000:
+            raise ValueError(f"{k} and {x[0]}")
+    return steps
+
+
+def test_lists_without_a_bound() -> None:
+    """Where one outgrows its memory the call begins anew with more of it."""
+    for k in (0, 7):
+        alike(without_a_bound, _X, k, target="pallas")
+    for k in (9, 3000):
+        alike(counted_down, _X, k, target="pallas")
+
+
+def in_pairs(a: Any, b: Any, s: float) -> Any:
+    both = [(v, w) for v, w in zip(a[a > s], np.outer(b, b)[b > s].ravel(), strict=False)]
+    firsts, seconds = list(a[a > s]), list(b)
+    return both, firsts + seconds, np.array(firsts + firsts)
+
+
+def test_arrays_of_several_lengths_in_one_loop() -> None:
+    for s in (-2.0, 0.75, 9.0):
+        alike(in_pairs, _X, _X[:4].copy(), s, target="pallas")

@@ -20,7 +20,7 @@ def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
     Raises:
         CompileError: the program has something that the CUDA target does not do.
     """
-    check_told(program, "CUDA", prints=True, begins_anew=True)
+    check_told(program, "CUDA", prints=True)
     program = prepare(program)
     printer = KernelPrinter(program)
     kernels = {s.name: printer.kernel(s) for s in walk(program.body) if isinstance(s, n.Kernel)}

@@ -34,7 +34,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
     64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
     """
-    check_told(program, "JAX", prints=False, begins_anew=False)
+    check_told(program, "JAX", prints=False)
     if narrow:
         program = narrow_program(program)
     program = structure_jumps(enlarged(program, sure=False))  # while loops that are left are `for` loops
@@ -49,6 +49,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     if not wide:
         program = replace(program, body=checked_integers(program.body))
     module = Module.of(program, wide)
+    module.has_room = any(n.ROOM in variables_read(e) for e in _sizes_and_values(program))
     module.static, module.asked, module.below = static, asked, [] if wide else below or []
     _check_width(module, program)
     host = Host(module)
@@ -56,8 +57,14 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     wrapper = _wrapper(host)
     doc = f'"""`{program.name}` for JAX: Pallas kernels and the function around them. Made by transkern."""'
     helpers = [prelude.HELPERS[h].strip() for h in prelude.needed(module.helpers)]
-    made = [text([s]).strip() for s in (*body, wrapper)]
+    made = [text([s]).strip() for s in (*body, *wrapper)]
     return doc + "\n" + "\n\n\n".join([prelude.IMPORTS.strip(), *helpers, *made]) + "\n"
+
+
+def _sizes_and_values(program: n.Program) -> Iterator[Expr]:
+    yield from exprs(program.body)
+    for buffer in program.buffers.values():
+        yield from buffer.dims
 
 
 def _check_width(module: Module, program: n.Program) -> None:
@@ -97,9 +104,11 @@ def _jitted(host: Host) -> list[ast.stmt]:
         host.give_back(n.ConstantResult(None), n.Return(n.ConstantResult(None)))
     args = [module.identifier(p.name) for p in arrays] + list(module.hoisted.values()) + list(module.static)
     asked = [module.identifier(a) for a in module.asked]
+    room = [module.identifier(n.ROOM)] if module.has_room else []
+    args += room
     jit = module.helper("_jit")
-    if module.static or asked:
-        jit = quote("functools.partial(_0, static_argnames=_1)", jit, constant((*module.static, *asked)))
+    if module.static or room or asked:
+        jit = quote("functools.partial(_0, static_argnames=_1)", jit, constant((*module.static, *room, *asked)))
     return [function(inner, args, [*head, *host.out], [jit], asked)]
 
 
@@ -118,7 +127,7 @@ def _sizes(module: Module, p: n.ArrayParam, array: str, used: set[str], known: s
     return [ast.Assign([ast.Tuple(made, ast.Store())], quote("_0.shape", name(array)), lineno=0)]
 
 
-def _wrapper(host: Host) -> ast.stmt:
+def _wrapper(host: Host) -> list[ast.stmt]:
     """The user's function: checks arguments, computes numbers with NumPy, raises what went wrong, cuts results."""
     program, module = host.program, host.module
     out: list[ast.stmt] = [ast.Expr(ast.Constant(_docstring(host)))]
@@ -148,7 +157,8 @@ def _wrapper(host: Host) -> ast.stmt:
     numbers = [host_value(module, e) for e in module.hoisted]
     arguments: list[ast.expr] = [name(p.name) for p in program.params if isinstance(p, n.ArrayParam)]
     static = [quote("int(_0)", name(s)) for s in module.static]
-    given = arguments + numbers + static
+    room = [module.identifier(n.ROOM)] if module.has_room else []
+    given = arguments + numbers + static + [name(r) for r in room]
     out.append(assign("_out", call(module.identifiers["jitted."], given)))
     for asked in (module.identifier(a) for a in module.asked):
         told = quote(f"_out.get('asked_{asked}')")
@@ -171,7 +181,12 @@ def _wrapper(host: Host) -> ast.stmt:
         out += give
     if module.wide:
         out = [out[0], *_wide(program, out[1:])]
-    return function(program.name, [p.name for p in program.params], out)
+    params = [p.name for p in program.params]
+    if not room:
+        return [function(program.name, params, out)]
+    inner = module.fresh(f"_with_room_{program.name}")
+    anew = ast.Return(call(module.helper("_begin_anew"), [name(inner), *map(name, params)]))
+    return [function(inner, [*params, *room], out[1:]), function(program.name, params, [out[0], anew])]
 
 
 def _wide(program: n.Program, body: list[ast.stmt]) -> list[ast.stmt]:

@@ -19,6 +19,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_floored": ("_quotient",),
     "_max": ("_interpret",),
     "_min": ("_interpret",),
+    "_begin_anew": ("_NoRoom",),
     "_over": ("_neutral", "_windows", "_Far"),
     "_wrapped": ("_truncated",),
     "_element": ("_splat",),
@@ -51,6 +52,21 @@ def _jit(function, **given):
         traced = any(isinstance(x, jax.core.Tracer) for x in (lax.full((), 0), *args))
         return (plain if traced or jax.default_backend() != 'cpu' else exact)(*args)
     return run
+''',
+    "_NoRoom": '''
+class _NoRoom(Exception):
+    """A list without a bound is longer than the memory that it has."""
+''',
+    "_begin_anew": '''
+def _begin_anew(function, *args):
+    """`function` with memory for lists without a bound, and with more of it as long as one is longer."""
+    room = 1 << 10
+    while room <= 1 << 28:
+        try:
+            return function(*args, room)
+        except _NoRoom:
+            room *= 8
+    raise MemoryError
 ''',
     "_rounded": '''
 def _rounded(product):

@@ -646,4 +646,5 @@ def raising(s: n.Guard, args: list[ast.expr]) -> ast.stmt:
     message: ast.expr = ast.Constant(s.message)
     if args or "{" in s.message:
         message = call(quote("_0.format", message), args)
-    return ast.Raise(call(ast.parse(error_text(s.error), mode="eval").body, [message] if s.message else []), None)
+    error = "_NoRoom" if s.error == n.NO_ROOM else error_text(s.error)
+    return ast.Raise(call(ast.parse(error, mode="eval").body, [message] if s.message else []), None)

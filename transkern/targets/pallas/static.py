@@ -27,6 +27,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
     """
     program = enlarged(program)
     shapes = {v for p in program.params if isinstance(p, n.ArrayParam) for d in p.dims for v in variables_read(d)}
+    shapes.add(n.ROOM)
     whole = {p.name for p in program.params if isinstance(p, n.ScalarParam) and _is_integer(p)} & scalar_params(program)
     values: dict[str, set[Expr]] = {}
     for s in walk(program.body):

@@ -56,6 +56,7 @@ class Module:
     helpers: set[str] = field(default_factory=set)
     static: dict[str, str] = field(default_factory=dict)  # the scalar arguments that JAX knows when it traces
     asked: list[str] = field(default_factory=list)  # the sizes that data make: the jitted function tells them first
+    has_room: bool = False  # for lists without a bound: as much as the call says
     below: list[Expr] = field(default_factory=list)  # what must fit 32 bits when the function is called
     guards: list[n.Guard] = field(default_factory=list)
     details: dict[str, str] = field(default_factory=dict)  # what messages tell of data, and its dtype

@@ -8,6 +8,7 @@ array bounds runs its iterations one after the other.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
@@ -128,6 +129,7 @@ def _domain(program: n.Program, s: n.Loop, static: frozenset[str]) -> tuple[Expr
     """
     axis = Var(s.axis, "index")
     extents, counted = list[tuple[Expr | None, Expr]](), list[tuple[Expr | None, Expr]]()
+    exact = list[tuple[Expr, Expr]]()
     if b.constant(s.step) in (None, 0) or any(isinstance(x, n.Guard) for x in walk(s.body)):
         return None
     for buffer, index in _accesses(s):
@@ -148,15 +150,22 @@ def _domain(program: n.Program, s: n.Loop, static: frozenset[str]) -> tuple[Expr
                 continue
             shift = b.from_affine({t: c for t, c in terms.items() if t != axis and not is_size(t, static)}, 0)
             if total == 0 and all(t == axis or not is_size(t, static) for t in terms):
-                extents.insert(0, (shift, dim))
+                exact.append((shift, dim))
             else:
                 extents.append((shift, dim))
+    if exact:  # of arrays of several lengths, what runs is within the shortest
+        shift = exact[-1][0]
+        return shift, functools.reduce(_shorter, (dim for at, dim in reversed(exact) if at == shift))
     if extents or counted:
         return (extents or counted)[0]
     length = b.sub(s.stop, s.start)
     if s.step == b.ONE and is_size(length, static):
         return b.neg(s.start), length
     return None
+
+
+def _shorter(one: Expr, other: Expr) -> Expr:
+    return one if b.at_least(other, one) else other if b.at_least(one, other) else b.minimum(one, other)
 
 
 def _bound_in(s: n.Stmt) -> set[str]:
