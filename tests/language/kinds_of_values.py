@@ -148,6 +148,14 @@ def lists_of_few(q, n):
     return w, len(w), sum(w)
 
 
+@case(X, 2)
+@case(M, 7)
+@case(M, 2.5)
+@case(M, np.float32(4))
+def in_a_range(x, k):
+    return x.ndim in range(2, 4), k in range(len(x)), k in range(3), k not in range(-1, x.size), x[0, 0] if x.ndim in range(2, 3) else 0
+
+
 @case(X)
 def without_warnings(x):
     before = np.seterr(invalid="ignore", divide="ignore")

@@ -297,3 +297,31 @@ def test_progressions() -> None:
     for line in ("arange(t, 302, dtype=np.uint8)", "arange(0, t, 300, np.uint8)", "arange(t, 2**25, 2**23, 'f4')"):
         for k in (0, 300, -1, np.int64(301), np.uint64(3), 16777217):
             like_numpy(f"t = np.{line}", t=k)
+
+
+LINES, FULL, LINE = np.array([[0.0, 1.0], [1.0, 1.0]]), np.ones((2, 2)), np.ones(5)
+
+
+def signs_of_zeros(x: Any, n: Any) -> Any:
+    y = 0.0
+    if n > 2:
+        y = -0.0
+    chosen = np.where(x > n, 0.0, -0.0), np.where(x > n, 1 + 0j, complex(1, -0.0)), 0.0 if n > 2 else -0.0
+    return chosen, y, np.copysign(1, y), x * 0.0, x * -0.0, (1, 0.0) if n > 2 else (True, -0.0), 1 if n > 2 else True
+
+
+def chosen_constants(x: Any, n: Any) -> Any:
+    kernel = LINES if n > 2 else FULL
+    if n > 3:
+        other = LINE
+    else:
+        other = LINES[0]
+    return x[:2] @ kernel, other.sum(), (LINES if n > 2 else LINE).sum()
+
+
+def test_constants_that_are_equal_and_not_the_same() -> None:
+    """0.0 and -0.0 were one constant (`ir.expr.Const`), and so were 1 and True on two paths (`frontend.values.Static`);
+    a choice between two arrays from outside was no program at all."""
+    for n in (1, 3, 4):
+        alike(signs_of_zeros, np.arange(-2.0, 3.0), n)
+        alike(chosen_constants, np.arange(-2.0, 3.0), n)

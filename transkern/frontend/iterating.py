@@ -274,6 +274,16 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, apply(ctx, "equal", [array, value])), None, False)),
                 True,
             )
+        case Range(start, stop, step):
+            bounds = [b.constant(e) for e in (start, stop, step)]
+            if isinstance(value, Static) and None not in bounds:
+                return Static(value.value in range(*bounds))  # type: ignore[arg-type]
+            if isinstance(value, (Static, Scalar)) and bounds[2] == 1:
+                above = apply(ctx, "greater_equal", [value, Scalar(start, True)])
+                below = apply(ctx, "less", [value, Scalar(stop, True)])
+                whole = apply(ctx, "equal", [apply(ctx, "floor", [value]), value])
+                held = [scalar_expr(ctx, x) for x in (above, below, whole)]
+                return Scalar(b.both(b.both(held[0], held[1]), held[2]), True)
         case _:
             pass
-    ctx.fail(f"`in` of {describe(container)}")
+    ctx.fail(f"`in` of {describe(container)}", "compare with its ends")

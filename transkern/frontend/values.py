@@ -15,9 +15,29 @@ from transkern.ir.expr import Axis, Expr, Load, Var
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """A Python object known at specialisation: numbers (weakly typed, NEP 50), None, strings, dtypes, slices, …"""
+    """A Python object known at specialisation: numbers (weakly typed, NEP 50), None, strings, dtypes, slices, …
+
+    Two are equal where one can stand for the other: 1 and True, 0.0 and -0.0 cannot, nor can two arrays.
+    """
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Static):
+            return NotImplemented
+        one, two = self.value, other.value
+        if one is two:
+            return True
+        if type(one) is not type(two) or isinstance(one, np.ndarray):
+            return False
+        if isinstance(one, (float, complex, np.inexact)):
+            return np.asarray(one).tobytes() == np.asarray(two).tobytes()
+        if isinstance(one, (tuple, list)):
+            return len(one) == len(two) and all(Static(x) == Static(y) for x, y in zip(one, two, strict=True))
+        return bool(one == two)
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
 
 Kind: TypeAlias = tuple[str, bool]  # the type of a number: a dtype, and whether it is one of Python's

@@ -40,10 +40,21 @@ NOWHERE = Span()
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A literal of type `dtype`."""
+    """A literal of type `dtype`; 0.0 and -0.0 are two."""
 
     value: bool | int | float | complex
     dtype: str
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Const):
+            return NotImplemented
+        one, two = self.value, other.value
+        if one != two or self.dtype != other.dtype:
+            return False
+        return (bool(one) and not isinstance(one, complex)) or repr(complex(one)) == repr(complex(two))
+
+    def __hash__(self) -> int:
+        return hash((self.value, self.dtype))
 
 
 @dataclass(frozen=True, slots=True)
