@@ -462,3 +462,34 @@ def a_row_of_truth(a: Any, z: Any) -> None:
 def test_the_largest_integers_are_true(z: int) -> None:
     """`emit`: `int(z)` of the largest of 64 bits went through a comparison of floats, and was 0."""
     alike(a_row_of_truth, np.zeros((3, 4), bool), np.int64(z), target="pallas")
+
+
+def first_of_one(x: Any, p: Any) -> None:
+    for v in p:
+        if v > 1:
+            break
+        x[v] = np.argmin(np.cos(x[:1])) + np.argmax(x[:1]) * 2
+
+
+def least_of_one(x: Any, y: Any, p: Any) -> None:
+    for _ in p:
+        if np.max(y) != y[-1]:
+            break
+        y[0] = np.argmin(np.cos(x))
+
+
+def test_python_numbers_become_jax_values() -> None:
+    """`reductions`: the place of the least of one element was a Python number, of which `.astype` was asked."""
+    for p in ([0, 1, 2], [0], [5]):
+        alike(first_of_one, np.array([1.5, 2.0]), np.array(p), target="pallas")
+        alike(least_of_one, np.array([1.5]), np.array([1.5, 2.0]), np.array(p), target="pallas")
+
+
+def sized(k: Any) -> Any:
+    return np.zeros(k) + (k + k), -k, np.float32(-k), float(k * k), abs(~k) / 3, np.int8(k), k * k, k // 3, np.uint8(-k)
+
+
+@pytest.mark.parametrize("k", [np.int8(100), np.uint8(100), np.int16(300), np.int64(4), np.uint64(7)], ids=repr)
+def test_an_argument_that_is_a_size_keeps_its_type(k: Any) -> None:
+    """`vector.apply`: JAX knows such a number when it traces; as a Python number it did not wrap, and had no dtype."""
+    alike(sized, k, target="pallas")

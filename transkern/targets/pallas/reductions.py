@@ -70,7 +70,7 @@ class Reductions(Stores):
     ) -> Value:  # fmt: skip
         dtype = declaration.dtype
         if not closed:
-            node = value.node
+            node = self.typed(value, value.dtype)
             if mask is not None:
                 node = quote("jnp.where(_0, _1, _2)", mask.node, node, self.neutral(s.op, dtype))
             if s.op == "sum" and dtype.startswith("float") and s.name in self.fresh_accumulators:
@@ -125,7 +125,7 @@ class Reductions(Stores):
     def positions(self, s: n.Accumulate, value: Value, closed: list[int], mask: Value | None) -> Value:
         """Positions where something holds: the first, the last, or how many."""
         if mask is not None:
-            value = Value(quote("_0 & _1", value.node, mask.node), "bool", value.axes | mask.axes)
+            value = Value(quote("_0 & _1", self.typed(value, "bool"), mask.node), "bool", value.axes | mask.axes)
         if not closed:
             if s.op == "count":
                 node = quote(f"_0.astype(jnp.{self.module.integer})", self.typed(value, "bool"))
@@ -156,7 +156,7 @@ class Reductions(Stores):
         assert s.position is not None
         if not closed and mask is None:  # one element
             at = self.expr(s.position)
-            return Value(at.node, "index", at.axes | value.axes)
+            return Value(self.typed(at, "index"), "index", at.axes | value.axes)
         info = self.axes.get(s.position.name) if isinstance(s.position, Var) else None
         if mask is not None or info is None or closed != [info.slot] or b.constant(info.start) != 0 or info.step != 1:
             return self.arg_of_part(s, value, closed, mask)

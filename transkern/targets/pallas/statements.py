@@ -109,7 +109,7 @@ class Statements(Reductions):
             self.env[of] = value
             return
         known = not (variable and self.mask is not None) and self.is_known(expr)
-        self.out.append(assign(target, value.node))
+        self.out.append(assign(target, value.node if value.static else self.typed(value, value.dtype)))
         self.env[of] = Value(name(target), value.dtype, value.axes, value.static, known)
 
     # --- loops

@@ -195,6 +195,7 @@ class Vector:
             return Value(self.spell(table[e.op], args), e.dtype, static=True)
         if all(is_literal(a.node) for a in args):  # JAX's functions are not for Python's numbers
             args = [Value(self.typed(a, a.dtype), a.dtype) for a in args]
+        args = [self.as_data(a) for a in args]
         if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
         if e.op in ("add", "subtract") and e.dtype.startswith("float"):
@@ -276,8 +277,9 @@ class Vector:
                 plain = dtype == "index" or is_literal(value.node)
                 node = value.node if plain else quote(f"np.{new}(_0)", value.node)
                 return Value(node, dtype, static=dtype == "index")
-            if value.dtype == "index" and new.startswith(("int", "uint")) and new != "int64":
-                return Value(quote(f"np.int64(_0).astype(np.{new})", value.node), dtype)
+            if value.dtype.startswith(("index", "int", "uint")) and new.startswith(("int", "uint")) and new != "int64":
+                exact = "uint64" if value.dtype == "uint64" else "int64"  # NumPy refuses what another type cannot hold
+                return Value(quote(f"np.{exact}(_0).astype(np.{new})", value.node), dtype)
             return Value(quote(f"np.{new}(_0)", value.node), dtype)
         if is_literal(value.node):  # JAX's functions are not for Python's numbers
             value = Value(self.typed(value, value.dtype), value.dtype)
@@ -409,6 +411,12 @@ class Vector:
         if value.static or is_literal(value.node):
             return quote(f"jnp.{self.module.dtype(dtype)}(_0)", value.node)
         return value.node
+
+    def as_data(self, value: Value) -> Value:
+        """`value`, where it is an argument that JAX knows when it traces, with the arithmetic of its own type."""
+        if not value.static or value.dtype in ("index", "bool") or is_literal(value.node):
+            return value
+        return Value(self.typed(value, value.dtype), value.dtype, known=True)
 
     def filled(self, value: Value, dtype: str, dims: tuple[Expr, ...], slots: list[int]) -> ast.expr:
         """`value` over all of the dims."""
