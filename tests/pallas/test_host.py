@@ -110,10 +110,18 @@ def sized_by_data(x):
     return np.zeros(int(x[0]))
 
 
+def sorted_by_data_in_loop(x):
+    total = 0.0
+    for v in x:
+        total += np.sort(np.arange(int(v)) * 1.5)[0]
+    return total
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
         (listed, (X,)),
+        (sized_by_data, (X + 5,)),
         (chosen, (X, True)),
         (chosen, (X, False)),
         (chosen_by_size, (X,)),
@@ -155,7 +163,7 @@ def test_a_negative_size_raises():
 
 def test_a_size_that_depends_on_data_is_refused():
     with pytest.raises(transkern.CompileError, match="whose size depends on data"):
-        transkern.compile(sized_by_data, target="pallas")(X + 5)
+        transkern.compile(sorted_by_data_in_loop, target="pallas")(X + 5)
 
 
 def congruent(x, state):
