@@ -212,3 +212,34 @@ def test_views_reshaped_without_a_copy() -> None:
     ):  # fmt: skip
         for a, k in ((wide, 6), (odd, 1), (wide, 2)):
             like_numpy(f"{line}; v += 5", a=a, k=k)
+
+
+def test_reshapes_that_depend_on_the_strides_of_arguments() -> None:
+    """Of arguments that are not contiguous only a call knows what NumPy shows as a view: such a result is only read."""
+    a, row = np.asfortranarray(np.arange(12.0).reshape(3, 4)), np.arange(4.0)
+    for line in (
+        "v = a.reshape(-1) * 2; a[0] += v[:4]", "v = a.T.reshape(-1).copy(); v[1] = a.ravel()[2]; a[1] = v[:4]",
+        "v = a.reshape(-1)[2]; a[:2] = v; a[1] = a.reshape(-1)[:4]", "v = a.reshape(a.shape[0], 2, 2); v[1, 0] = 7",
+        "v = [a.reshape(-1)[i] for i in range(3)]; a[0, :3] = v",
+        "for i in range(3): v = a.reshape(-1); a[i] = v[i:i + 4] + 1", "v = a.reshape(-1).sum(); c[0] = v",
+        "v = c.reshape(-1)[1:5]; v = v * 2; a[0] = v",
+    ):  # fmt: skip
+        like_numpy(line, a=a, c=a)
+        like_numpy(line, a=a, c=a.copy())
+    for line in ("v = a.ravel(); v[0] = 5; a[0] = v[:4]", "v = np.ascontiguousarray(a); v[0] = 5; a[1] = v[0]"):
+        like_numpy(line, a=a)
+    for line in (
+        "v = a.reshape(-1); v[0] = 5", "v = a.reshape(-1); return v", "v = a.T.reshape(-1)[2:5]; v += 1",
+        "v = [a[1:].reshape(-1)]; a[1, 1] = 5; v[0] = v[0] + 1; a[0, 0] = v[0][0]", "return {'v': a[:, 1:].ravel()}",
+        "v = a.reshape(-1); a[0, 0] = 5; a[1, 1] = v[0]", "v = a.ravel(order='F'); v[1] = 3", "return a.T.ravel()",
+        "v = a.reshape(-1) if a[0, 0] > 0 else a[0]; v[0] = 2", "np.ascontiguousarray(a.T)[0] = 7",
+        "v = a.reshape(-1)\n    for i in range(3): a[0, i + 1] = v[i]", "a.reshape(-1).fill(3)",
+        "a.T.reshape(-1).sort()", "v = a.reshape(-1)\n    for i in range(3): v[i] = i; v = v[1:]",
+        "np.add(1, 2, out=a.reshape(-1))",
+        "v = a.reshape(-1)\n    if a[0, 0] > 0: v = v * 2\n    a[0, 0] = 9; a[1, 1] = v[0]",
+    ):  # fmt: skip
+        with pytest.raises(CompileError):
+            like_numpy(line, a=a)
+    for line in ("v = x.ravel(); y[0] = 5; y[1] = v[0]", "v = x.reshape(2, -1).ravel(); v[1] = 7"):
+        with pytest.raises(CompileError, match="depends on the strides"):
+            like_numpy(line, x=row, y=row)

@@ -365,6 +365,8 @@ class Branches(Assignments):
             outer = (item for f in frames for item in f.items())
             held = ((" ", v) for contents in ctx.heap.values() for v in children(contents) or ())
             others = (v for k, v in (*inner, *outer, *held) if k != name)
+            if value.base in ctx.doubtful:
+                found |= {value.base, ctx.doubtful[value.base][0]}
             if ctx.buffers[value.base].role == "argument" or any(
                 isinstance(v, Array) and v.view and v.base == value.base for v in others
             ):

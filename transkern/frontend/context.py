@@ -141,6 +141,8 @@ class Context:
         # arrays that are copies of one of several, as a run-time condition chooses: what they hold may be read, but a
         # store would have to go to the one chosen
         self.chosen: dict[str, tuple[str, Expr | None]] = {}
+        # copies of what NumPy may show as a view: the buffer that is copied, and what is said where that matters
+        self.doubtful: dict[str, tuple[str, CompileError]] = {}
         self.begun: set[str] = set()  # what loops carry that begins as an array which is seen elsewhere
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
@@ -292,11 +294,13 @@ class Context:
             list(self.copies),
             set(self.begun),
             set(self.handed),
+            dict(self.doubtful),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies, begun, handed = state
-        self.handed = set(handed)
+        (buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies, begun, handed,
+         doubtful) = state  # fmt: skip
+        self.handed, self.doubtful = set(handed), dict(doubtful)
         self.chosen, self.copies, self.begun = dict(chosen), list(copies), set(begun)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
@@ -639,6 +643,28 @@ class Context:
                     "store in each branch, or begin with a copy: x = (a if c else b).copy()",
                 )
 
+    def note_doubtful(self, copy: str, shown: str, problem: str, help: str) -> None:
+        """The buffer `copy` is a copy of what NumPy may show as a view of `shown`: it may be read as long as none of
+        both is stored into."""
+        self.doubtful[copy] = shown, self.error(problem, help)
+
+    def is_of_argument(self, buffer: str) -> bool:
+        """Whether an array in `buffer` shares memory with an argument, or may do so in NumPy."""
+        return self.buffers[self.doubtful[buffer][0] if buffer in self.doubtful else buffer].role == "argument"
+
+    def _check_doubtful(self, buffer: str) -> None:
+        if buffer in self.doubtful:
+            raise self.doubtful[buffer][1]
+        for copy, (shown, error) in self.doubtful.items():
+
+            def shows(value: Value, copy: str = copy) -> bool:
+                if isinstance(value, Array):
+                    return value.view and self._reads(value, copy)
+                return any(map(shows, children(value) or ()))
+
+            if shown == buffer and (self.still_named(shows) or any(map(shows, self.heap.values()))):
+                raise error
+
     def _still_read(self, buffer: str) -> bool:
         """Whether a name through which `buffer` is read is live behind the present statement."""
         return bool(self.still_named(lambda v: isinstance(v, Array) and self._reads(v, buffer)))
@@ -783,6 +809,7 @@ class Context:
         self.stored.add(buffer)
         self.writes.append(buffer)
         self._check_copies(buffer)
+        self._check_doubtful(buffer)
         for frame in self.frames:
             for name, value in list(frame.items()):
                 if isinstance(value, Array) and not value.view and self._reads(value, buffer):
@@ -794,7 +821,7 @@ class Context:
         """Whether a store into the array `value`, bound to `name`, is seen under another name, or by the caller."""
         if not isinstance(value, Array) or not lies(value):
             return False
-        if self.buffers[value.base].role == "argument" or value.base in self.chosen or value.base in self.begun:
+        if self.is_of_argument(value.base) or value.base in (*self.doubtful, *self.chosen, *self.begun):
             return True
         others = [v for frame in self.frames for k, v in frame.items() if k != name]
         if name != "item":  # what stands in a container, seen through it

@@ -258,7 +258,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         if array.view:
             ctx.note_append(array.base)
             ctx.note_held(owner.buffer, array.base)
-            owner.shared = owner.shared or ctx.buffers[array.base].role == "argument"
+            owner.shared = owner.shared or ctx.is_of_argument(array.base)
         list_type(ctx, owner, array.dtype, array.dims, False)
         index = (*owner.index(count), *(a.var for a in array.axes))
         ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))

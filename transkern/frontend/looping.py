@@ -612,11 +612,10 @@ class Loops(Branches):
             value = before.get(name)
             if not isinstance(value, Array) or not value.view:
                 continue
-            others = [
-                k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base == value.base
-            ]
+            shown = {value.base, *self.ctx.doubtful.get(value.base, ())[:1]}
+            others = [k for k, v in before.items() if k != name and isinstance(v, Array) and v.view and v.base in shown]
             touched = stored & may_show(name, body, [(name, k) for k in others])
-            outside = self.ctx.buffers[value.base].role == "argument"
+            outside = self.ctx.is_of_argument(value.base)
             if touched and (outside or others or value.base in self.ctx.chosen or value.base in self.ctx.begun):
                 whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"
                 raise self._shared(name, ", ".join(f"`{s}`" for s in sorted(touched)), whose)

@@ -54,7 +54,7 @@ from transkern.frontend.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
-from transkern.frontend.strides import is_contiguous
+from transkern.frontend.strides import contiguous, is_contiguous
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -185,7 +185,7 @@ def _array(ctx: Context, a: Arguments) -> Value:
         return convert(array, dtype)
     copied = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
     if a.name == "np.ascontiguousarray" and array.view and not is_contiguous(ctx, array):
-        copied = True
+        return contiguous(ctx, array, "ascontiguousarray")
     if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
         copied = False  # copy=None: where it must be
     if copied and array.view and not isinstance(value, GrowingList):

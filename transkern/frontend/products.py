@@ -12,7 +12,7 @@ from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.library_calls import matmul, stored
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
-from transkern.frontend.strides import is_contiguous
+from transkern.frontend.strides import depends_on_strides, is_argument, is_contiguous
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
@@ -43,6 +43,8 @@ def _dot(ctx: Context, a: Arguments) -> Value:
     if isinstance(out := a.get("out"), Array):
         like = as_array(ctx, made)
         text = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        if out.view and not is_argument(ctx, out) and depends_on_strides(ctx, out):
+            ctx.fail("an `out=` of which only a call can tell whether it is contiguous", "assign to it: out[...] = …")
         acceptable = out.dtype == like.dtype and out.ndim == like.ndim and is_contiguous(ctx, out)
         ctx.guard(b.TRUE if acceptable else b.FALSE, "ValueError", text)
         outputs.check_shape(ctx, out, like.dims, "output array has wrong dimensions")

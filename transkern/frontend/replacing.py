@@ -98,7 +98,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
     if array.view:
         ctx.note_append(array.base)
         ctx.note_held(owner.buffer, array.base)
-        owner.shared = owner.shared or ctx.buffers[array.base].role == "argument"
+        owner.shared = owner.shared or ctx.is_of_argument(array.base)
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
     ctx.buffers[owner.buffer] = growing.without_range(ctx.buffers[owner.buffer])

@@ -179,6 +179,8 @@ class Results(Expressions):
                 return n.ArgumentResult(identity)
             case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
                 return self._view_result(value)
+            case Array(view=True) if value.base in self.ctx.doubtful and self.ctx.is_of_argument(value.base):
+                raise self.ctx.doubtful[value.base][1]
             case Array(empty=Empty(some, of_empty)) if not _is_all_of_a_list(value):
                 full, none = self.result(replace(value, empty=None)), self.result(Static(of_empty))
                 return n.TupleResult((n.ScalarResult(some, True), full, none), "either")

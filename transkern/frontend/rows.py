@@ -64,7 +64,7 @@ def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Exp
     if array.view:
         ctx.note_append(array.base)
         ctx.note_held(rows.pool.buffer, array.base)
-        rows.shared = rows.shared or ctx.buffers[array.base].role == "argument"
+        rows.shared = rows.shared or ctx.is_of_argument(array.base)
     number = _new(ctx, rows)
     extend(ctx, Row(rows, number), array)
     return number

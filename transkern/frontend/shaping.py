@@ -12,7 +12,7 @@ from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_tex
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, describe, result_type, scalar_expr
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
-from transkern.frontend.strides import is_contiguous, reshaped_view
+from transkern.frontend.strides import contiguous, is_contiguous, reshaped_view
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -140,7 +140,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         view = reshaped_view(ctx, value, axes)
         if view is not None:
             return view
-        value = replace(ctx.define(value, "contiguous"), view=False)
+        value = contiguous(ctx, value, "reshape", dims)
     linear = ravel_index([a.var for a in axes], dims)
     if (
         isinstance(value.body, Load)
@@ -189,8 +189,8 @@ def _wanted_text(dims: Sequence[Expr], unknown: Sequence[int]) -> str:
 def raveled(ctx: Context, value: Array) -> Array:
     """``np.ravel``: a copy of all that is not contiguous, also where strides could say it."""
     value = ctx.kept(value)
-    if value.view and value.base not in ctx.memories and not is_contiguous(ctx, value):
-        value = replace(ctx.define(value, "contiguous"), view=False)
+    if value.view and not is_contiguous(ctx, value):
+        value = contiguous(ctx, value, "ravel")
     return reshape(ctx, value, [Static(-1)])
 
 

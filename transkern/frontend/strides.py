@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from transkern.frontend.broadcasting import may_stretch
@@ -102,6 +103,35 @@ def is_contiguous(ctx: Context, value: Array) -> bool:
     return False
 
 
+def contiguous(ctx: Context, value: Array, what: str, dims: Sequence[Expr] = ()) -> Array:
+    """A copy of a view that is not known to be contiguous; where it depends on a call whether NumPy's `what` makes one,
+    one that can only be read. `dims` are the new shape's."""
+    made = ctx.define(replace(value, identity=""), "contiguous")
+    is_sure = all(_is_decided(ctx, d, d) for d in dims) and not depends_on_strides(ctx, value)
+    if not value.view or (what != "reshape" and is_argument(ctx, value)) or is_sure:
+        return replace(made, view=False)
+    whose = f"`{value.base}`" if value.base in ctx.buffers and value.base not in ctx.memories else "the arguments"
+    problem = f"whether `{what}` gives a view depends on the strides of {whose}"
+    ctx.note_doubtful(made.base, value.base, problem, "pass np.ascontiguousarray(…) of it, or go on with a .copy()")
+    return made
+
+
+def is_argument(ctx: Context, value: Array) -> bool:
+    """Whether a value is all of an argument that has its memory to itself: its layout is known, C or not contiguous."""
+    return bool(value.identity) and value.base not in ctx.memories
+
+
+def depends_on_strides(ctx: Context, value: Array) -> bool:
+    """Whether only a call can tell how the elements of a view stand to each other, and no code of its own is made."""
+    strides = _strides(ctx, value)
+    if strides is None or any(may_stretch(ctx, d) for d in value.dims):
+        return True
+    along, long = strides[0], [d for d, extent in enumerate(value.dims) if b.constant(extent) != 1]
+    gaps = [(along[d], b.mul(value.dims[e], along[e])) for d, e in pairwise(long)]
+    gaps += [(along[d], b.ONE) for d in long[-1:]]
+    return any(b.difference(one, two) is None and not _is_decided(ctx, one, two) for one, two in gaps)
+
+
 def _follow(ctx: Context, along: Sequence[Expr], dims: Sequence[Expr], axes: Sequence[int]) -> bool:
     """Whether each of some axes steps over just what the next one covers."""
     return all(_equal(ctx, along[d], b.mul(dims[e], along[e])) for d, e in pairwise(axes))
@@ -138,6 +168,11 @@ def _equal(ctx: Context, one: Expr, two: Expr) -> bool:
     gap = b.difference(one, two)
     if gap is not None:
         return gap == 0
-    if not buffers_read(one) | buffers_read(two) and variables_read(one) | variables_read(two) <= ctx.entry:
+    if _is_decided(ctx, one, two):
         ctx.assume(b.compare("not_equal", one, two))
     return False
+
+
+def _is_decided(ctx: Context, one: Expr, two: Expr) -> bool:
+    """Whether what two sizes are made of is known when a call begins."""
+    return not buffers_read(one) | buffers_read(two) and variables_read(one) | variables_read(two) <= ctx.entry
