@@ -13,9 +13,11 @@ import copy
 import random
 import signal
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from unittest import mock
 
 import numpy as np
 
@@ -120,7 +122,7 @@ class Oracle:
             warnings.simplefilter("always")
             arguments, limit = make(), _Limit()
             try:
-                with limit:
+                with limit, _interpolating() as meaningless:
                     found = Outcome(self.plain["f"](*arguments), None, arguments)
             except TooLong:
                 limit.end()
@@ -132,6 +134,8 @@ class Oracle:
             found.fragile = "a float that an integer type does not hold is cast"
         if any("underflow" in str(w.message) for w in told):
             found.fragile = "a number is subnormal, and the target has none"
+        if meaningless:
+            found.fragile = "sample points of an interpolation are not in order"
         if not self.has_noise or found.fragile:
             return found
         for k in range(_ROUNDS):
@@ -150,6 +154,23 @@ class Oracle:
                 found.fragile = "rounding decides about a branch or an integer"
                 return found
         return found
+
+
+@contextmanager
+def _interpolating() -> Iterator[list[bool]]:
+    """Notes of interpolations between points out of order or NaN: NumPy says that the results mean nothing (its
+    search looks around the place of the query before)."""
+    original = np.interp
+    noted: list[bool] = []
+
+    def watched(x: Any, xp: Any, *more: Any, **keywords: Any) -> Any:
+        points = np.asarray(xp, np.float64)
+        if not np.all(points[1:] >= points[:-1]):
+            noted.append(True)
+        return original(x, xp, *more, **keywords)
+
+    with mock.patch.object(np, "interp", watched):
+        yield noted
 
 
 class _Noisy(ast.NodeTransformer):

@@ -325,3 +325,14 @@ def test_constants_that_are_equal_and_not_the_same() -> None:
     for n in (1, 3, 4):
         alike(signs_of_zeros, np.arange(-2.0, 3.0), n)
         alike(chosen_constants, np.arange(-2.0, 3.0), n)
+
+
+def between_single_points(x: Any, at: Any, y: Any) -> Any:
+    return np.interp(x, at, y), np.interp(x[0], at, y, 7.0, 8.0)
+
+
+def test_interpolation_of_a_nan_in_a_single_point() -> None:
+    """`compositions.searching.interp` gave NaN, where NumPy compares with the only point alone."""
+    for at in (1.0, np.nan, np.inf):
+        alike(between_single_points, np.array([np.nan, 1.0, 0.0, 2.0]), np.array([at]), np.array([5.0]))
+        alike(between_single_points, np.array([0.0, np.nan]), np.array([at]), np.array([5.0]))

@@ -59,7 +59,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     y = np.where((j == n - 1) | (x0 == x), y0, y)
     y = np.where(x < xp[0], fp[0] if left is None else left, y)
     y = np.where(x > xp[n - 1], fp[n - 1] if right is None else right, y)
-    return np.where(np.isnan(x), x, y)[()]
+    return np.where(np.isnan(x) & (n != 1), x, y)[()]  # of a single point the comparisons with a NaN are all false
 
 
 def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
