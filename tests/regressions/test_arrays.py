@@ -222,7 +222,7 @@ def test_reshapes_that_depend_on_the_strides_of_arguments() -> None:
         "v = a.reshape(-1)[2]; a[:2] = v; a[1] = a.reshape(-1)[:4]", "v = a.reshape(a.shape[0], 2, 2); v[1, 0] = 7",
         "v = [a.reshape(-1)[i] for i in range(3)]; a[0, :3] = v",
         "for i in range(3): v = a.reshape(-1); a[i] = v[i:i + 4] + 1", "v = a.reshape(-1).sum(); c[0] = v",
-        "v = c.reshape(-1)[1:5]; v = v * 2; a[0] = v",
+        "v = c.reshape(-1)[1:5]; v = v * 2; a[0] = v", "a.flat[2] = 5; a.T[:, 1:].flat[1:3] = a.flat[6:8]",
     ):  # fmt: skip
         like_numpy(line, a=a, c=a)
         like_numpy(line, a=a, c=a.copy())

@@ -20,7 +20,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import shape_of
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import (
-    reshape,
+    flat,
     transpose,
 )  # fmt: skip
 from transkern.frontend.source import TextScope, from_object, known_object, live_function
@@ -204,7 +204,7 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
         case "dtype":
             return Static(np.dtype(value.dtype))
         case "flat":
-            return reshape(ctx, value, [Static(-1)])
+            return flat(ctx, value)
         case "itemsize":
             return Static(np.dtype(value.dtype).itemsize)
         case "real" | "imag":

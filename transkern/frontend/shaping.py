@@ -194,6 +194,15 @@ def raveled(ctx: Context, value: Array) -> Array:
     return reshape(ctx, value, [Static(-1)])
 
 
+def flat(ctx: Context, value: Array) -> Array:
+    """``value.flat``: the elements themselves in C order, however they lie in memory."""
+    value = ctx.kept(value)
+    if not value.view or is_contiguous(ctx, value):
+        return reshape(ctx, value, [Static(-1)])
+    axes = ctx.axes([b.product(value.dims)])
+    return Array(axes, value.at(unravel(axes[0].var, value.dims)), view=True)
+
+
 def _same_without_ones(value: Array, dims: tuple[Expr, ...]) -> list[int | None] | None:
     """For each axis of `value` the axis of `dims` that it is, where the shapes differ by dims of 1 only."""
     mine = [d for d in value.dims if b.constant(d) != 1]
