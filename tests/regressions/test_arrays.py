@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike, like_numpy
 from tests.tools import require
 from transkern.errors import CompileError
@@ -240,6 +241,9 @@ def test_reshapes_that_depend_on_the_strides_of_arguments() -> None:
     ):  # fmt: skip
         with pytest.raises(CompileError):
             like_numpy(line, a=a)
+    raveled = transkern.compile(lambda x: x.ravel(), target="cpu")
+    for x in (a, np.arange(12.0).reshape(3, 4), a):
+        assert np.shares_memory(raveled(x), x) == np.shares_memory(x.ravel(), x)
     for line in ("v = x.ravel(); y[0] = 5; y[1] = v[0]", "v = x.reshape(2, -1).ravel(); v[1] = 7"):
         with pytest.raises(CompileError, match="depends on the strides"):
             like_numpy(line, x=row, y=row)

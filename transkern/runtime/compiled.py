@@ -457,15 +457,20 @@ def _settled(names: Sequence[str], values: Sequence[Any], demands: Collection[st
 
 def _guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
-    here, what it takes at run time it checks itself."""
+    here, and that no array is contiguous where code is for those that are not: NumPy shows a view of it where that code
+    has a copy. What else it takes at run time it checks itself."""
     constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
-    if not constants:
+    strided = [k for k, t in enumerate(types) if type(t).__name__ == "ArrayType" and t.layout != "C" and not t.shares]
+    if not constants and not strided:
         return made.call
     call = made.call
 
     def compare(*args: Any) -> Any:
         for k, holds in constants:
             if len(args) <= k or not holds(args[k]):
+                return NotImplemented
+        for k in strided:
+            if len(args) <= k or getattr(getattr(args[k], "flags", None), "c_contiguous", False):
                 return NotImplemented
         return call(*args)
 
