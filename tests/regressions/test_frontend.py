@@ -751,6 +751,41 @@ def test_numbers_that_are_popped_keep_their_types() -> None:
     alike(popped_floats, X)
 
 
+def chosen_numbers(x: Any, s: Any, z: int) -> Any:
+    found = []
+    for i in range(len(x)):
+        if x[i] >= 0:
+            found.append(s if i >= z else x[0])
+    return found
+
+
+def numbers_on_two_paths(x: Any, s: Any, z: int) -> Any:
+    found = []
+    for i in range(len(x)):
+        if i >= z:
+            found.append(s)
+        else:
+            found.append(x[0])
+    return found
+
+
+def sum_of_chosen_numbers(x: Any, s: Any, z: int) -> Any:
+    return np.sum([x[0] if i < z else 0.5 for i in range(len(x)) if x[i] >= 0])
+
+
+def test_python_numbers_are_not_rounded_in_lists_of_narrow_floats() -> None:
+    """`growing.put` made a float32 of 2.1, which came back as 2.0999999; and an array of such a list was of float32."""
+    x = np.arange(5, dtype=np.float32) + np.float32(0.5)
+    for function in (chosen_numbers, numbers_on_two_paths):
+        alike(function, x.astype(np.float64), np.float64(2.1), 3)
+        for s in (2, 2.1):
+            with pytest.raises(transkern.CompileError, match="which a NumPy float32 does not hold"):
+                transkern.compile(function)(x, s, 3)
+    alike(sum_of_chosen_numbers, x.astype(np.float64), 2.1, 3)
+    with pytest.raises(transkern.CompileError, match="an array of a list whose elements differ in type"):
+        transkern.compile(sum_of_chosen_numbers)(x, 2.1, 3)
+
+
 def added_in_place(k: int) -> Any:
     near: list[list[int]] = [[] for _ in range(k)]
     for i in range(k):

@@ -164,6 +164,7 @@ class Context:
         self.assumptions: list[Expr] = []
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
         self.list_counts: set[str] = set()
+        self.doubted_lists: set[str] = set()  # whose numbers are of types of which an array has another than the list
         self.list_depths: dict[str, int] = {}  # the same: how many loops are around where each list is made
         self.grown: set[str] = set()  # those that a loop further inside makes larger; survives `restore`
         self.extents: dict[Expr, Var] = {}  # sizes made of the arguments: value -> name

@@ -209,6 +209,15 @@ def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:
         return any(v == v and np.dtype(held).type(v).item() != v for v in doubted.python)
 
 
+def is_changed(value: Value, held: str) -> bool:
+    """Whether one of the numbers of Python's that a value may be is another number in the type that holds it."""
+    numbers = python_numbers(value)
+    if numbers is None:
+        return True
+    with np.errstate(all="ignore"):
+        return any(v == v and np.dtype(held).type(v).item() != v for v in numbers)
+
+
 def computed(
     ctx: Context, args: Sequence[Value], types: Callable[[Sequence[Value]], Types],
     join: Callable[[Sequence[Kind]], Kind | None], python: Callable[..., Any] | None,

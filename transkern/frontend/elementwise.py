@@ -200,6 +200,9 @@ def as_array(ctx: Context, value: Value) -> Array:
         case Seq(items, _):
             return _sequence_array(ctx, items)
         case GrowingList() as owner:
+            if owner.buffer in ctx.doubted_lists:
+                problem = "an array of a list whose elements differ in type: its own type depends on which they are"
+                ctx.fail(problem, "append elements of one type: x.dtype.type(0) for 0")
             return list_array(ctx, owner)
         case Range(start, stop, step) if b.constant(step):
             from transkern.frontend.trips import trip_count

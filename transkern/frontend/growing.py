@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+import numpy as np
+
 from transkern.frontend import doubts, rows
 from transkern.frontend.context import Context, MustGrow, NotKnown, Site
 from transkern.frontend.elementwise import (
@@ -269,7 +271,25 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     list_type(ctx, owner, expr.dtype, (), python)
     widen(ctx, owner, expr)
     tag(ctx, owner, count, value)
+    _must_hold(ctx, owner, value)
     ctx.emit(n.Store(owner.buffer, owner.index(count), b.cast(expr, owner.dtype)))
+
+
+def _must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """A number of Python's is another number in a list of NumPy's narrow floats; and an array of numbers which are
+    one or the other has a type that the list's is not."""
+    kinds = doubts.kinds_of(value)
+    if not any(of_python and dtype != "bool" for dtype, of_python in kinds):
+        return
+    if owner.dtype in ("float16", "float32", "complex64") and doubts.is_changed(value, owner.dtype):
+        ctx.fail(
+            f"a list whose elements differ in type: numbers of Python's, which a NumPy {owner.dtype} does not hold",
+            "append elements of one type: x.dtype.type(number)",
+        )
+    split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
+    names = {"int64" if dtype == "index" else dtype for dtype, _ in kinds}
+    if len(names) > 1 and not (split and split.of_empty) and np.result_type(*names).name != owner.dtype:
+        ctx.doubted_lists.add(owner.buffer)
 
 
 def _as_object(ctx: Context, value: Object | Dict) -> Value:
