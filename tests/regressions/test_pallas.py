@@ -493,3 +493,17 @@ def sized(k: Any) -> Any:
 def test_an_argument_that_is_a_size_keeps_its_type(k: Any) -> None:
     """`vector.apply`: JAX knows such a number when it traces; as a Python number it did not wrap, and had no dtype."""
     alike(sized, k, target="pallas")
+
+
+def grown(x: Any, k: Any) -> Any:
+    a, t = np.zeros(k, np.float32), k
+    for _ in range(3):
+        t = t + k
+    a += t
+    return a, t
+
+
+def test_a_condition_on_a_size_before_it_changes() -> None:
+    """`statements.conditional`: NumPy was asked for the float of a number that had become JAX's."""
+    for k in (5, 0, np.int64(2)):
+        alike(grown, np.ones(3), k, target="pallas")

@@ -446,7 +446,7 @@ class Statements(Reductions):
         self.out.append(ast.If(decides, parts[0] or [ast.Pass()], parts[1]))
 
     def held(self, condition: Expr, value: Value, carried: list[str]) -> ast.expr:
-        """A condition that sizes decide, where Python still finds it when what is carried has become JAX's."""
+        """A condition on what Python knows, where it is still found when what is carried has become JAX's."""
         if not variables_read(condition) & set(carried):
             return value.node
         holds = self.module.fresh("holds")
@@ -480,15 +480,17 @@ class Statements(Reductions):
     def conditional(self, s: n.If, condition: Value) -> None:
         """A branch on data; what sizes decide of its condition, they decide when JAX traces: a side that no array of
         these sizes can take is not traced at all."""
-        parts = conjuncts(s.condition)
+        parts, of_data = conjuncts(s.condition), s.condition
         sizes = [c for c in parts if self.is_static(c) and self.expr(c).static]
         if sizes:
-            condition = self.expr(functools.reduce(b.both, (c for c in parts if c not in sizes)))
+            of_data = functools.reduce(b.both, (c for c in parts if c not in sizes))
+            condition = self.expr(of_data)
         self.perhaps += 1
         carried = self.carried((*s.then, *s.orelse))
         if sizes:
             known = functools.reduce(b.both, sizes)
             decides = self.held(known, self.expr(known), carried)
+        chosen = self.held(of_data, condition, [c for c in carried if c in self.env and self.env[c].static])
         self.prepare(carried)
         functions = []
         for block, label in ((s.then, "then"), (s.orelse, "otherwise")):
@@ -496,7 +498,7 @@ class Statements(Reductions):
             functions.append(name(of))
             self.out.append(function(of, ["state"], self.inner(block, carried, [], {})))
         self.perhaps -= 1
-        made = self.unpack(carried, call("lax.cond", [condition.node, *functions, self.state(carried)]))
+        made = self.unpack(carried, call("lax.cond", [chosen, *functions, self.state(carried)]))
         if sizes:
             made = ast.If(decides, [made], [self.unpack(carried, call(functions[1], [self.state(carried)]))])
         self.out.append(made)
