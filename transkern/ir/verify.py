@@ -71,11 +71,13 @@ class _Checking:
                     self.fail(f"a loop over {axis} is {kind}")
                 self.block(body, self.bound((axis,), seen))
             case n.While(head, condition, body):
-                inner = dict(seen)
+                inner, hidden = dict(seen), self.hidden
+                self.hidden = hidden - _allocated(head)
                 for x in head:
                     self.statement(x, inner)
                 self.expr(condition, inner)
                 self.block(body, inner)
+                self.hidden = hidden
             case n.If(condition, then, orelse):
                 self.expr(condition, seen)
                 self.block(then, seen)
