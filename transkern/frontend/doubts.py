@@ -90,7 +90,7 @@ def kinds_of(value: Value) -> tuple[Kind, ...]:
             return ((expr.dtype, python),)
         case Static(np.generic() as number):
             return ((number.dtype.name, False),)
-        case Static(number):
+        case Static(bool() | int() | float() | complex() as number):
             name = next(n for t, n in _PYTHON if isinstance(number, t))
             return ((name, True),)
         case Array():
