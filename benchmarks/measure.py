@@ -96,7 +96,9 @@ class Others:
         the time in which a core had something to do."""
         busy, stolen, whole, mine = (after - before for before, after in zip(self._start, self._read(), strict=True))
         wanted = busy + stolen
-        return max(0.0, busy - mine) / whole if whole else 0.0, stolen / wanted if wanted else 0.0
+        # of a few ticks: what the kernel counts of idle and stolen time may go back by one
+        shares = (busy - mine) / whole if whole > 0 else 0.0, stolen / wanted if wanted > 0 else 0.0
+        return min(1.0, max(0.0, shares[0])), min(1.0, max(0.0, shares[1]))
 
     def told(self) -> tuple[str, dict[str, float]]:
         """Both shares as a sentence, and for the record."""

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.tools import on_target
 from transkern.runtime import cache
 
 
@@ -353,10 +354,8 @@ def drawn_anew(n: int) -> Any:
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
-def test_a_generator_without_a_seed_draws_anew(target: str) -> None:
-    if target == "cuda":
-        pytest.importorskip("cupy")
-    compiled = transkern.compile(drawn_anew, target=target)
+def test_a_generator_without_a_seed_draws_anew(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = transkern.compile(drawn_anew, target=on_target(target, monkeypatch))
     found = [*compiled(4), *compiled(4)]
     assert [(a.shape, a.dtype) for a in found] == [((4,), np.dtype(float))] * 6
     assert len({float(np.asarray(a)[0]) for a in found}) == 6
