@@ -162,3 +162,16 @@ def without_warnings(x):
     y = np.sqrt(x) / (x - x)
     np.seterr(**before)
     return np.isnan(y).sum()
+
+
+@case(X)
+def attributes_and_classes(x):
+    numbers, table = set(), {}
+    for i in range(x.size):
+        numbers.add(int(x[i]))
+        table[int(x[i])] = i
+    text, draws = f"a{x[0]}", np.random.default_rng(3)
+    has = hasattr(np, "sin"), hasattr(np, "nosuch"), hasattr(np.random, "rand"), hasattr(numbers, "add"), hasattr(table, "add")
+    has_not = hasattr(x, "__name__"), hasattr(x[0], "__name__"), hasattr(text, "upper"), hasattr(draws, "integers"), hasattr(x.size, "real")
+    same = type(text) is str, type(numbers) is set, type(table) is dict, type(draws) is np.random.Generator, type(None) is type(None)
+    return has, has_not, same, type(x[0]) is np.float64, type(x[0]) is float, type(x) is np.ndarray, type(range(x.size)) is range

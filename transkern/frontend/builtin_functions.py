@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import string
 import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from transkern.frontend import classes, doubts, growing, hashed, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
@@ -30,6 +29,7 @@ from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import rounded
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import constant_int
+from transkern.frontend.source import from_object
 from transkern.frontend.texts import as_text, known, quoted
 from transkern.frontend.trips import trip_count
 from transkern.frontend.types_of_scalars import scalar_kind
@@ -307,8 +307,6 @@ def _any(ctx: Context, a: Arguments) -> Value:
     array = as_array(ctx, a.need("iterable"))
     if array.ndim != 1:
         ctx.fail(f"`{a.name}` of an array with {array.ndim} dimensions", f"use np.{a.name}")
-    if isinstance(array.body, Const) and bool(array.body.value) == (a.name == "all"):
-        return Static(a.name == "all")  # whatever its length
     return Scalar(scalar_expr(ctx, reduce(ctx, a.name, array, None, False)), True)
 
 
@@ -339,23 +337,19 @@ def _callable(ctx: Context, a: Arguments) -> Value:
 def _hasattr(ctx: Context, a: Arguments) -> Value:
     value, name = ctx.deref(a.need("obj")), a.text("name", "")
     match value:
-        case Array() | Concatenation():
-            return Static(hasattr(np.ndarray, name))
-        case Scalar(expr, python):
-            kinds = {"index": int, "float64": float, "bool": bool, "complex128": complex}
-            return Static(hasattr(kinds[expr.dtype] if python else np.dtype(expr.dtype).type, name))
         case Static(known_value):
             return Static(hasattr(known_value, name))
-        case Record(kind=kind):
-            return Static(value.get(name) is not None or hasattr(kind, name))
-        case Seq(kind=kind):
-            return Static(hasattr({"tuple": tuple, "list": list}.get(kind, set), name))
-        case Dict():
-            return Static(hasattr(dict, name))
-        case GrowingList():
-            return Static(hasattr(list, name))
-        case _:
-            return Static(False)
+        case Known(path) if (found := classes.named_object(path)) is not None:
+            return Static(hasattr(found, name))
+        case Record() if value.get(name) is not None:
+            return Static(True)
+    kind = classes.class_of(value)
+    if kind is None:
+        ctx.fail(f"`hasattr` of {describe(value)}")
+    found = any(name in vars(c) for c in kind.__mro__)  # an object has not what its class has of `type`
+    if not found and (kind is types.FunctionType or hasattr(kind, "__getattr__")):
+        ctx.fail(f"`hasattr` of {describe(value)}, which may have been given anything")
+    return Static(found)
 
 
 @handles("builtins.getattr", names="obj name default")
@@ -370,24 +364,11 @@ def _getattr(ctx: Context, a: Arguments) -> Value:
 @handles("builtins.type", names="obj")
 def _type(ctx: Context, a: Arguments) -> Value:
     value = ctx.deref(a.need("obj"))
-    match value:
-        case Record(kind=kind):
-            return Static(kind)
-        case Static(v):
-            return Static(type(v)) if isinstance(v, np.generic) else Known(f"builtins.{type(v).__name__}")
-        case Scalar(expr, True):
-            kinds = {"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}
-            return Known(f"builtins.{kinds[expr.dtype]}")
-        case Scalar(expr):
-            return Static(np.dtype(expr.dtype).type)
-        case Array() | Concatenation():
-            return Known("numpy.ndarray")
-        case Seq(kind=kind):
-            return Known(f"builtins.{kind}")
-        case Dict():
-            return Known("builtins.dict")
-        case _:
-            ctx.fail(f"the type of {describe(value)}")
+    kind = classes.class_of(value)
+    if kind is None:
+        ctx.fail(f"the type of {describe(value)}")
+    named = from_object(kind)
+    return named if named is not None and classes.object_at(named) is kind else Static(kind)
 
 
 @handles("builtins.abs", names="x")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import sys
 import types
 from typing import Any
@@ -45,15 +45,19 @@ def object_at(value: Value) -> object | None:
     match value:
         case Static(np.dtype() | type() | types.UnionType() as found):
             return found
-        case Known(path):
-            module, _, name = path.rpartition(".")
-            if module and module.split(".")[0] in (*sys.stdlib_module_names, "numpy"):
-                try:
-                    named = getattr(importlib.import_module(module), name, None)
-                except ImportError:
-                    return None
-                return named if isinstance(named, type) else None
+        case Known(path) if isinstance(named := named_object(path), type):
+            return named
     return None
+
+
+def named_object(path: str) -> object | None:
+    """The function, class or module of Python's library or NumPy that a path names."""
+    if path.split(".")[0] not in (*sys.stdlib_module_names, "numpy"):
+        return None
+    try:
+        return pkgutil.resolve_name(path)  # type: ignore[no-any-return]
+    except (ImportError, AttributeError):
+        return None
 
 
 def class_of(value: Value) -> type | None:

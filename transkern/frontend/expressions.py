@@ -1272,6 +1272,8 @@ def dict_of(ctx: Context, pairs: Sequence[Value]) -> Dict:
 def _identical(x: Value, y: Value) -> bool | None:
     if isinstance(x, Object) and isinstance(y, Object):
         return x.token == y.token
+    if (one := classes.object_at(x)) is not None and (two := classes.object_at(y)) is not None:
+        return one is two
     if isinstance(x, Known) and isinstance(y, Known):
         return x.path == y.path
     if isinstance(x, Static) and isinstance(y, Static):
