@@ -74,7 +74,7 @@ def _default_rng(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
     if isinstance(seed, Generator):
         return seed
-    if seed is None or (isinstance(seed, Static) and seed.value is None):
+    if seed in (None, Static(None)):
         return _seeded(ctx, None, "PCG64")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
@@ -85,7 +85,7 @@ def _default_rng(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.random.RandomState", names="seed")
 def _random_state(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
-    if seed is None or (isinstance(seed, Static) and seed.value is None):
+    if seed in (None, Static(None)):
         return _seeded(ctx, None, "MT19937")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
+from transkern.frontend.broadcasting import shape_text
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.library_calls import matmul, stored
@@ -58,7 +59,7 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
         return apply(ctx, "multiply", [left, right])
     at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
     own, other = x.dims[-1], y.dims[at]
-    shapes = ["(" + ",".join("{}" for _ in v.dims) + (",)" if v.ndim == 1 else ")") for v in (x, y)]
+    shapes = [shape_text(v.dims) for v in (x, y)]
     ctx.guard(
         b.compare("equal", own, other), "ValueError",
         f"shapes {shapes[0]} and {shapes[1]} not aligned: {{}} (dim {x.ndim - 1}) != {{}} (dim {at})",

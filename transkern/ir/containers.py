@@ -77,6 +77,11 @@ def error_text(error: str) -> str:
     return class_text(error) if ":" in error else error
 
 
+def number_class(dtype: str) -> str:
+    """What a number is in a message, of which the front end has written how it is shown."""
+    return {"float64": "float", "float32": "np.float32", "float16": "np.float16", "bool": "bool"}.get(dtype, "int")
+
+
 def print_text(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
     """The call of `print`, or of `warnings.warn`, that a ``print`` step is, over the arrays `names`."""
     shown = [

@@ -114,11 +114,9 @@ _DRAWN = {"PCG64": _STATE, "MT19937": _LEGACY_STATE, "global": _GLOBAL_STATE}
 
 _SEED = (
     "(lambda s: np.array([s['state']['state'] >> 64, s['state']['state'] % 2**64, s['state']['inc'] >> 64, "
-    "s['state']['inc'] % 2**64, 0, 0], 'uint64'))(np.random.PCG64({0}{get}.tolist()).state)"
+    "s['state']['inc'] % 2**64, 0, 0], 'uint64'))(np.random.PCG64({seed}).state)"
 )
-
-
-_LEGACY_SEED = "(lambda r: " + _LEGACY_WORDS + ")(np.random.RandomState({0}{get}))"
+_LEGACY_SEED = "(lambda r: " + _LEGACY_WORDS + ")(np.random.RandomState({seed}))"
 
 
 def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[str, Any], ...]) -> str:
@@ -130,10 +128,8 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
             given |= {"state": f"{ins[0]}{get}", "parameters": ", ".join(f"{i}{get}" for i in ins[1:])}
             text = _DRAWN[given["kind"]].format(**given)
             return f"map(cp.asarray, {text})" if get else text
-        text = {"PCG64": _SEED, "MT19937": _LEGACY_SEED}[given["kind"]]
-        if not ins:  # no seed: the system's entropy
-            text = text.replace("{0}{get}.tolist()", "").replace("{0}{get}", "")
-        seeded = text.format(*ins, **given)
+        text, seed = {"PCG64": (_SEED, f"{get}.tolist()"), "MT19937": (_LEGACY_SEED, get)}[given["kind"]]
+        seeded = text.format(seed=f"{ins[0]}{seed}" if ins else "")  # no seed: the system's entropy
         return f"cp.asarray({seeded})" if get else seeded
     if name == "attempt":  # a step whose LinAlgError is told by its last output
         given = dict(attributes)

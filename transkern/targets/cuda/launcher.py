@@ -8,7 +8,7 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
-from transkern.ir.containers import container_text, error_text, print_text
+from transkern.ir.containers import container_text, error_text, number_class, print_text
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
@@ -16,6 +16,7 @@ from transkern.ir.traverse import exprs, result_buffers, variables_read, walk, w
 from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
+from transkern.targets.rooms import NO_ROOM
 
 _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
 
@@ -79,7 +80,7 @@ class Launcher:
         if self.kernels:
             head += [f'_CODE = Path(__file__).with_name("{p.name}.cu").read_text(encoding="utf-8")']
             head += [pieces.FAST_OPTIONS if p.fastmath else pieces.OPTIONS, *pieces.MODULE]
-        head += pieces.NO_ROOM if self.has_room else ()
+        head += ["", *NO_ROOM.splitlines(), ""] if self.has_room else []
         if checks:
             head.append("_ERRORS = {  # what a check in a kernel raises, by its number")
             head += [f"    {code}: {self.told(g)}," for code, g in sorted(checks.items())]
@@ -102,7 +103,7 @@ class Launcher:
 
     def told(self, g: n.Guard) -> str:
         """A check's class and message, and what the message's numbers are."""
-        types = (_SHOWN.get(a.dtype, "np.uint64" if a.dtype == "uint64" else "int") for a in g.args)
+        types = ("np.uint64" if a.dtype == "uint64" else number_class(a.dtype) for a in g.args)
         return _tuple([self.error(g.error), repr(g.message), *types])
 
     def ends(self, statements: Sequence[n.Stmt]) -> bool:
@@ -493,12 +494,8 @@ def _named(program: n.Program) -> set[str]:
     return {name for e in several for name in variables_read(e)}
 
 
-_SHOWN = {"bool": "bool", "float64": "float", "float32": "np.float32", "float16": "np.float16"}
-"""What a number is in a message, of which the front end has written how it is shown; all others are integers."""
-
-
 def _shown(dtype: str, text: str) -> str:
-    return text if dtype == "index" else f"{_SHOWN.get(dtype, 'int')}({text})"
+    return text if dtype == "index" else f"{number_class(dtype)}({text})"
 
 
 def _objects(result: n.Result) -> set[str]:

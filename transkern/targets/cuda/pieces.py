@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from transkern.ir.nodes import RESERVED
+from transkern.targets.rooms import begin_anew
 
 BLOCK = 1024  # threads of a block that works alone, at most, and of each block of a cooperative grid
 ROOM = 1 << 14  # elements of a list without a bound, at first; of one of arrays, fewer
@@ -24,14 +25,6 @@ MODULE = (
     "@functools.cache",
     "def _module(cooperative):",
     '    return cp.RawModule(code=_CODE, backend="nvrtc", options=_OPTIONS, enable_cooperative_groups=cooperative)',
-)
-
-NO_ROOM = (
-    "",
-    "",
-    "class _NoRoom(Exception):",
-    '    """A list without a bound is longer than the memory that it has."""',
-    "",
 )
 
 _HELPERS = {
@@ -109,17 +102,7 @@ def _view(x, offset, shape, steps):
     start = x[tuple(slice(o, None) for o in offset)]
     return module.lib.stride_tricks.as_strided(start, shape, strides)
 ''',
-    "_begin_anew": f'''
-def _begin_anew(run, *args):
-    """`run` with so much room for lists without a bound that none outgrows it."""
-    room = {ROOM}
-    while room <= {RESERVED}:
-        try:
-            return run(*args, room)
-        except _NoRoom:
-            room *= 8
-    raise MemoryError
-''',
+    "_begin_anew": begin_anew(ROOM, RESERVED),
     "_multiprocessors": """
 @functools.cache
 def _multiprocessors():

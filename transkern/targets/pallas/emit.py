@@ -10,7 +10,7 @@ from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
-from transkern.ir.containers import container_text
+from transkern.ir.containers import container_text, number_class
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.targets.pallas import prelude, spelling
@@ -332,8 +332,7 @@ def _told(a: Expr, number: ast.expr) -> ast.expr:
     """A number as a message tells it: Python's, but for NumPy's floats of other sizes."""
     if a.dtype == "index" and not isinstance(number, ast.Subscript):
         return number
-    kind = {"float64": "float", "float32": "np.float32", "float16": "np.float16", "bool": "bool"}.get(a.dtype, "int")
-    return quote(f"{kind}(_0)", number)
+    return quote(f"{number_class(a.dtype)}(_0)", number)
 
 
 class _Taking:

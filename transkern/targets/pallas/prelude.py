@@ -1,5 +1,7 @@
 """Small functions that emitted modules carry with them, each only where it is used."""
 
+from transkern.targets.rooms import NO_ROOM, begin_anew
+
 IMPORTS = """
 import functools
 import numpy as np
@@ -53,21 +55,8 @@ def _jit(function, **given):
         return (plain if traced or jax.default_backend() != 'cpu' else exact)(*args)
     return run
 ''',
-    "_NoRoom": '''
-class _NoRoom(Exception):
-    """A list without a bound is longer than the memory that it has."""
-''',
-    "_begin_anew": '''
-def _begin_anew(function, *args):
-    """`function` with memory for lists without a bound, and with more of it as long as one is longer."""
-    room = 1 << 10
-    while room <= 1 << 28:
-        try:
-            return function(*args, room)
-        except _NoRoom:
-            room *= 8
-    raise MemoryError
-''',
+    "_NoRoom": NO_ROOM,
+    "_begin_anew": begin_anew(1 << 10, 1 << 28),
     "_rounded": '''
 def _rounded(product):
     """A product that is rounded before it is added to something, as NumPy does; XLA's CPU code would fuse the two."""
