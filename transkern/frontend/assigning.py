@@ -29,7 +29,8 @@ from transkern.frontend import (
     special_methods,
     storing,
 )
-from transkern.frontend.context import Context, Site
+from transkern.frontend.anew import Site
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
     apply,

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transkern.frontend import characters, doubts, growing, rows
+from transkern.frontend import characters, doubts, growing, list_types, rows
 from transkern.frontend.assigning import Assignments
+from transkern.frontend.bodies import RETURN
 from transkern.frontend.carried import is_shown
 from transkern.frontend.elementwise import describe, scalar_expr, select
-from transkern.frontend.expressions import RETURN
 from transkern.frontend.liveness import live_after
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import returns
@@ -249,7 +249,7 @@ class Branches(Assignments):
             if any(isinstance(v, Scalar) and v.tag is not None for v in (x, y)):
                 tag = ctx.variable(f"{name} type", "uint8")
                 for joining, out in ((x, out1), (y, out2)):
-                    out.append(n.Assign(tag.name, growing.tag_of(joining), span=ctx.span))
+                    out.append(n.Assign(tag.name, list_types.tag_of(joining), span=ctx.span))
             split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (x, y), (out1, out2))
             return Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split))
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from transkern.frontend import growing
-from transkern.frontend.context import Context, Site
+from transkern.frontend import growing, list_types
+from transkern.frontend.anew import Site
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import list_array
 from transkern.frontend.values import GrowingList, Pool, Value
 from transkern.ir import build as b
@@ -19,8 +20,8 @@ def carried(
     """A list that a loop binds anew, with what it holds before the first iteration."""
     owner = growing.new(ctx, name)
     owner.objects = pool
-    growing.list_type(ctx, owner, dtype, (), python, None)
-    ctx.buffers[owner.buffer] = growing.without_range(ctx.buffers[owner.buffer])
+    list_types.list_type(ctx, owner, dtype, (), python, None)
+    ctx.buffers[owner.buffer] = list_types.without_range(ctx.buffers[owner.buffer])
     if isinstance(initial, GrowingList):
         assign_all(ctx, [(owner, initial)])
     return owner
@@ -70,8 +71,8 @@ def carried_table(ctx: Context, name: str, shape: Table, initial: Value | None) 
         if made.columns:
             ctx.columns[made.buffer] = [c.buffer for c in made.columns]
         else:
-            growing.list_type(ctx, made, shape.dtype, (), shape.python, None)
-            ctx.buffers[made.buffer] = growing.without_range(ctx.buffers[made.buffer])
+            list_types.list_type(ctx, made, shape.dtype, (), shape.python, None)
+            ctx.buffers[made.buffer] = list_types.without_range(ctx.buffers[made.buffer])
         return made
 
     like(owner, shape)

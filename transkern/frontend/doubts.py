@@ -15,7 +15,8 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 import numpy as np
 
 from transkern.errors import EMPTY
-from transkern.frontend.context import Context, Site, Terminated
+from transkern.frontend.anew import Site, Terminated
+from transkern.frontend.context import Context
 from transkern.frontend.values import Array, Doubt, Kind, Scalar, Split, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n

@@ -16,7 +16,7 @@ from transkern.ir.expr import Var
 from transkern.ir.traverse import walk
 
 if TYPE_CHECKING:
-    from transkern.frontend.expressions import Expressions
+    from transkern.frontend.bodies import Body
 
 _FOLDS = ("sum", "any", "all", "min", "max", "next")
 
@@ -39,7 +39,7 @@ def used_up(path: str, call: ast.Call) -> ast.GeneratorExp | ast.ListComp | None
 
 
 def folded(
-    translator: Expressions, path: str, source: ast.GeneratorExp | ast.ListComp, call: ast.Call
+    translator: Body, path: str, source: ast.GeneratorExp | ast.ListComp, call: ast.Call
 ) -> Value | None:
     """``sum``, ``any``, ``all``, ``min``, ``max``, ``next`` over a generator: a loop that carries one value.
 

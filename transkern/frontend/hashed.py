@@ -6,9 +6,10 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transkern.frontend import growing
+from transkern.frontend import growing, list_types
+from transkern.frontend.anew import Site
 from transkern.frontend.compositions import compose
-from transkern.frontend.context import Context, Site
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_python_number, scalar_expr
 from transkern.frontend.indexing import element, is_typed
 from transkern.frontend.values import (
@@ -38,7 +39,7 @@ def new(ctx: Context, name: str, kind: str, site: Site, default: Value | None = 
         lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part))
         lists[part].unbounded = part != "info"
         if part in ("alive", "codes", "spare"):
-            growing.of_integers(ctx, lists[part])
+            list_types.of_integers(ctx, lists[part])
     made = Hashed(kind, **lists, default=default)
     compose(ctx, "hashes", "start", [made.table, made.info], {})
     return made

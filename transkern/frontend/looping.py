@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from transkern.frontend import iterating, objects
+from transkern.frontend.anew import MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
-from transkern.frontend.context import Catch, MustGrow, NotKnown, Shared, Terminated
+from transkern.frontend.context import Catch
 from transkern.frontend.desugar import CATCHES, has_jumps, placed, without_jumps
 from transkern.frontend.expressions import UNROLLED
 from transkern.frontend.liveness import ORIGIN, live_names

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from transkern.frontend import growing, replacing, rows
-from transkern.frontend.context import Context, NotKnown
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number
 from transkern.frontend.indexing import element
 from transkern.frontend.values import (
@@ -74,7 +75,7 @@ def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
 
 
 def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
-    """The same for the first object that a loop carries, if there is one: `kinds` are as in `carried.kind_of`."""
+    """The same for the first object that a loop carries, if there is one: `kinds` are as in `carried_kinds.kind_of`."""
     for kind in kinds:
         match kind:
             case ("object", Object() as value) if is_object(ctx, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transkern.frontend import growing, rows
+from transkern.frontend import growing, list_types, rows
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
 from transkern.frontend.indexing import Item
@@ -101,16 +101,16 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
         owner.shared = owner.shared or ctx.is_of_argument(array.base)
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
-    ctx.buffers[owner.buffer] = growing.without_range(ctx.buffers[owner.buffer])
+    ctx.buffers[owner.buffer] = list_types.without_range(ctx.buffers[owner.buffer])
     ctx.emit(n.Write(owner.buffer, new.axes, index, new.body))
 
 
 def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
-    expr, python = growing.typed(ctx, owner, value)
+    expr, python = list_types.typed(ctx, owner, value)
     if (expr.dtype, python) != (owner.dtype, owner.python):
-        growing.mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
-    growing.widen(ctx, owner, expr)
-    growing.tag(ctx, owner, at, value)
+        list_types.mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
+    list_types.widen(ctx, owner, expr)
+    list_types.tag(ctx, owner, at, value)
     ctx.emit(n.Store(owner.buffer, owner.index(at), expr))
 
 
@@ -143,7 +143,7 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None
         problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
         ctx.fail(problem, "use an array with two dimensions")
     if (value.dtype, value.python) != (owner.dtype, owner.python):
-        growing.mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
+        list_types.mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
     if not value.prefix:
         ctx.note_append(value.buffer)
     same = b.compare("equal", value.extent, owner.dims[0])

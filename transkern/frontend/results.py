@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend import doubts, growing, hashed
-from transkern.frontend.context import Change, Context, Terminated
+from transkern.frontend.anew import Terminated
+from transkern.frontend.bodies import RETURN
+from transkern.frontend.context import Change, Context
 from transkern.frontend.elementwise import as_array, describe, is_number, static_expr
-from transkern.frontend.expressions import RETURN, Expressions
+from transkern.frontend.expressions import Expressions
 from transkern.frontend.values import (
     Array,
     Char,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from transkern.frontend import growing
-from transkern.frontend.context import Context, NotKnown
+from transkern.frontend import growing, list_types
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe
 from transkern.frontend.values import Array, Concatenation, GrowingList, Object, Row, Rows, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -85,7 +86,7 @@ def _new(ctx: Context, rows: Rows) -> Expr:
     growing.append(ctx, rows.sizes, Static(0))
     growing.append(ctx, rows.rooms, Static(0))
     for one in (rows.starts, rows.sizes, rows.rooms):
-        ctx.buffers[one.buffer] = growing.without_range(ctx.buffers[one.buffer])
+        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
     return number
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import growing as growing_lists
 from transkern.frontend import objects
-from transkern.frontend.context import Change, Context, Held, MustGrow, NotKnown, Site
+from transkern.frontend.anew import Held, MustGrow, NotKnown, Site
+from transkern.frontend.context import Change, Context
 from transkern.frontend.source import from_object, span_of
 from transkern.frontend.translate import Translator
 from transkern.frontend.types import (

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend import empties, outputs
+from transkern.frontend.anew import Terminated
 from transkern.frontend.broadcasting import broadcast_to, may_stretch
-from transkern.frontend.context import Context, Terminated
+from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
     check_range,

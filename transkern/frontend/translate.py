@@ -9,9 +9,10 @@ import numpy as np
 
 from transkern.errors import CompileError
 from transkern.frontend import hashed, sequences
-from transkern.frontend.context import Terminated
+from transkern.frontend.anew import Terminated
+from transkern.frontend.bodies import RETURN
 from transkern.frontend.elementwise import describe, scalar_expr
-from transkern.frontend.expressions import BINARY, RETURN
+from transkern.frontend.expressions import BINARY
 from transkern.frontend.indexing import dict_item, key_of
 from transkern.frontend.liveness import live_behind
 from transkern.frontend.looping import Loops

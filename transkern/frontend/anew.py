@@ -1,0 +1,70 @@
+"""What ends the translation of a block, or of all: then it begins anew, with what has become known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from transkern.errors import CompileError
+from transkern.frontend.values import Kind, PoolKey
+
+Site = tuple[Any, ...]
+"""Where a list, dict or object is made."""
+
+
+class Terminated(Exception):
+    """The block being translated has ended (return, raise, break, continue)."""
+
+
+class MustGrow(Exception):
+    """A list changes its length in run-time code: the translation begins anew, with the list as one that grows."""
+
+    def __init__(self, site: Site, problem: CompileError) -> None:
+        self.site, self.problem = site, problem
+
+
+class Shared(CompileError):
+    """A loop's first iteration stores into memory that others see, the later ones into the loop's own."""
+
+
+class NotKnown(CompileError):
+    """Something must be known at specialisation: it may be, where a loop is unrolled.
+
+    Where it is not, the translation begins anew, if a list only has to hold numbers of other types (`wanted`), or to be
+    one of rows of one length (`table`) or of any length (`ragged`), or to have None in it (`optional`), or the objects
+    of a class to stand in lists (`pooled`: the class, and the names of its attributes).
+    """
+
+    wanted: tuple[Site, tuple[str, bool]] | None = None
+    table: Site | None = None
+    ragged: Site | None = None
+    optional: Site | None = None
+    pooled: tuple[PoolKey, tuple[str, ...]] | None = None
+    grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
+
+    @property
+    def begins_anew(self) -> bool:
+        found = (self.wanted, self.table, self.ragged, self.optional, self.pooled, self.grows)
+        return any(one is not None for one in found)
+
+
+@dataclass
+class Held:
+    """The types of the numbers that lists of several types hold, as far as is known, by the lists' sites (None: of any
+    list); `told`: what was said when numbers were read."""
+
+    kinds: dict[Site | None, set[Kind]] = field(default_factory=dict)
+    told: dict[Site | None, set[Kind]] = field(default_factory=dict)
+
+    def note(self, site: Site | None, kinds: Iterable[Kind]) -> None:
+        for key in {site, None}:
+            self.kinds.setdefault(key, set()).update(kinds)
+
+    def tell(self, site: Site | None) -> set[Kind]:
+        known = self.kinds.get(site, set())
+        return self.told.setdefault(site, set(known))
+
+    def is_settled(self) -> bool:
+        """Whether nothing has become known of a list since numbers were read from it."""
+        return all(self.kinds.get(site, set()) == kinds for site, kinds in self.told.items())

@@ -1,0 +1,86 @@
+"""What is known of a function body while it is translated, and what the parts of its translation call each other by."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from transkern.frontend import generators
+from transkern.frontend.anew import Site
+from transkern.frontend.carried import LoopState
+from transkern.frontend.context import Context
+from transkern.frontend.desugar import desugared
+from transkern.frontend.source import span_of
+from transkern.frontend.values import Function, Scope, Value
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
+
+RETURN = "return"  # the pseudo-name that holds an inlined function's value
+
+
+class Body:
+    """The state of one body's translation; `env` holds its names."""
+
+    # from the classes made of this one (`comparing`, `conditions`, `calling`, `expressions`, `assigning`, `branching`,
+    # `looping`, `translate`)
+    expr: Callable[[ast.expr], Value]
+    chosen: Callable[[bool, Sequence[ast.expr]], Value]
+    inline: Callable[..., Value]
+    mapped: Callable[[bool, Value, Sequence[Value], ast.Call], Value]
+    inner_names: Callable[..., AbstractContextManager[None]]
+    operate: Callable[[str, Value, Value], Value]
+    elements: Callable[[Value, int | None, ast.AST], list[Value]]
+    run: Callable[[], Value]
+    finish: Callable[[], bool]
+    assign: Callable[[ast.expr, Value], None]
+    block: Callable[[Sequence[ast.stmt]], bool]
+    statement: Callable[[ast.stmt], None]
+    settle: Callable[[Value, str], Value]
+    kept: Callable[[Value, str], Value]
+    allocate: Callable[[Value, str], Value]
+    site: Callable[[str], Site]
+    join: Callable[[str, Value, Value, list[n.Stmt], list[n.Stmt]], Value]
+    merge: Callable[
+        [dict[str, Value], dict[str, Value], list[n.Stmt], list[n.Stmt], frozenset[str] | None], None
+    ]
+    merge_heaps: Callable[[dict[int, Value], dict[int, Value], list[n.Stmt], list[n.Stmt]], None]
+
+    def __init__(
+        self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool
+    ):
+        self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
+        self.node = desugared(generators.written_out(node, self._function_here), inlined)
+        self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
+        self.loops: list[LoopState] = []
+        self.decides: Expr | None = None  # the condition between the paths that are being joined
+        self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names
+        self.apart = 0  # loops behind which the function's rest is being translated more than once
+        self.last_trips: Expr | None = None  # how often the last loop ran
+        self.jumps = 0  # unrolled loops so far: their flags are numbered
+        self.ended = False
+        # what is in lists, dicts and objects on two paths, until it is joined
+        self.unmerged: dict[int, tuple[Value, Value, list[n.Stmt], list[n.Stmt]]] = {}
+        self.handed_out: set[str] = set()  # buffers that results stand in
+        ctx.inline = ctx.inline or self.inline
+
+    def _function_here(self, name: str) -> ast.FunctionDef | None:
+        """The text of the function that a name means, where its own names mean there what they mean here."""
+        found = self.env.get(name) or self.scope.lookup(name)
+        if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) and self.scope.is_also(found.scope):
+            return found.node
+        return None
+
+
+class At:
+    """Errors inside point at `node`."""
+
+    def __init__(self, ctx: Context, node: ast.AST, file: str) -> None:
+        self.ctx, self.span = ctx, span_of(node, file)
+
+    def __enter__(self) -> None:
+        self.outer, self.ctx.span = self.ctx.span, self.span
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if kind is None:
+            self.ctx.span = self.outer

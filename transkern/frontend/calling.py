@@ -1,0 +1,425 @@
+"""Calls: of functions, which are translated in place, of methods and library functions, and the making of objects."""
+
+from __future__ import annotations
+
+import ast
+import collections
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend import (
+    attributes,
+    folds,
+    functions,
+    generators,
+    growing,
+    hashed,
+    iterating,
+    objects,
+    rows,
+    sequences,
+    special_methods,
+)
+from transkern.frontend.bodies import At, Body
+from transkern.frontend.compositions import compose
+from transkern.frontend.conditions import Conditions
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import apply, describe, truth
+from transkern.frontend.indexing import constant_object
+from transkern.frontend.source import from_object
+from transkern.frontend.trips import condition_of, trip_count
+from transkern.frontend.values import (
+    Bound,
+    Dict,
+    Function,
+    GrowingList,
+    Hashed,
+    Known,
+    Maybe,
+    Method,
+    Object,
+    Range,
+    Record,
+    Row,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+from transkern.ir.expr import Var
+
+INLINE_DEPTH = 32
+_OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
+    "mod": "remainder", "pow": "power", "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or",
+    "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+_COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
+    "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq,
+}  # fmt: skip
+_CONTAINERS = (Seq, Dict, GrowingList, Hashed)
+_CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
+
+
+class Calls(Conditions):
+    """The translation of calls."""
+
+    # --- calls
+
+    def _of_base(self, node: ast.expr) -> Value | None:
+        """``super().name`` in a method."""
+        match node:
+            case ast.Attribute(ast.Call(ast.Name("super"), [], []), name):
+                kind, arguments = self.scope.lookup("__class__"), self.node.args
+                parameters = [*arguments.posonlyargs, *arguments.args]
+                if not isinstance(kind, Static) or not parameters:
+                    return None
+                receiver = self.env.get(parameters[0].arg)
+                if receiver is None or not isinstance(self.ctx.deref(receiver), Record):
+                    return None
+                return special_methods.of_base(self.ctx, kind.value, receiver, name)
+            case _:
+                return None
+
+    def call(self, node: ast.Call) -> Value:
+        if (of_base := self._of_base(node.func)) is not None:
+            return self._called(of_base, node)
+        return self._called(self.expr(node.func), node)
+
+    def _called(self, function: Value, node: ast.Call) -> Value:
+        ctx = self.ctx
+        if isinstance(function, Known) and (source := folds.used_up(function.path, node)) is not None:
+            folded = folds.folded(self, function.path, source, node)
+            if folded is not None:
+                return folded
+        positional: list[Value] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                positional += self.elements(self.expr(argument.value), None, argument)
+            else:
+                positional.append(self.expr(argument))
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                given = ctx.deref(self.expr(keyword.value))
+                if not isinstance(given, Dict) or not all(isinstance(k, str) for k in given.keys):
+                    ctx.fail(f"`**` of {describe(given)} in a call", "", node)
+                keywords.update(zip(given.keys, given.items, strict=True))
+                continue
+            keywords[keyword.arg] = self.expr(keyword.value)
+        if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
+            return self.mapped(function == Known("builtins.map"), positional[0], positional[1:], node)
+        if isinstance(function, Known) and len(positional) == 1 and not keywords:
+            with At(ctx, node, self.scope.file):
+                made = special_methods.builtin(ctx, function.path, positional[0])
+            if made is not None:
+                return made
+        key = keywords.get("key")
+        if isinstance(function, Known) and function.path in ("builtins.min", "builtins.max", "builtins.sorted") and key:
+            return self.by_key(function.path.removeprefix("builtins."), positional, keywords, node)
+        with At(ctx, node, self.scope.file):
+            match function:
+                case Function():
+                    return self.inline(function, positional, keywords)
+                case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
+                    kind = getattr(itertools, path.removeprefix("itertools."))
+                    return self.arranged(kind, positional, keywords, node)
+                case Known("functools.reduce") if 2 <= len(positional) <= 3:
+                    return compose(ctx, "lists", "reduced" if positional[2:] else "reduced_from_first", positional, {})
+                case Known(path) if (made := self._operator(path, positional)) is not None:
+                    return made
+                case Known("collections.deque" | "collections.defaultdict" as path):
+                    kind = getattr(collections, path.removeprefix("collections."))
+                    return self.construct(kind, positional, keywords, node)
+                case Known(path):
+                    return functions.call(ctx, path, positional, keywords)
+                case Method(receiver, name):
+                    if name in _CHANGING and isinstance(node.func, ast.Attribute):
+                        self._lists_apart(node.func.value, receiver)
+                    if isinstance(ctx.deref(receiver), _CONTAINERS):  # what goes into it is as it is now
+                        positional = [self.kept(p, "item") for p in positional]
+                        keywords = {k: self.kept(v, "item") for k, v in keywords.items()}
+                    return functions.call_method(ctx, receiver, name, positional, keywords)
+                case Bound(inner, receiver):
+                    return self.inline(inner, [receiver, *positional], keywords, node)
+                case Static(type() as kind) if issubclass(kind, np.generic):
+                    return functions.scalar_type(ctx, kind, [ctx.deref(p) for p in positional])
+                case Static(type() as kind) if issubclass(kind, BaseException):
+                    ctx.fail("an exception that is not raised", "", node)
+                case Static(type() as kind):
+                    return self.construct(kind, positional, keywords, node)
+                case Object() if (called := attributes.of_class(ctx, function, "__call__")) is not None:
+                    assert isinstance(called, Bound)
+                    return self.inline(called.function, [function, *positional], keywords, node)
+                case _:
+                    ctx.fail(f"a call of {describe(function)}")
+
+    def _lists_apart(self, node: ast.expr, receiver: Value) -> None:
+        """``lists[k].append(value)`` where each list has a length of its own, and `k` is known at run time."""
+        if not isinstance(node, ast.Subscript) or isinstance(receiver, (Object, Row)):
+            return
+        ctx, owner = self.ctx, self.expr(node.value)
+        contents, problem = ctx.deref(owner), "a list in a list that changes its length"
+        if isinstance(contents, GrowingList) and isinstance(receiver, (Seq, GrowingList)):
+            rows.wanted(ctx, contents, problem)
+        if isinstance(contents, Seq) and isinstance(owner, Object):
+            lists = [ctx.deref(i) for i in contents.items]
+            if all(isinstance(i, GrowingList) or (isinstance(i, Seq) and i.kind == "list") for i in lists):
+                ctx.ragged.add(ctx.sites[owner.token])
+                ctx.must_grow(owner.token, problem)
+
+    def inline(
+        self, function: Function, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST | None = None
+    ) -> Value:
+        """A call of a plain function, its body translated in place."""
+        ctx = self.ctx
+        if ctx.depth >= INLINE_DEPTH:
+            problem = f"`{function.name}` calls itself too deeply"
+            for name in sorted(ctx.entry):
+                if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
+                    ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
+            for name in sorted(ctx.entry & ctx.dims):
+                ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
+            ctx.fail(problem, "write the recursion as a loop")
+        if generators.is_generator(function.node):
+            problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
+            ctx.fail(problem, "write it where it is used: for x in f(…), list(f(…))")
+        env = bind_arguments(ctx, function, positional, keywords, self)
+        if isinstance(function.node, ast.FunctionDef):
+            env = {k: self.settle(v, k) for k, v in env.items()}
+        outer = (ctx.lines, ctx.file, ctx.span)
+        if not ctx.pinned:
+            ctx.lines, ctx.file = function.scope.lines, function.scope.file
+        ctx.depth += 1
+        try:
+            inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
+            result = inner.run()
+            if isinstance(result, (Unbound, Maybe)):
+                why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"
+                why = f"`{function.name}`: {why}".replace("`return`", "its result")
+                if isinstance(result, Unbound) and result.decides is not None:
+                    ctx.must_be_known(Scalar(result.decides), why, "return one type on every path")
+                ctx.fail(why, "return one type on every path")
+            return result
+        finally:
+            ctx.depth -= 1
+            ctx.lines, ctx.file, ctx.span = outer
+
+    def by_key(
+        self, name: str, positional: Sequence[Value], keywords: dict[str, Value], node: ast.Call
+    ) -> Value:
+        """``min(items, key=f)`` and the like, of items that are known one by one."""
+        ctx = self.ctx
+        function = keywords["key"]
+        items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
+        if not isinstance(items, list):
+            source = ctx.deref(positional[0])
+            source = hashed.keys(ctx, source) if isinstance(source, Hashed) else functions.listed(ctx, source)
+            if name != "sorted":
+                if keywords.get("default") is not None:
+                    ctx.fail(f"`{name}` with `key=` and `default=`", "test the length first", node)
+                return compose(ctx, "lists", f"{name}_by", [source, function], {})
+            found = ctx.deref(compose(ctx, "lists", "keys_of", [source, function], {}))
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+            return sequences.sorted_list(ctx, source, found, bool(reverse))
+        if not items:
+            ctx.fail(f"`{name}` with `key=` of nothing", "", node)
+        keys = [self.apply_function(function, [item], node) for item in items]
+        if name == "sorted":
+            if not all(isinstance(k, Static) for k in keys):
+                ctx.fail("`sorted` by run-time keys", "sort the keys with np.argsort", node)
+            reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
+            known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
+            order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
+            return Seq(tuple(items[k] for k in order), "list")
+        best: Value = items[0]
+        best_key = keys[0]
+        for item, value in zip(items[1:], keys[1:], strict=True):
+            compared = apply(ctx, "less" if name == "min" else "greater", [value, best_key], operator_call=True)
+            better = truth(ctx, compared)
+            if isinstance(better, Static):
+                best, best_key = (item, value) if better.value else (best, best_key)
+                continue
+            held = ctx.let(condition_of(better), "better")
+            best = self.either(held, item, best, [], [], node)
+            best_key = self.either(held, value, best_key, [], [], node)
+        return best
+
+    def apply_function(self, function: Value, args: Sequence[Value], node: ast.Call) -> Value:
+        """A call of a function that is a value."""
+        match function:
+            case Function():
+                return self.inline(function, args, {}, node)
+            case Bound(inner, receiver):
+                return self.inline(inner, [receiver, *args], {}, node)
+            case Known(path) if (made := self._operator(path, args)) is not None:
+                return made
+            case Known(path):
+                return functions.call(self.ctx, path, args, {})
+            case Method(receiver, name) if name not in _CHANGING:
+                return functions.call_method(self.ctx, receiver, name, args, {})
+            case _:
+                self.ctx.fail(f"a call of {describe(function)}", "", node)
+
+    def _operator(self, path: str, args: Sequence[Value]) -> Value | None:
+        """A function of the module `operator` that stands for an operator of two operands."""
+        module, _, name = path.rpartition(".")
+        if module != "operator" or len(args) != 2:
+            return None
+        if name in _COMPARISONS_NAMED:
+            return self.compared(_COMPARISONS_NAMED[name](), *args)
+        return self.operate(_OPERATORS[name], *args) if name in _OPERATORS else None
+
+    # --- instances of classes
+
+    def construct(
+        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
+        ctx = self.ctx
+        if kind in (itertools.product, itertools.combinations, itertools.permutations):
+            return self.arranged(kind, positional, keywords, node)
+        if kind is collections.deque:
+            given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
+            return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))
+        if kind is collections.defaultdict and positional and not keywords:
+            table = hashed.new(ctx, "dict", "dict", self.site("dict"), positional[0])
+            if positional[1:]:
+                hashed.update(ctx, table, positional[1])
+            return table
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            defaults = {k: from_object(v) for k, v in getattr(kind, "_field_defaults", {}).items()}
+            names: tuple[str, ...] = tuple(kind._fields)
+            found = self._fields(kind, names, defaults, positional, keywords)
+            return Record(kind, names, tuple(found[k] for k in names))
+        if dataclasses.is_dataclass(kind):
+            return self._dataclass(kind, positional, keywords, node)
+        made = ctx.allocate(Record(kind, (), ()), ("fixed",))
+        init = attributes.of_class(ctx, made, "__init__")
+        if isinstance(init, Bound):
+            self.inline(init.function, [made, *positional], keywords, node)
+        elif positional or keywords or kind.__module__ == "builtins":
+            ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
+        return objects.placed(ctx, made)
+
+    def arranged(
+        self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:  # fmt: skip
+        """``itertools.product`` of ranges, and of what is known one by one with `combinations` and `permutations`."""
+        ctx = self.ctx
+        ranges = [p for p in positional if isinstance(p, Range) and p.start == b.ZERO and p.step == b.ONE]
+        if kind is itertools.product and not keywords and positional and len(ranges) == len(positional):
+            return Method(Seq(tuple(Scalar(b.maximum(r.stop, b.ZERO), True) for r in ranges)), "ndindex")
+        if kind is itertools.combinations and positional[1:] == [Static(2)] and not keywords:
+            source = ctx.deref(positional[0])
+            if isinstance(source, GrowingList) and source.extent is None:
+                return compose(ctx, "lists", "pairs", [source], {})
+        pools = list(positional) if kind is itertools.product else list(positional[:1])
+        known: list[list[Value]] = []
+        for pool in pools:
+            items = iterating.iteration(ctx, pool)
+            if not isinstance(items, list):
+                start, stop, step, element = items
+                trips = trip_count(start, stop, step)
+                count = b.constant(trips)
+                if count is None:
+                    ctx.must_be_known(Scalar(trips, True), f"`{kind.__name__}` of a run-time number of things")
+                items = [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
+                items = [
+                    Static(b.constant(i.expr)) if isinstance(i, Scalar) and b.constant(i.expr) is not None else i
+                    for i in items
+                ]  # fmt: skip
+            known.append(items)
+        if kind is itertools.product:
+            times = constant_object(ctx, keywords.get("repeat", Static(1)), "`repeat=`")
+            return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
+        size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
+        of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
+        return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
+
+    def _fields(
+        self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],
+        keywords: dict[str, Value],
+    ) -> dict[str, Value]:  # fmt: skip
+        ctx = self.ctx
+        if len(positional) > len(names):
+            ctx.fail(f"{kind.__name__}() takes {len(names)} arguments but {len(positional)} were given")
+        found = dict(zip(names, positional, strict=False))
+        for name, value in keywords.items():
+            if name not in names or name in found:
+                ctx.fail(f"{kind.__name__}() got an unexpected argument '{name}'")
+            found[name] = value
+        for name in names:
+            if name not in found:
+                default = defaults.get(name)
+                if default is None:
+                    ctx.fail(f"{kind.__name__}() is missing an argument: '{name}'")
+                found[name] = default
+        return {k: self.settle(found[k], k) for k in names}
+
+    def _dataclass(
+        self, kind: type, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
+    ) -> Value:
+        ctx = self.ctx
+        fields = [f for f in dataclasses.fields(kind) if f.init]
+        defaults: dict[str, Value | None] = {}
+        for f in dataclasses.fields(kind):
+            if f.default is not dataclasses.MISSING:
+                defaults[f.name] = from_object(f.default)
+            elif f.default_factory is not dataclasses.MISSING:
+                defaults[f.name] = from_object(f.default_factory())
+        found = self._fields(kind, [f.name for f in fields], defaults, positional, keywords)
+        for f in dataclasses.fields(kind):
+            if not f.init and (default := defaults.get(f.name)) is not None:
+                found[f.name] = self.settle(default, f.name)
+        names = tuple(f.name for f in dataclasses.fields(kind) if f.name in found)
+        made = ctx.allocate(Record(kind, names, tuple(found[k] for k in names)), ("fixed",))
+        after = attributes.of_class(ctx, made, "__post_init__")
+        if isinstance(after, Bound):
+            self.inline(after.function, [made], {}, node)
+        return objects.placed(ctx, made)
+
+
+def bind_arguments(
+    ctx: Context,
+    function: Function,
+    positional: Sequence[Value],
+    keywords: dict[str, Value],
+    caller: Body,
+) -> dict[str, Value]:
+    """Python's matching of arguments to parameters, defaults included."""
+    args = function.node.args
+    names = [a.arg for a in [*args.posonlyargs, *args.args]]
+    env: dict[str, Value] = dict(zip(names, positional, strict=False))
+    if args.vararg:
+        env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
+    elif len(positional) > len(names):
+        ctx.fail(f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given")
+    only = [a.arg for a in args.kwonlyargs]
+    more = Dict((), ())
+    for name, value in keywords.items():
+        if name not in names and name not in only and args.kwarg:
+            more = more.put(name, value)
+            continue
+        if name not in names and name not in only:
+            ctx.fail(f"{function.name}() got an unexpected keyword argument '{name}'")
+        if name in env:
+            ctx.fail(f"{function.name}() got multiple values for argument '{name}'")
+        env[name] = value
+    defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
+    defaults.update({a: d for a, d in zip(only, args.kw_defaults, strict=True) if d is not None})
+    for name in [*names, *only]:
+        if name not in env:
+            if name not in defaults:
+                ctx.fail(f"{function.name}() missing a required argument: '{name}'")
+            owner = type(caller)(ctx, function.scope, function.node, dict(function.closure), True)
+            env[name] = owner.expr(defaults[name])
+    if args.kwarg:
+        env[args.kwarg.arg] = more
+    return env

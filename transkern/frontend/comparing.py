@@ -1,0 +1,255 @@
+"""Comparisons: of numbers, arrays, texts, lists and objects, chained ones, `is` and `in`."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from transkern.frontend import characters, classes, empties, hashed, iterating, objects, special_methods
+from transkern.frontend.bodies import At, Body
+from transkern.frontend.compositions import compose
+from transkern.frontend.elementwise import apply, describe, is_number, is_python_number, present, truth, type_name
+from transkern.frontend.indexing import is_typed
+from transkern.frontend.trips import condition_of
+from transkern.frontend.values import (
+    Array,
+    Char,
+    Dict,
+    GrowingList,
+    Instance,
+    Known,
+    Object,
+    OneOf,
+    OrNone,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+)  # fmt: skip
+from transkern.ir import build as b
+
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal",
+    ast.NotEq: "not_equal",
+}  # fmt: skip
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
+}  # fmt: skip
+
+
+class Comparisons(Body):
+    """The translation of comparisons."""
+
+    def comparison(
+        self, node: ast.Compare, left: ast.expr, ops: Sequence[ast.cmpop], others: Sequence[ast.expr]
+    ) -> Value:
+        ctx = self.ctx
+        x = self.expr(left)
+        result: Value | None = None
+        for k, (op, other) in enumerate(zip(ops, others, strict=True)):
+            if isinstance(result, Static) and not result.value:
+                return result
+            if result is not None and not isinstance(other, (ast.Name, ast.Constant)):
+                rest = ast.Compare(ast.Name(ctx.fresh("compared"), ast.Load()), list(ops[k:]), list(others[k:]))
+                return self._decided_or(node, result, x, rest)
+            y = self.expr(other)
+            with At(ctx, node, self.scope.file):
+                one = self.compared(op, x, y)
+            result = one if result is None else self._and(result, one)
+            x = y
+        assert result is not None
+        return result
+
+    def _decided_or(self, node: ast.Compare, result: Value, x: Value, rest: ast.Compare) -> Value:
+        """``a < x < f(y)``, whose ``a < x`` is `result`: `rest`, which compares `x`, is evaluated where that holds."""
+        assert isinstance(rest.left, ast.Name)
+        known = ast.Name(self.ctx.fresh("outcome"), ast.Load())
+        names = {known.id: result, rest.left.id: x}
+        self.env.update(names)
+        for made in (known, rest, rest.left):
+            ast.copy_location(made, node)
+        try:
+            return self.chosen(True, [known, rest])
+        finally:
+            for name in names:
+                self.env.pop(name, None)
+
+    def compared(self, op: ast.cmpop, x: Value, y: Value) -> Value:
+        ctx = self.ctx
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            for one, two in ((x, y), (y, x)):
+                if isinstance(one, OneOf) and isinstance(two, Static) and two.value is None:
+                    is_none = one.where(lambda option: option is None)
+                    return Scalar(is_none if isinstance(op, ast.Is) else b.logical_not(is_none), True)
+                if isinstance(one, OrNone) and isinstance(two, Static) and two.value is None:
+                    return Scalar(one.none if isinstance(op, ast.Is) else b.logical_not(one.none), True)
+            told = objects.same(x, y)
+            if told is not None:
+                return told if isinstance(op, ast.Is) else self._not(told)
+            same = _identical(x, y)
+            if same is None:
+                ctx.fail("`is` between run-time values", "use ==")
+            return Static(same is isinstance(op, ast.Is))
+        if isinstance(op, (ast.In, ast.NotIn)):
+            made = special_methods.contained(ctx, x, y)
+            if made is not None:
+                made = truth(ctx, made)
+                return made if isinstance(op, ast.In) else self._not(made)
+            if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
+                ctx.must_grow(y.token, "`in` a dict with a key that is known at run time only")
+            found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
+            return found if isinstance(op, ast.In) else self._not(found)
+        name = _COMPARE[type(op)]
+        made = special_methods.compared(ctx, name, x, y)
+        if made is not None:
+            return made
+        if isinstance(x, OrNone) or isinstance(y, OrNone):
+            return self._compare_or_none(op, *(v if isinstance(v, Instance) else ctx.deref(v) for v in (x, y)))
+        x, y = ctx.deref(x), ctx.deref(y)
+        if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
+            x, y = Seq(x.items), Seq(y.items)
+        one_kind, other_kind = classes.object_at(x), classes.object_at(y)
+        if one_kind is not None and other_kind is not None:  # `x.dtype == float`
+            return Static(bool(_COMPARISONS[name](one_kind, other_kind)))
+        if isinstance(x, Known) and isinstance(y, Known):
+            return Static((x.path == y.path) is (name == "equal"))
+        if isinstance(x, Char) or isinstance(y, Char):
+            return characters.compare(ctx, name, x, y)
+        for one, two in ((x, y), (y, x)):
+            if isinstance(one, OneOf) and isinstance(two, Static):
+                wanted = two.value
+                condition = one.where(lambda option: option == wanted)  # noqa: B023
+                return Scalar(condition if name == "equal" else b.logical_not(condition), True)
+        if isinstance(x, Static) and isinstance(y, Static) and not (is_number(x) and is_number(y)):
+            try:
+                return Static(bool(_COMPARISONS[name](x.value, y.value)))
+            except TypeError:
+                ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
+        if isinstance(x, Seq) and isinstance(y, Seq) and name in ("equal", "not_equal"):
+            if len(x.items) != len(y.items):
+                return Static(name == "not_equal")
+            result: Value = Static(True)
+            for p, q in zip(x.items, y.items, strict=True):
+                result = self._and(result, self._are_equal(p, q))
+            return result if name == "equal" else self._not(result)
+        if isinstance(x, Seq) and isinstance(y, Seq) and x.kind == y.kind:
+            return self._order(op, x, y)
+        if isinstance(x, (Seq, GrowingList)) or isinstance(y, (Seq, GrowingList)):
+            if isinstance(x, (Seq, GrowingList)) and isinstance(y, Static) and y.value is None:
+                return Static(name == "not_equal")
+            compared = self._compare_lists(name, x, y)
+            if compared is not None:
+                return compared
+        for one, two in ((x, y), (y, x)):
+            if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
+                return Static(name == "not_equal")
+            del two
+        return empties.operation(ctx, name, [x, y], lambda given: apply(ctx, name, given, operator_call=True))
+
+    def _compare_lists(self, name: str, x: Value, y: Value) -> Value | None:
+        """A comparison of lists one of which has a run-time length, or of a list or tuple with something else of
+        Python's; None where an array takes part."""
+        ctx = self.ctx
+        kinds = [
+            v.kind if isinstance(v, Seq) else "list" if isinstance(v, GrowingList) and not v.is_queue else ""
+            for v in (x, y)
+        ]
+        if kinds == ["list", "list"]:
+            if any(not v.items if isinstance(v, Seq) else not is_typed(ctx, v) for v in (x, y)):  # type: ignore[arg-type]
+                lengths = [b.index(len(v.items)) if isinstance(v, Seq) else v.length for v in (x, y)]  # type: ignore
+                return Scalar(b.compare(name, *lengths), True)
+            match name:
+                case "equal" | "not_equal":
+                    same = compose(ctx, "lists", "equal", [x, y], {})
+                    return same if name == "equal" else self._not(same)
+                case "less" | "less_equal":
+                    return compose(ctx, "lists", name, [x, y], {})
+                case _:
+                    return compose(ctx, "lists", {"greater": "less", "greater_equal": "less_equal"}[name], [y, x], {})
+        if name in ("equal", "not_equal") and (
+            set(kinds) in ({"list", "tuple"}, {"list", "set"}, {"tuple", "set"})
+            or any(isinstance(v, (Static, Scalar)) and is_python_number(v) for v in (x, y))
+        ):
+            return Static(name == "not_equal")
+        return None
+
+    def _are_equal(self, one: Value, two: Value) -> Value:
+        """Whether items of two tuples (lists) are equal, as those are compared: an object is equal to itself."""
+        if iterating.is_one_object(one, two):
+            return Static(True)
+        made = truth(self.ctx, self.compared(ast.Eq(), one, two))
+        return replace(made, python=True) if isinstance(made, Scalar) else made
+
+    def _order(self, op: ast.cmpop, x: Seq, y: Seq) -> Value:
+        """The order of two tuples (lists): that of the first items that differ."""
+        if not x.items or not y.items:
+            return Static(_COMPARISONS[_COMPARE[type(op)]](len(x.items), len(y.items)))
+        first, second = x.items[0], y.items[0]
+        rest = self._order(op, replace(x, items=x.items[1:]), replace(y, items=y.items[1:]))
+        same = self._are_equal(first, second)
+        if isinstance(same, Static):
+            return rest if same.value else self.compared(op, first, second)
+        compared = self.compared(op, first, second)
+        here = condition_of(truth(self.ctx, compared))
+        python = not isinstance(compared, Scalar) or compared.python
+        return Scalar(b.where(condition_of(same), condition_of(rest), here), python)
+
+    def _compare_or_none(self, op: ast.cmpop, x: Value, y: Value) -> Value:
+        """A comparison of what may be None: that is equal to None alone, and has no order."""
+        ctx = self.ctx
+        if not isinstance(op, (ast.Eq, ast.NotEq)):
+            symbol = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
+            names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (x, y)]
+            for k, one in enumerate((x, y)):
+                shown = [("NoneType" if j == k else name) for j, name in enumerate(names)]
+                text = f"'{symbol}' not supported between instances of '{shown[0]}' and '{shown[1]}'"
+                present(ctx, one, "TypeError", text)
+            return self.compared(op, *(v.value if isinstance(v, OrNone) else v for v in (x, y)))
+        one, two = (x, y) if isinstance(x, OrNone) else (y, x)
+        assert isinstance(one, OrNone)
+        if isinstance(two, OrNone):
+            ctx.fail("a comparison of two values that may be None", "test them with `is None` first")
+        if isinstance(two, Static) and two.value is None:
+            return Scalar(one.none if isinstance(op, ast.Eq) else b.logical_not(one.none), True)
+        equal = self.compared(ast.Eq(), one.value, two)
+        if isinstance(equal, Array) and equal.ndim:
+            ctx.fail("a comparison of an array that may be None", "test it with `is None` first")
+        is_equal = Scalar(b.both(b.logical_not(one.none), condition_of(truth(ctx, equal))), True)
+        return is_equal if isinstance(op, ast.Eq) else self._not(is_equal)
+
+    def _and(self, x: Value, y: Value) -> Value:
+        if isinstance(x, Static):
+            return y if x.value else x
+        if isinstance(y, Static) and isinstance(x, Scalar):
+            return x if y.value else y
+        if isinstance(x, Scalar) and isinstance(y, Scalar):
+            return Scalar(b.both(condition_of(truth(self.ctx, x)), condition_of(truth(self.ctx, y))), y.python)
+        self.ctx.fail("a chained comparison of arrays", "use (a < b) & (b < c)")
+
+    def _not(self, x: Value) -> Value:
+        value = truth(self.ctx, x)
+        if isinstance(value, Static):
+            return Static(not value.value)
+        assert isinstance(value, Scalar)
+        return Scalar(b.logical_not(value.expr), True)
+
+
+def _identical(x: Value, y: Value) -> bool | None:
+    if isinstance(x, Object) and isinstance(y, Object):
+        return x.token == y.token
+    if (one := classes.object_at(x)) is not None and (two := classes.object_at(y)) is not None:
+        return one is two
+    if isinstance(x, Known) and isinstance(y, Known):
+        return x.path == y.path
+    if isinstance(x, Static) and isinstance(y, Static):
+        return x.value is y.value or (type(x.value) is type(y.value) and x.value == y.value)
+    if (isinstance(x, Static) and x.value is None) or (isinstance(y, Static) and y.value is None):
+        return False
+    if isinstance(x, Array) and isinstance(y, Array) and x.identity and y.identity:
+        return x.identity == y.identity
+    return None

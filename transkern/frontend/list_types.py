@@ -1,0 +1,241 @@
+"""The types of the elements of lists that grow, and their memory; in a list of several types, which is which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+
+from transkern.frontend import doubts, rows
+from transkern.frontend.anew import NotKnown
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr, select
+from transkern.frontend.trips import bound_of
+from transkern.frontend.types_of_scalars import join_dtypes
+from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Scalar, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.nodes import RESERVED_ROWS, ROOM
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+
+
+def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """A number of Python's is another number in a list of NumPy's narrow floats; and an array of numbers which are
+    one or the other has a type that the list's is not."""
+    kinds = doubts.kinds_of(value)
+    if not any(of_python and dtype != "bool" for dtype, of_python in kinds):
+        return
+    if owner.dtype in ("float16", "float32", "complex64") and doubts.is_changed(value, owner.dtype):
+        ctx.fail(
+            f"a list whose elements differ in type: numbers of Python's, which a NumPy {owner.dtype} does not hold",
+            "append elements of one type: x.dtype.type(number)",
+        )
+    split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
+    names = {"int64" if dtype == "index" else dtype for dtype, _ in kinds}
+    if len(names) > 1 and not (split and split.of_empty) and np.result_type(*names).name != owner.dtype:
+        ctx.doubted_lists.add(owner.buffer)
+
+
+def tells_its_type(value: Value) -> bool:
+    """Whether it is known at run time, and is to be seen, of which of several types a number is."""
+    if not isinstance(value, Scalar):
+        return False
+    split = None if value.doubt is None else value.doubt.split
+    return value.tag is not None or (split is not None and split.exact)
+
+
+def tag(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+    """Notes of which type a number in a list of several types is."""
+    if owner.tags:
+        note_kinds(ctx, owner, value)
+        ctx.emit(n.Store(owner.tags, owner.index(at), tag_of(value)))
+
+
+def note_kinds(ctx: Context, owner: GrowingList, value: Value) -> None:
+    """Notes the types that a number which is put into a list of several types may have."""
+    ctx.held.note(owner.site, doubts.kinds_of(value))
+    if isinstance(value, Scalar) and value.tag is None and value.doubt is not None and value.doubt.split is None:
+        doubts.depends(ctx, [value], "an element that is")
+
+
+def tag_of(value: Value) -> Expr:
+    """The type of a number, as a position in `TAGS`."""
+    if isinstance(value, Scalar) and value.tag is not None:
+        return value.tag
+    if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
+        split = value.doubt.split
+        return b.where(split.tag, tag_of(split.one), tag_of(split.two))
+    kinds = doubts.kinds_of(value)
+    return Const(doubts.tag_number(kinds[0]) if kinds else 0, "uint8")
+
+
+def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
+    """A number as an element of a list, which may be known to hold numbers of other types, too; a text is a number of
+    the list's texts."""
+    texts: tuple[str | None, ...] = ()
+    if isinstance(value, OneOf):
+        texts = value.options
+    elif isinstance(value, Static) and isinstance(value.value, str):
+        texts = (value.value,)
+    if bool(texts) != bool(owner.options) and (owner.dtype or not texts):
+        ctx.must_be_known(Static(None), "a list whose elements differ in type", "append elements of one type and shape")
+    if texts:
+        missing = tuple(t for t in texts if t not in owner.options)
+        owner.options += missing
+        if missing:  # what has read it before sees it when it is translated again
+            ctx.untyped.append(owner)
+        numbers = [b.index(owner.options.index(t)) for t in texts]
+        return select(value.index, numbers) if isinstance(value, OneOf) else numbers[0], True
+    if isinstance(value, (Array, Concatenation)) and owner.extent is not None and as_array(ctx, value).ndim:
+        ctx.must_be_known(Scalar(owner.extent, True), "a list of numbers and arrays", "make it a list of arrays")
+    expr, python = scalar_expr(ctx, value), is_python_number(value)
+    wanted = None if owner.site is None else ctx.wanted.get(owner.site)
+    if wanted is None or owner.dims:
+        return expr, python
+    return b.cast(expr, wanted[0]), wanted[1]
+
+
+def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
+    """What is known of the numbers in the list, after one more."""
+    low_high = ctx.range_of(expr)
+    buffer = ctx.buffers[owner.buffer]
+    if low_high is None:
+        ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
+    elif buffer.low is not None and buffer.high is not None and (buffer.low, buffer.high) != low_high:
+        low, high = b.minimum(buffer.low, low_high[0]), b.maximum(buffer.high, low_high[1])
+        ctx.buffers[owner.buffer] = replace(buffer, low=low, high=high)
+
+
+def list_type(
+    ctx: Context, owner: GrowingList, dtype: str, dims: tuple[Expr, ...], python: bool, times: Expr | None = b.ONE
+) -> None:
+    """Room for `times` more elements of a type, wherever the loops around lead."""
+    if owner.head or owner.unbounded:
+        times = None  # it has room on both sides, or more than anybody needs
+    if times is not None and b.constant(times) is None:
+        times = _trips_at_most(ctx, owner, times)
+    around = ctx.trips[owner.depth :]
+    if ctx.replacing == owner.count and owner.count in ctx.bounds:
+        times, around = b.ZERO, []
+    trips: Expr | None = times
+    if around:
+        ctx.grown.add(owner.count)
+    for trip in around:
+        if trip is not None and b.constant(trip) is None:
+            owner.grown_by = trip
+            trip = _trips_at_most(ctx, owner, trip)
+        trips = None if trips is None or trip is None else b.mul(trips, trip)
+    bound = ctx.bounds.get(owner.count)
+    known = owner.buffer in ctx.buffers
+    if any(_trips_at_most(ctx, owner, d) != d for d in dims if b.constant(d) is None):
+        problem = "a list of arrays whose sizes are not known before the list is made"
+        if not owner.row and all(_trips_at_most(ctx, owner, d) == d for d in dims[1:] if b.constant(d) is None):
+            rows.wanted(ctx, owner, problem)
+        ctx.must_be_known(Static(None), problem, "append arrays of one known shape")
+    if not known:
+        owner.dtype, owner.dims, owner.python = dtype, dims, python
+        if trips is not None:
+            bound = trips if bound is None or b.constant(bound) == 0 else b.add(bound, trips)
+        bound = _room(ctx, owner, None if trips is None else bound)
+        ctx.buffers[owner.buffer] = n.Buffer(
+            owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
+        )
+        ctx.bounds[owner.count] = bound
+        make_tags(ctx, owner)
+        return
+    buffer = ctx.buffers[owner.buffer]
+    if owner.dtype == dtype and owner.dims != dims and len(owner.dims) == len(dims):
+        if all(ctx.assume_equal(one, two) for one, two in zip(owner.dims, dims, strict=True)):
+            dims = owner.dims
+        elif dims and dims[1:] == owner.dims[1:] and not owner.row:
+            rows.wanted(ctx, owner, "a list of arrays of different lengths")
+    if (owner.dtype, owner.dims) != (dtype, dims) or owner.python != python:
+        if owner.dims == dims:
+            mixed(ctx, owner, dtype, python, "append elements of one type and shape")
+        if dims == owner.dims and not dims and owner.python and python and {dtype, owner.dtype} <= {"index", "float64"}:
+            ctx.must_be_known(Static(None), "a list of ints and floats", "append float(x)")
+        ctx.must_be_known(Static(None), "a list whose elements differ in type", "append elements of one type and shape")
+    assert bound is not None
+    bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
+    ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
+    ctx.bounds[owner.count] = bound
+    make_tags(ctx, owner)
+
+
+def of_integers(ctx: Context, owner: GrowingList) -> None:
+    """Makes an empty list one of Python's integers."""
+    list_type(ctx, owner, "index", (), True)
+    ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
+
+
+def without_range(buffer: n.Buffer) -> n.Buffer:
+    """A buffer of whose elements nothing is known."""
+    return replace(buffer, low=None, high=None)
+
+
+def make_tags(ctx: Context, owner: GrowingList) -> None:
+    """Room for the tags of a list of several types, as much as for its numbers."""
+    if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
+        return
+    if not owner.tags:
+        owner.tags = ctx.fresh(f"{owner.buffer}_types")
+        ctx.columns[owner.buffer] = [owner.buffer, owner.tags]
+    ctx.buffers[owner.tags] = n.Buffer(owner.tags, "uint8", ctx.buffers[owner.buffer].dims, line=ctx.span.line)
+
+
+def untag(ctx: Context, owner: GrowingList) -> None:
+    """The numbers of a list move in a way that its tags do not follow: all count as of the list's own type."""
+    if owner.tags and owner.row_of is not None:
+        ctx.fail("a list in a list whose numbers are of several types, in another order", "give them one type")
+    owner.tags, owner.untagged = "", True
+
+
+def _trips_at_most(ctx: Context, owner: GrowingList, trips: Expr) -> Expr | None:
+    """How often a loop runs at most, over what is known where the list gets its memory: before the loops around."""
+    bound = bound_of(ctx, trips)
+    if bound is None and not buffers_read(trips) and not variables_read(trips) & set(ctx.variables):
+        bound = trips
+    names = set() if bound is None else variables_read(bound)
+    before = all(v in ctx.entry or v.removesuffix(".size") in owner.known for v in names)
+    return bound if before else None
+
+
+def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
+    """The length of a list's memory: its bound. Where there is none, it is more than will ever be needed, of which only
+    what is touched becomes memory."""
+    if bound is not None and not _is_huge(bound):
+        return bound
+    most = ctx.room(owner.dims)
+    used = b.size(owner.count)
+    end = b.add(Var(owner.head), used) if owner.head else used
+    ctx.must_have_room(b.compare("less", end, most))
+    return most
+
+
+def _is_huge(bound: Expr) -> bool:
+    """Whether a bound is made of that of a list which has none."""
+    return ROOM in variables_read(bound) or any(
+        isinstance(x, Const) and isinstance(x.value, int) and x.value >= RESERVED_ROWS for x in walk_expr(bound)
+    )
+
+
+def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> NoReturn:
+    """A list gets numbers of another type than it has: the translation begins anew, with one that holds all of them."""
+    begin_anew(ctx, owner, join_dtypes(owner.dtype, owner.python, dtype, python), help)
+
+
+def begin_anew(
+    ctx: Context, owner: GrowingList, joined: tuple[str, bool] | None, help: str = "append elements of one type"
+) -> NoReturn:
+    error = NotKnown("a list whose elements differ in type", help, ctx.span, ctx.lines)
+    if joined is None or owner.site is None or owner.site[0] == "fixed":
+        raise error
+    before = ctx.wanted.get(owner.site)
+    if before is not None:
+        joined = join_dtypes(*before, *joined) or joined
+    if joined == before:
+        raise error
+    error.wanted = (owner.site, joined)
+    raise error
