@@ -308,10 +308,7 @@ class Assignments(Results):
         if not isinstance(base, Array):
             self.ctx.fail(f"a store into {describe(base)}", "", target)
         if not base.view:
-            if isinstance(target.value, ast.Name):
-                base = self.own(target.value.id, base)
-            else:
-                return  # a store into a copy: nobody sees it
+            base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
         storing.write(self.ctx, base, items, value)
 
     def _key(self, items: Sequence[Item]) -> Value:
@@ -409,9 +406,11 @@ class Assignments(Results):
         return True
 
     def own(self, name: str, value: Array) -> Array:
-        """The array under `name` in memory of its own, so that it can be stored to."""
-        owned = self.ctx.define(value, name) if value.mask is None else self.ctx.compact(value, name)
-        self.env[name] = owned
+        """The array under `name` in memory of its own, so that it can be stored to; without a name nobody will see what
+        is stored, but the store may raise."""
+        owned = self.ctx.define(value, name or "copy")
+        if name:
+            self.env[name] = owned
         return owned
 
     def augment(self, target: ast.expr, op: str, value: ast.expr) -> None:
@@ -455,8 +454,8 @@ class Assignments(Results):
         base = ctx.deref(owner)
         items = [self.settle_item(i) for i in self.items(target.slice)]
         old = subscript(ctx, owner if isinstance(base, Record) else base, items)
-        if isinstance(base, Array) and not base.view and isinstance(target.value, ast.Name):
-            base = self.own(target.value.id, base)
+        if isinstance(base, Array) and not base.view:
+            base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)
         if isinstance(base, (Seq, Dict)) and isinstance(old, Array) and not (old.ndim == 0 and not old.view):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)

@@ -6,11 +6,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from transkern.frontend import characters, doubts, growing, list_types, rows
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.carried import is_shown
-from transkern.frontend.elementwise import describe, scalar_expr, select
+from transkern.frontend.elementwise import as_array, describe, scalar_expr, select
 from transkern.frontend.liveness import live_after
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import returns
@@ -252,9 +254,22 @@ class Branches(Assignments):
                     out.append(n.Assign(tag.name, list_types.tag_of(joining), span=ctx.span))
             split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (x, y), (out1, out2))
             return Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split))
+        captured = [_is_captured(v) for v in (one, two)]
+        if any(captured) and all(c or isinstance(v, Array) for v, c in zip((one, two), captured, strict=True)):
+            one, two = self.array_in(one, out1), self.array_in(two, out2)
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
-            return self.join_arrays(name, one, two, out1, out2)
+            joined = self.join_arrays(name, one, two, out1, out2)
+            if any(captured) and isinstance(joined, Array):
+                ctx.chosen[joined.base] = name, self.decides
+            return joined
         return differ
+
+    def array_in(self, value: Value, out: list[n.Stmt]) -> Array:
+        """An array, at the end of `out`."""
+        with self.ctx.block() as more:
+            made = as_array(self.ctx, value)
+        out.extend(more)
+        return made
 
     def _stays(self, name: str, value: Object | GrowingList) -> bool:
         """Whether a list, dict or object is seen under another name than the one that is being joined."""
@@ -449,6 +464,11 @@ def _choice(value: Value) -> OneOf | None:
     if isinstance(value, Static) and (value.value is None or type(value.value) is str):
         return OneOf(b.ZERO, (value.value,))
     return value if isinstance(value, OneOf) else None
+
+
+def _is_captured(value: Value) -> bool:
+    """Whether it is an array of the function's module."""
+    return isinstance(value, Static) and isinstance(value.value, np.ndarray)
 
 
 def _is_text(value: Value) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from transkern.frontend import classes, doubts, growing, hashed, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.attributes import attribute, static_or
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     apply,
@@ -457,10 +458,10 @@ def _empty(name: str) -> str:
 
 def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -> Value:
     """Python's max or min of something of run-time length: the first element that no later one beats."""
+    if default is not None:
+        return compose(ctx, "folding", f"{name}_or", [source, default], {})
     contents = ctx.deref(source)
     python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
-    if default is not None:
-        ctx.fail(f"`{name}` with `default=` of something of run-time length", "test its length first")
     array = growing.numbers(ctx, contents)
     if array.ndim != 1:
         ctx.fail(f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")

@@ -8,10 +8,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transkern.frontend import characters, classes, empties, hashed, iterating, objects, special_methods
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
-from transkern.frontend.elementwise import apply, describe, is_number, is_python_number, present, truth, type_name
+from transkern.frontend.elementwise import (
+    apply,
+    as_array,
+    describe,
+    is_number,
+    is_python_number,
+    present,
+    truth,
+    type_name,
+)
 from transkern.frontend.indexing import is_typed
 from transkern.frontend.trips import condition_of
 from transkern.frontend.values import (
@@ -31,6 +42,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir.expr import Const
 
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal",
@@ -64,6 +76,15 @@ class Comparisons(Body):
             x = y
         assert result is not None
         return result
+
+    def _other_than_all(self, name: str, value: Value) -> Value:
+        """A comparison with None or a text, which no number is: of an array, NumPy compares each element."""
+        other = name == "not_equal"
+        if isinstance(value, Array) or (isinstance(value, Static) and isinstance(value.value, np.ndarray)):
+            array = as_array(self.ctx, value)
+            if array.ndim:
+                return replace(array, body=Const(other, "bool"), view=False, identity="", empty=None)
+        return Static(other)
 
     def _decided_or(self, node: ast.Compare, result: Value, x: Value, rest: ast.Compare) -> Value:
         """``a < x < f(y)``, whose ``a < x`` is `result`: `rest`, which compares `x`, is evaluated where that holds."""
@@ -125,7 +146,8 @@ class Comparisons(Body):
                 wanted = two.value
                 condition = one.where(lambda option: option == wanted)  # noqa: B023
                 return Scalar(condition if name == "equal" else b.logical_not(condition), True)
-        if isinstance(x, Static) and isinstance(y, Static) and not (is_number(x) and is_number(y)):
+        arrays = any(isinstance(v, Static) and isinstance(v.value, np.ndarray) for v in (x, y))
+        if isinstance(x, Static) and isinstance(y, Static) and not arrays and not (is_number(x) and is_number(y)):
             try:
                 return Static(bool(_COMPARISONS[name](x.value, y.value)))
             except TypeError:
@@ -147,8 +169,7 @@ class Comparisons(Body):
                 return compared
         for one, two in ((x, y), (y, x)):
             if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
-                return Static(name == "not_equal")
-            del two
+                return self._other_than_all(name, two)
         return empties.operation(ctx, name, [x, y], lambda given: apply(ctx, name, given, operator_call=True))
 
     def _compare_lists(self, name: str, x: Value, y: Value) -> Value | None:

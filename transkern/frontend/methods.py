@@ -16,7 +16,7 @@ from transkern.frontend.indexing import array_item
 from transkern.frontend.library_calls import sort
 from transkern.frontend.numpy_functions import clipped, nonzero
 from transkern.frontend.products import diagonal, dot
-from transkern.frontend.reductions import axes_of, mean, reduce, sum_dtype, variance
+from transkern.frontend.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.shaping import (
     constant_int,
     dtype_of,
@@ -78,14 +78,15 @@ def _reduced(ctx: Context, x: Array, a: Arguments, ufunc: str, value: Value) -> 
 @method("sum", "prod", "product", parameters="axis dtype out keepdims initial where")
 def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
     op = "sum" if a.name == "sum" else "prod"
-    keep = a.flag("keepdims")
-    made = reduce(ctx, op, x, a.get("axis"), keep, _dtype(ctx, a), None, a.get("initial"), _plain_where(a))
+    keep, dtype = a.flag("keepdims"), dtype_into(ctx, a, x)
+    made = reduce(ctx, op, x, a.get("axis"), keep, dtype, None, a.get("initial"), _plain_where(a))
     return _reduced(ctx, x, a, "add" if op == "sum" else "multiply", made)
 
 
 @method("max", "min", "amax", "amin", parameters="axis out keepdims initial where")
 def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
-    op, keep = a.name.removeprefix("a"), a.flag("keepdims")
+    op, keep, dtype = a.name.removeprefix("a"), a.flag("keepdims"), dtype_into(ctx, a, x)
+    x = x if dtype in (None, x.dtype) else convert(x, dtype)
     made = reduce(ctx, op, x, a.get("axis"), keep, None, None, a.get("initial"), _plain_where(a))
     return _reduced(ctx, x, a, f"{op}imum", made)
 
@@ -100,6 +101,7 @@ def _any(ctx: Context, x: Array, a: Arguments) -> Value:
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     x = ctx.kept(x)
     made = reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"))
+    only_into(ctx, a, "int64")
     message = f"output array does not match result of np.{a.name}."
     outputs.check_shape(ctx, a.get("out"), as_array(ctx, made).dims, message)
     return a.result(made)
@@ -107,7 +109,9 @@ def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("mean", parameters="axis dtype out keepdims where")
 def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
-    return _reduced(ctx, x, a, "add", mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a)))
+    made = mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a))
+    only_into(ctx, a, as_array(ctx, made).dtype)
+    return _reduced(ctx, x, a, "add", made)
 
 
 @method("var", "std", parameters="axis dtype out ddof keepdims mean correction")
@@ -115,6 +119,7 @@ def _var(ctx: Context, x: Array, a: Arguments) -> Value:
     ddof = a.get("correction") or a.get("ddof")
     root, keep = a.name == "std", a.flag("keepdims")
     made = variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.get("mean"))
+    only_into(ctx, a, as_array(ctx, made).dtype)
     return _reduced(ctx, x, a, "add", made)
 
 
@@ -122,6 +127,7 @@ def _var(ctx: Context, x: Array, a: Arguments) -> Value:
 def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
     high = reduce(ctx, "max", x, a.get("axis"), a.flag("keepdims"))
     low = reduce(ctx, "min", x, a.get("axis"), a.flag("keepdims"))
+    only_into(ctx, a, x.dtype)
     return _reduced(ctx, x, a, "maximum", apply(ctx, "subtract", [high, low]))
 
 
@@ -132,7 +138,7 @@ def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
     if axis is None and x.ndim != 1:
         x = reshape(ctx, x, [Static(-1)])
     which = 0 if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
-    dtype = dtype_of(ctx, a.get("dtype"), sum_dtype(x.dtype))
+    dtype = dtype_into(ctx, a, x, running=True) or sum_dtype(x.dtype)
     x = convert(x, dtype) if x.dtype != dtype else x
     outputs.check_shape(ctx, a.get("out"), x.dims, "provided out is the wrong size for the accumulation.")
     return a.result(scan(ctx, a.name.removeprefix("cum"), x, which, a.name))
@@ -403,4 +409,4 @@ def _diag(ctx: Context, x: Array, a: Arguments) -> Value:
 def _trace(ctx: Context, x: Array, a: Arguments) -> Value:
     line = as_array(ctx, _diagonal(ctx, x, a))
     outputs.check_reduced(ctx, a.get("out"), "add", line, (line.ndim - 1,), False)
-    return a.result(reduce(ctx, "sum", line, Static(-1), False, _dtype(ctx, a)))
+    return a.result(reduce(ctx, "sum", line, Static(-1), False, dtype_into(ctx, a, line)))

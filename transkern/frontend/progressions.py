@@ -71,8 +71,10 @@ def _by_difference(ctx: Context, axis: Axis, first: Expr, second: Expr, dtype: s
     if not (isinstance(first, Const) and isinstance(second, Const)):  # an endless step leaves the first element alone
         delta = ctx.let(delta, "delta")
         delta = b.where(Apply("isfinite", (delta,), "bool"), delta, Const(0.0, work))
-    body = Apply("add", (one, Apply("multiply", (b.cast(axis.var, work), delta), work)), work)
-    return Array((axis,), b.cast(body, dtype))
+    steps: Expr = Apply("multiply", (b.cast(axis.var, work), delta), work)
+    if not isinstance(first, Const) or (first.value == 0 and np.signbit(first.value)):  # -0.0 + 0.0 is 0.0
+        steps = b.where(b.compare("equal", axis.var, b.ZERO), Const(-0.0, work), steps)
+    return Array((axis,), b.cast(Apply("add", (one, steps), work), dtype))
 
 
 def _of_floats(ctx: Context, start: Value, stop: Value, step: Value, dtype: str) -> Array:

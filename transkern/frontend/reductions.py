@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern.frontend.arguments import Arguments
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, as_array, convert, exact_expr, nonzero, part, scalar_expr
-from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
+from transkern.frontend.shaping import constant_int, dtype_of, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
@@ -272,3 +273,32 @@ def variance(
     if root:
         divided = apply(ctx, "sqrt", [divided])
     return _named(ctx, divided, out, "std" if root else "var")
+
+
+def dtype_into(ctx: Context, a: Arguments, x: Array, running: bool = False) -> str | None:
+    """The type that a reduction computes in, where `dtype` or `out` say it.
+
+    NumPy finds it from `out` and the array, and holds what it has so far in `out` (not so of `running` sums): where
+    that shows, it is refused.
+    """
+    out = a.get("out")
+    out = out.items[0] if isinstance(out, Seq) and len(out.items) == 1 else out
+    if (dtype := a.given.get("dtype")) is not None and not (isinstance(dtype, Static) and dtype.value is None):
+        return dtype_of(ctx, dtype, "")
+    if not isinstance(out, Array):
+        return None
+    both = str(np.result_type(out.dtype, x.dtype))
+    kinds = np.dtype(out.dtype).kind + np.dtype(x.dtype).kind
+    if both == out.dtype or running or kinds in ("ff", "fi", "fu", "fb", "cc"):
+        return both
+    counts = a.name in ("sum", "trace", "prod", "product", "np.add.reduce", "np.multiply.reduce")
+    if not counts or kinds not in ("ii", "iu", "ui", "uu", "ib", "ub"):
+        only_into(ctx, a, x.dtype)
+    return None
+
+
+def only_into(ctx: Context, a: Arguments, dtype: str) -> None:
+    """Refuses an `out` of another type, in which NumPy has a part of the work rounded."""
+    out = a.get("out")
+    if isinstance(out, Array) and out.dtype != dtype:
+        ctx.fail(f"`{a.name}` of {dtype} with `out=` of {out.dtype}", f"store what it gives: out[...] = {a.name}(…)")

@@ -31,7 +31,7 @@ from transkern.frontend.elementwise import (
     together,
 )
 from transkern.frontend.indexing import place
-from transkern.frontend.reductions import axes_of, reduce, sum_dtype
+from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.shaping import constant_int, dtype_of, expand, normal_axis, transpose
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -246,6 +246,7 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     value, op = a.array("array"), UFUNCS[name]
     axis = a.given.get("axis") or Static(0)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
+    dtype = dtype if name.startswith("logical_") else dtype_into(ctx, a, value)
     if op in _REDUCTIONS:
         if dtype is not None and dtype != value.dtype:
             value = convert(value, dtype)
@@ -297,7 +298,7 @@ def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mappin
     value, op = a.array("array"), UFUNCS[name]
     value = ctx.kept(value)
     axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
-    dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
+    dtype = dtype_into(ctx, a, value, running=True)
     if op in _SCANS and not (is_complex(value.dtype) and op != "add"):
         if op in ("add", "multiply"):
             dtype = dtype or sum_dtype(value.dtype)

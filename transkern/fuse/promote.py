@@ -89,7 +89,8 @@ class _Promoting(Walk):
                     and not any(variables_read(e) & carried.body.lets.keys() for e in index)
                     and any(not a.write for a in same)
                     and all(self.there(e, dim) for e, dim in zip(index, info.dims, strict=True))
-                    and not any(carried.question(same[0], a)[0].possible() for a in others)
+                    # each of them: one may stand where no iteration comes by, and meets nothing
+                    and not any(carried.question(one, a)[0].possible() for a in others for one in same)
                 ):
                     found.append((buffer, index))
         return found

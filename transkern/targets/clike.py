@@ -524,8 +524,9 @@ class CPrinter:
         if kind == "b":
             return "true" if value else "false"
         if kind == "f":
-            number = float(value)  # type: ignore[arg-type]
             suffix = "f" if dtype in ("float32", "float16") else ""
+            with np.errstate(over="ignore"):  # what the type does not hold is an infinity
+                number = float(np.dtype(dtype).type(value)) if suffix else float(value)  # type: ignore[arg-type]
             if math.isnan(number):
                 return "NAN" if suffix else "(double)NAN"
             if math.isinf(number):

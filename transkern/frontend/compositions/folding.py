@@ -1,4 +1,4 @@
-"""The methods of ufuncs that go from element to element; `op` is the ufunc, the axis is the first one."""
+"""What goes from element to element: methods of ufuncs (`op` is the ufunc, the axis is the first one), extremes."""
 
 from __future__ import annotations
 
@@ -76,3 +76,12 @@ def repeated(a: Any, counts: Any) -> Any:
         raise ValueError("repeats may not contain negative values.")
     ends = np.cumsum(counts)
     return a[np.searchsorted(ends, np.arange(np.sum(counts)), side="right")]
+
+
+def max_or(values: Any, default: Any) -> Any:
+    """``max(values, default=default)``."""
+    return max(values) if len(values) > 0 else default
+
+
+def min_or(values: Any, default: Any) -> Any:
+    return min(values) if len(values) > 0 else default
