@@ -46,7 +46,8 @@ from transkern.frontend.indexing import Item, SliceValue, array_item, constant_o
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.results import Results
-from transkern.frontend.sharing import shared_stores
+from transkern.frontend.shaping import concatenate_now
+from transkern.frontend.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.source import live_function, span_of
 from transkern.frontend.texts import text_operation
 from transkern.frontend.values import (
@@ -126,11 +127,9 @@ class Assignments(Results):
                 whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
                 return ctx.define(replace(value, view=False), name, permutation=whole)
             case Array(mask=mask) if mask is not None:
-                if name in shared_stores(self.node):
-                    return ctx.compact(value, name)
-                return value
-            case Concatenation() if name in shared_stores(self.node):
-                return ctx.evaluated(value, name)
+                return ctx.compact(value, name) if self._stands_in_memory(name) else value
+            case Concatenation(pieces, dtype):
+                return concatenate_now(ctx, pieces, dtype, name)
             case Seq() | Dict() | Record():
                 items = tuple(self.kept(i, name) for i in children(value) or ())
                 return self.allocate(with_children(value, items), name)
@@ -146,11 +145,14 @@ class Assignments(Results):
             case _:
                 return value
 
+    def _stands_in_memory(self, name: str) -> bool:
+        """Whether what a mask chooses is stored once where it is bound to a name: what stores into it needs a place,
+        and a loop that reads it would choose it at each turn."""
+        return name in shared_stores(self.node) or is_read_in_a_loop(self.node, name, self.ctx.span.line)
+
     def kept(self, value: Value, name: str) -> Value:
         """`value` as it is kept in a container: what has a place there can be stored into."""
         settled = self.settle(value, name)
-        if isinstance(settled, Concatenation):
-            return self.ctx.evaluated(settled, name)
         if not isinstance(settled, Array) or not settled.axes or lies(settled):
             return settled
         made = self.ctx.define(settled, name)

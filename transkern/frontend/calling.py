@@ -191,14 +191,14 @@ class Calls(Conditions):
             problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
             ctx.fail(problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
+        inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
         if isinstance(function.node, ast.FunctionDef):
-            env = {k: self.settle(v, k) for k, v in env.items()}
+            inner.env.update({k: inner.settle(v, k) for k, v in env.items()})
         outer = (ctx.lines, ctx.file, ctx.span)
         if not ctx.pinned:
             ctx.lines, ctx.file = function.scope.lines, function.scope.file
         ctx.depth += 1
         try:
-            inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):
                 why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"

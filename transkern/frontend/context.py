@@ -18,7 +18,6 @@ from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.source import span_of
 from transkern.frontend.values import (
     Array,
-    Concatenation,
     Dict,
     Function,
     GrowingList,
@@ -756,8 +755,6 @@ class Context:
             for name, value in list(frame.items()):
                 if isinstance(value, Array) and not value.view and self._reads(value, buffer):
                     frame[name] = self.define(value, name)
-                if isinstance(value, Concatenation) and self._reads(value, buffer):
-                    frame[name] = self.evaluated(value, name)
 
     def is_seen(self, name: str, value: Value) -> bool:
         """Whether a store into the array `value`, bound to `name`, is seen under another name, or by the caller."""
@@ -770,25 +767,14 @@ class Context:
             others += [v for contents in self.heap.values() for v in children(contents) or ()]
         return any(isinstance(v, Array) and v.view and v.base == value.base for v in others)
 
-    def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[tuple[str, Array | Concatenation]]:
-        """The filters that are still to be read from some buffers, also of a concatenation, and their names."""
+    def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[tuple[str, Array]]:
+        """The filters that are still to be read from some buffers, and their names."""
         return [
             (name, v) for name, v in frame.items()
-            if (isinstance(v, Concatenation) or (isinstance(v, Array) and v.mask is not None))
-            and any(self._reads(v, x) for x in buffers)
+            if isinstance(v, Array) and v.mask is not None and any(self._reads(v, x) for x in buffers)
         ]  # fmt: skip
 
-    def evaluated(self, value: Array | Concatenation, name: str) -> Array:
-        """The elements that `value` has now."""
-        if isinstance(value, Array):
-            return self.define(value, name)
-        from transkern.frontend.shaping import concatenate_now
-
-        return concatenate_now(self, value.pieces, value.dtype)
-
-    def _reads(self, value: Array | Concatenation, buffer: str) -> bool:
-        if isinstance(value, Concatenation):
-            return any(self._reads(p, buffer) for p in value.pieces)
+    def _reads(self, value: Array, buffer: str) -> bool:
         exprs = [value.body] if value.mask is None else [value.body, value.mask]
         return any(buffer in buffers_read(e) for e in exprs)
 

@@ -429,7 +429,7 @@ class Loops(Branches):
             # an iteration must not read again what one before it has changed
             for frame in (*ctx.frames[:-1], before):
                 for name, filtered in ctx.outdated(frame, set(ctx.writes[begun:])):
-                    frame[name] = ctx.evaluated(filtered, name)
+                    frame[name] = ctx.define(filtered, name)
             saved = ctx.snapshot()
             del ctx.untyped[untyped:]
             self.env.clear()

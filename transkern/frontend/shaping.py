@@ -270,7 +270,7 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
     return Array(axes, body)
 
 
-def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str) -> Array:
+def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str, name: str = "joined") -> Array:
     """Pieces of run-time length, one after the other in one buffer."""
     bound: Expr = b.ZERO
     for p in pieces:
@@ -282,7 +282,7 @@ def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str) -> Array:
         for r in ranges[1:]:
             low, high = b.minimum(low, r[0]), b.maximum(high, r[1])  # type: ignore[index]
         facts = {"low": low, "high": high}
-    buffer = ctx.buffer("joined", dtype, (bound,), **facts)
+    buffer = ctx.buffer(name, dtype, (bound,), **facts)
     count = ctx.count(buffer.name, bound)
     ctx.emit(n.Alloc(buffer.name))
     ctx.emit(n.Assign(count.name, b.ZERO))

@@ -42,6 +42,37 @@ def shared_stores(node: ast.AST) -> frozenset[str]:
     return frozenset(_closed(stored_names(node) | given, pairs))
 
 
+def is_read_in_a_loop(node: ast.AST, name: str, line: int) -> bool:
+    """Whether what is bound to `name` in a line may be read again and again: by a loop that the line stands outside of,
+    or by a function within `node`, however often that is called."""
+    return any(not first <= line <= last for first, last in _reading(node).get(name, ()))
+
+
+@functools.cache
+def _reading(node: ast.AST) -> dict[str, tuple[tuple[int, int], ...]]:
+    """The loops and inner functions that read each name, by their first and last lines."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for loop in ast.walk(node):
+        match loop:
+            case ast.For(body=body):
+                repeated: Sequence[ast.AST] = body
+            case ast.While(test=test, body=body):
+                repeated = [test, *body]
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                first, *rest = loop.generators
+                repeated = [loop.elt, *first.ifs, *rest]
+            case ast.DictComp(key, value, [first, *rest]):
+                repeated = [key, value, *first.ifs, *rest]
+            case (ast.FunctionDef(body=body) | ast.Lambda(body=ast.expr() as body)) if loop is not node:
+                repeated = body if isinstance(body, list) else [body]
+            case _:
+                continue
+        inside = [x for part in repeated for x in ast.walk(part)]
+        for name in {x.id for x in inside if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}:
+            found.setdefault(name, []).append((loop.lineno, loop.end_lineno or loop.lineno))
+    return {name: tuple(spans) for name, spans in found.items()}
+
+
 def may_show(name: str, body: Iterable[ast.stmt], entry: Iterable[tuple[str, str]]) -> set[str]:
     """Names that may stand for memory of `name` while statements run; of `entry`, pairs do so before them."""
     pairs = [*entry, *(pair for s in body for pair in _flows(s)[1])]

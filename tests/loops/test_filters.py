@@ -1,0 +1,95 @@
+"""What a mask chooses is chosen once, before the loops that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+from tests.tools import on_target
+from transkern.frontend.source import live_function
+from transkern.frontend.specialise import specialise
+from transkern.frontend.types import parse_signature
+from transkern.ir import nodes as n
+from transkern.ir.traverse import bodies
+
+W = np.array([0.5, -1.0, 2.0, 4.0, -0.25])
+M = np.array([True, False, True, True, False])
+
+
+def positions(w: Any, m: Any) -> Any:
+    found = np.flatnonzero(m)
+    total = 0.0
+    for i in range(len(found)):
+        total = total * 0.5 + w[found[i]]
+    return total
+
+
+def pieces(w: Any, m: Any) -> Any:
+    joined = np.concatenate((w, w[m]))
+    total = 0.0
+    for i in range(len(w)):
+        total = total * 0.5 + joined[i] * joined[-1]
+    return total
+
+
+def by_a_helper(w: Any, m: Any) -> Any:
+    return halved(w[m]), halved(w[~m])
+
+
+def halved(values: Any) -> Any:
+    total = 0.0
+    for k in range(len(values) - 1, -1, -1):
+        total = total * 0.5 + values[k]
+    return total
+
+
+def by_an_inner_function(w: Any, m: Any) -> Any:
+    chosen = w[m]
+
+    def at(k: int) -> Any:
+        return chosen[k]
+
+    total = 0.0
+    for k in range(2):
+        total = total * 0.5 + at(k)
+    return total
+
+
+def chosen_in_each_turn(w: Any, m: Any) -> Any:
+    total = 0.0
+    for i in range(len(w)):
+        chosen = w[m & (w <= w[i])]
+        for k in range(len(chosen)):
+            total = total * 0.5 + chosen[k]
+    return total
+
+
+DEPTHS = {positions: 0, pieces: 0, by_a_helper: 0, by_an_inner_function: 0, chosen_in_each_turn: 1}
+"""How many loops stand around the filters."""
+
+
+def depths(block: tuple[n.Stmt, ...], around: int = 0) -> list[int]:
+    found = []
+    for s in block:
+        if isinstance(s, n.Filter):
+            found.append(around)
+        for inner in bodies(s):
+            found += depths(inner, around + isinstance(s, (n.Loop, n.While)))
+    return found
+
+
+@pytest.mark.parametrize("function", DEPTHS, ids=lambda f: f.__name__)
+def test_filters_stand_outside_of_loops_that_read_them(function: Callable[..., Any]) -> None:
+    program = specialise(live_function(function), parse_signature("f(float64[n], bool[n])")[1])
+    assert set(depths(program.body)) == {DEPTHS[function]}
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+@pytest.mark.parametrize("function", DEPTHS, ids=lambda f: f.__name__)
+def test_they_are_as_numpys(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    alike(function, W, M, target=target)
