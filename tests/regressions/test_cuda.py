@@ -118,3 +118,26 @@ def test_gives_numpys_answer(
 ) -> None:
     on_target("cuda", monkeypatch)
     alike(function, *arguments, target="cuda")
+
+
+def joined_in_a_loop(x: Any, y: Any) -> Any:
+    """`group`, `body`: the names for counting the kept were declared once for each piece."""
+    total = 0
+    for k in range(len(x)):
+        v = np.concatenate((x, x[y < k], y[y > 0]))
+        total += v[-1] * k + len(v)
+    return total
+
+
+def joined_by_one_thread(x: Any, y: Any) -> Any:
+    for k in range(len(x)):
+        if x[k] > 1:
+            v = np.concatenate((x[:k], x[y < x[k]]))
+            x[k] = v[0] + len(v)
+    return x
+
+
+def test_pieces_that_are_joined_count_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    for function in (joined_in_a_loop, joined_by_one_thread):
+        alike(function, np.array([2, 0, 3, 1], np.int16), np.array([0, 1, -1, 5], np.int16), target="cuda")

@@ -76,7 +76,7 @@ class Body:
         self.lines.append("    " * self.depth + text)
 
     def open(self, text: str) -> None:
-        self.line(text + " {")
+        self.line(f"{text} {{".lstrip())
         self.depth += 1
 
     def close(self, text: str = "}") -> None:
@@ -287,6 +287,7 @@ class Body:
     def compact(self, s: n.Compact) -> None:
         c, i, count = self.c, ident(s.axis), ident(s.count)
         kept = f"{count}_kept"  # the mask and the bounds may still read the count before
+        self.open("")  # its names end with it: pieces that are joined count alike
         self.line(f"long long {kept} = {count if s.append else 0};")
         self.open(f"for (long long {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i})")
         self.loops += 1
@@ -298,6 +299,7 @@ class Body:
         self.loops -= 1
         self.close()
         self.line(f"{count} = {kept};")
+        self.close()
         self.leave_if_failed(s)
 
     def keep(self, s: n.Compact, position: Expr) -> None:

@@ -431,6 +431,7 @@ class GroupBody(Body):
         self.touch(inside | stores | self.reads(s.start, s.stop))
         in_place = any(isinstance(e, Load) and e.buffer in s.outputs for v in s.values for e in exprs((n.Let("", v),)))
         stop, kept, base, keep = f"{count}_stop", f"{count}_kept", f"{count}_base", f"{count}_keep"
+        self.open("")  # its names end with it: pieces that are joined count alike
         self.line(f"const long long {stop} = {c.expr(s.stop)};")
         aligned = "0" if s.start == b.ZERO else f"({c.expr(s.start)}) & -(long long){g}.size()"
         self.line(f"long long {kept} = {count if s.append else 0}, {base} = {aligned};")
@@ -469,6 +470,7 @@ class GroupBody(Body):
         self.line(f"{base} += {g}.size();")
         self.close(f"}} while ({base} < {stop});")
         self.line(f"{count} = {kept};")
+        self.close()
         self.met(stores | {a for a in inside if a.buffer not in s.outputs})
 
     def inner_stores(self, s: n.Compact, place: Expr, keep: str, in_place: bool) -> None:
