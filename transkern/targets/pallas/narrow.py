@@ -14,6 +14,7 @@ from transkern.targets.pallas.values import scalar_params
 
 _HALF = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
 _WIDE = {"float64", "complex128", "uint64"}
+_STEP = 8  # what an index is counted up by, at most: the turns of a loop fit 32 bits several times
 
 
 def needs_64_bits(program: n.Program) -> bool:
@@ -25,7 +26,9 @@ def needs_64_bits(program: n.Program) -> bool:
 class _Checking:
     def __init__(self, program: n.Program) -> None:
         self.program, self.scalars = program, scalar_params(program)
-        self.positions: dict[str, bool] = {}
+        self.positions: dict[str, bool] = {}  # variables: sums of them fit 32 bits,
+        self.fitting: dict[str, bool] = {}  # or they themselves do
+        self.lets: dict[str, Expr] = {}
         self.counts = _counts(program)
 
     def buffers(self) -> bool:
@@ -34,14 +37,21 @@ class _Checking:
     def block(self, block: tuple[n.Stmt, ...]) -> bool:
         for s in block:
             match s:
-                case n.Let(name=of, value=value) | n.Assign(name=of, value=value):
-                    self.positions[of] = self.is_position(value)
+                case n.Let(name=of, value=value):
+                    self.positions[of], self.fitting[of] = self.is_position(value), self.fits(value)
+                    self.lets[of] = value
+                case n.Assign(name=of, value=value):  # it may grow from one turn of a loop to the next
+                    self.positions[of] = self.positions.get(of, True) and self.is_bounded(of, value)
+                    self.fitting[of] = self.positions[of]
                 case n.Accumulator(name=of, dtype=dtype) if dtype in _WIDE or dtype == "int64":
                     if of not in self.counts:
                         return True
-                    self.positions[of] = True
+                    self.positions[of] = self.fitting[of] = True
                 case n.Store(buffer=buffer, value=value) if self.program.buffers[buffer].dtype == "int64":
-                    if not self.is_position(value):
+                    if not self.fits(value):
+                        return True
+                case n.Scanning(buffer=buffer, op=op, value=value) if self.program.buffers[buffer].dtype == "int64":
+                    if not (self.fits(value) if op in ("max", "min") else op == "sum" and _is_truth(value)):
                         return True
                 case n.Return(result=n.ScalarResult(Apply("cast", (x,), _), _)):
                     if self.wide(x):
@@ -61,28 +71,63 @@ class _Checking:
             case Const() | Var(dtype="index"):
                 return False
             case Var(of, dtype):
-                return dtype in _WIDE or (dtype == "int64" and not self.positions.get(of, False))
+                return dtype in _WIDE or (dtype == "int64" and not self.fitting.get(of, False))
             case Load(_, index, _):
                 return any(self.wide(i) for i in index)
             case Apply("cast", (Load(dtype="int64") as x,), "index"):
                 return any(self.wide(i) for i in x.index)
             case Apply(_, args, dtype):
-                if dtype in _WIDE or (dtype == "int64" and not self.is_position(e)):
+                if dtype in _WIDE or (dtype == "int64" and not self.fits(e)):
                     return True
-                return any(self.wide(a) or (a.dtype == "int64" and not self.is_position(a)) for a in args)
+                return any(self.wide(a) or (a.dtype == "int64" and not self.fits(a)) for a in args)
             case Reduce():
                 return False
 
-    def is_position(self, e: Expr) -> bool:
+    def fits(self, e: Expr) -> bool:
+        """Whether 32 bits hold `e`, though perhaps no sum of two such numbers."""
         match e:
             case Const(value, _):
                 return isinstance(value, (bool, int)) and abs(value) < 2**31
+            case Var(of, _) if self.fitting.get(of, False):
+                return True
+            case Apply("cast", (x,), _) if x.dtype == "int32" or (x.dtype == "int64" and self.fits(x)):
+                return True
+            case Apply("maximum" | "minimum" | "where", args, _):
+                return all(self.fits(a) for a in args[-2:])
+            case _:
+                return self.is_position(e)
+
+    def is_bounded(self, of: str, value: Expr) -> bool:
+        """Whether a variable is a position still when this is assigned to it: it may be counted up, not added to."""
+        match value:
+            case Var(name) if name in self.lets:
+                return self.is_bounded(of, self.lets[name])
+            case Apply("add" | "subtract", (Var(name) as x, Const(step)), _) if self.origin(x) == of:
+                return abs(step) <= _STEP
+            case Apply("add" | "subtract" | "negative"):
+                return False
+            case Apply("where", (_, x, y), _):
+                return self.is_bounded(of, x) and self.is_bounded(of, y)
+            case _:
+                return self.is_position(value)
+
+    def origin(self, e: Expr) -> str:
+        """The variable that `e` is, under another name perhaps."""
+        while isinstance(e, Var) and isinstance(self.lets.get(e.name), Var):
+            e = self.lets[e.name]
+        return e.name if isinstance(e, Var) else ""
+
+    def is_position(self, e: Expr) -> bool:
+        """Whether 32 bits hold `e` and sums of a few such numbers."""
+        match e:
+            case Const(value, _):
+                return isinstance(value, (bool, int)) and abs(value) < 2**30
             case Var(of, dtype):
                 return dtype == "index" or self.positions.get(of, False)
             case Load(buffer, _, "int64"):
                 return self.program.buffers[buffer].low is not None
             case Apply("cast", (x,), _):
-                return x.dtype in ("index", "bool", "int8", "int16", "int32", "uint8", "uint16") or self.is_position(x)
+                return x.dtype in ("index", "bool", "int8", "int16", "uint8", "uint16") or self.is_position(x)
             case Apply("add" | "subtract" | "maximum" | "minimum" | "negative", args, _):
                 return all(self.is_position(a) for a in args)
             case Apply("where", (_, x, y), _):
@@ -98,6 +143,10 @@ class _Checking:
         )
 
 
+def _is_truth(e: Expr) -> bool:
+    return isinstance(e, Apply) and e.op == "cast" and e.args[0].dtype == "bool"
+
+
 def _counts(program: n.Program) -> set[str]:
     """The accumulators that only count where something holds: they stay below the size of an array."""
     counts: dict[str, bool] = {}
@@ -105,9 +154,7 @@ def _counts(program: n.Program) -> set[str]:
         if isinstance(s, n.Accumulate):
             is_count = (
                 s.op == "sum"
-                and isinstance(s.value, Apply)
-                and s.value.op == "cast"
-                and s.value.args[0].dtype == "bool"
+                and _is_truth(s.value)
             )
             counts[s.name] = counts.get(s.name, True) and is_count
     return {of for of, only in counts.items() if only}
