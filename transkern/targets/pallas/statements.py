@@ -109,8 +109,14 @@ class Statements(Reductions):
             self.env[of] = value
             return
         known = not (variable and self.mask is not None) and self.is_known(expr)
+        if self.nested and not variable and self.is_bound_as(of, target) and of not in self.handed:
+            target = self.module.fresh(target)  # Python would take what this function read before for its own, unbound
         self.out.append(assign(target, value.node if value.static else self.typed(value, value.dtype)))
         self.env[of] = Value(name(target), value.dtype, value.axes, value.static, known)
+
+    def is_bound_as(self, of: str, target: str) -> bool:
+        held = self.env.get(of)
+        return held is not None and isinstance(held.node, ast.Name) and held.node.id == target
 
     # --- loops
 
