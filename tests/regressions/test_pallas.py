@@ -507,3 +507,70 @@ def test_a_condition_on_a_size_before_it_changes() -> None:
     """`statements.conditional`: NumPy was asked for the float of a number that had become JAX's."""
     for k in (5, 0, np.int64(2)):
         alike(grown, np.ones(3), k, target="pallas")
+
+
+def wider_than_their_parts(x: Any, p: Any) -> Any:
+    return np.cumprod(p * x), np.add(x, x, dtype=np.int64), -x.astype(np.int64), np.int64(x[0]) + np.int64(x[0])
+
+
+def carried_on(x: Any) -> Any:
+    """A running total that goes by another name in each turn."""
+    total = np.int64(0)
+    for i in range(len(x)):
+        before = total
+        total = before + np.int64(x[i])
+        if x[i] == 7:
+            total = np.int64(0)
+    return total
+
+
+def test_sums_of_narrow_integers_take_64_bits() -> None:
+    """`narrow`: integers of 32 bits and less were taken for positions, of which sums and products fit 32 bits."""
+    x = np.array([2**31 - 1, -(2**31), 5, 7], np.int32)
+    for values in (x, (x >> 16).astype(np.int16), x.astype(np.int64)):
+        alike(wider_than_their_parts, values, np.array([3, 2, 200, 255], np.uint8), target="pallas")
+    alike(carried_on, np.full(70_000, 32_767, np.int16), target="pallas")
+    alike(carried_on, np.array([2**31 - 1, 2**31 - 1, 7, 2**31 - 1, 2**31 - 1], np.int32), target="pallas")
+
+
+def joined_and_never_read(x: Any, p: Any) -> Any:
+    joined = np.concatenate((p[x > 1], p))
+    doubled = joined * 2
+    k = 0
+    while k < 2:
+        for v in np.sort(doubled):
+            k += int(v > 3)
+        k += 1
+    return doubled, k
+
+
+def test_a_size_before_and_in_a_loop() -> None:
+    """`statements.bind`: what a loop's body took from around it was bound again there, and so unbound before."""
+    alike(joined_and_never_read, np.array([1.0, 2, 3]), np.array([5, 1, 0]), target="pallas")
+    alike(joined_and_never_read, np.zeros(1), np.array([0]), target="pallas")
+
+
+def row_of_data(a: Any, p: Any) -> Any:
+    return a[p[0]], a[:, int(p.sum())]
+
+
+def row_found(a: Any, p: Any) -> Any:
+    k = 0
+    while p[k] < 2:
+        k += 1
+    return a[::2, k], k
+
+
+def row(a: Any, k: int) -> Any:
+    return a[k]
+
+
+def test_views_whose_place_data_tell() -> None:
+    """`load`: a view was a copy where its place is computed by kernels; now they hand the place back."""
+    a = np.arange(12.0).reshape(3, 4)
+    for base in (a, a[::-1], a[:, ::-1], a.T, a[:0], a[:1, :3]):
+        alike(row_of_data, base, np.array([1, 0, 1]), target="pallas")
+        alike(row_found, base, np.array([1, 2, 1]), target="pallas")
+    for base in (a[:, :1][::-1], a[:, :0], a[:1]):
+        for k in (0, -1, 2):
+            alike(row, base, k, target="pallas")

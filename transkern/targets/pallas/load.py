@@ -11,7 +11,7 @@ import numpy as np
 from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
 from transkern.ir.containers import container_text
-from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.expr import Expr
 from transkern.ir.traverse import with_bodies
 from transkern.targets.pallas.emit import emit
 
@@ -32,7 +32,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
     function = space[program.name]
     written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
     given, (program, returns) = program, _numbered(program)
-    if program is not given:  # as one of them returns: which, and what
+    if program is not given:  # where one of several returns, or a view: which, and what or where
         exec(compile(emit(program, narrow), f"<pallas {program.name}>", "exec"), space)
     numbered = space[program.name]
 
@@ -58,7 +58,7 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             for p, value in zip(written, new, strict=True):
                 bound[p.name][...] = np.asarray(value)
         number, made = made if program is not given else (0, made)
-        return _to_numpy(program, returns[number], made, bound)
+        return _to_numpy(returns[number], made, bound)
 
     run.__name__ = program.name
     run.__doc__ = function.__doc__
@@ -95,14 +95,21 @@ def _numbered(program: n.Program) -> tuple[n.Program, list[n.Result]]:
 
 
 def _both(result: n.Result) -> n.Result:
-    """A result with both of those of which some of it is one."""
+    """A result with both of those of which some of it is one, and with a view's place for its elements."""
+    if isinstance(result, n.ViewResult):
+        place = [n.TupleResult(tuple(n.ScalarResult(e, True) for e in part), "tuple") for part in _place(result)]
+        return n.TupleResult(tuple(place), "place")
     if not isinstance(result, n.TupleResult):
         return result
     kind = "tuple" if result.kind == "either" else result.kind
     return replace(result, items=tuple(map(_both, result.items)), kind=kind)
 
 
-def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, Any]) -> Any:
+def _place(r: n.ViewResult) -> tuple[tuple[Expr, ...], ...]:
+    return r.dims, r.offset, *r.steps
+
+
+def _to_numpy(result: n.Result, made: Any, bound: dict[str, Any]) -> Any:
     match result:
         case n.ArrayResult(_, _, dtype, empty):
             array = np.asarray(made)
@@ -118,41 +125,32 @@ def _to_numpy(program: n.Program, result: n.Result, made: Any, bound: dict[str, 
             scalar = np.asarray(made)[()]
             return scalar.item() if python else scalar.astype("int64" if value.dtype == "index" else value.dtype)
         case n.TupleResult(items, "dict", keys):
-            values = [_to_numpy(program, i, m, bound) for i, m in zip(items, made.values(), strict=True)]
+            values = [_to_numpy(i, m, bound) for i, m in zip(items, made.values(), strict=True)]
             return dict(zip(keys, values, strict=True))
         case n.TupleResult((tag, one, two), "either"):
-            holds = _to_numpy(program, tag, made[0], bound)
-            return _to_numpy(program, one, made[1], bound) if holds else _to_numpy(program, two, made[2], bound)
+            holds = _to_numpy(tag, made[0], bound)
+            return _to_numpy(one, made[1], bound) if holds else _to_numpy(two, made[2], bound)
         case n.TupleResult(items, kind):
             if kind == "raise":
                 return made
             if kind == "record" and not isinstance(made, tuple):
                 made = [object.__getattribute__(made, k) for k in result.keys]
-            parts = [_to_numpy(program, i, m, bound) for i, m in zip(items, made, strict=True)]
+            parts = [_to_numpy(i, m, bound) for i, m in zip(items, made, strict=True)]
             if kind not in ("tuple", "list"):
                 return eval(container_text(result))(*parts)
             return tuple(parts) if kind == "tuple" else parts
         case n.ViewResult():
-            return _view(program, result, made, bound)
+            return _view(result, made, bound)
         case n.ArgumentResult(name):
             return bound[name]
         case n.ConstantResult(value):
             return value
 
 
-def _view(program: n.Program, r: n.ViewResult, made: Any, bound: dict[str, Any]) -> Any:
-    """NumPy's own view of the argument, where its place is known from shapes and numbers."""
+def _view(r: n.ViewResult, place: Any, bound: dict[str, Any]) -> Any:
+    """NumPy's own view of the argument."""
     base = bound[r.buffer]
-    known: dict[str, int] = {k: int(v) for k, v in bound.items() if isinstance(v, (int, np.integer))}
-    for p in program.params:
-        if isinstance(p, n.ArrayParam):
-            known |= {d.name: int(s) for d, s in zip(p.dims, bound[p.name].shape, strict=True) if isinstance(d, Var)}
-    try:
-        offset = [_evaluate(o, known) for o in r.offset]
-        steps = [[_evaluate(s, known) for s in row] for row in r.steps]
-        dims = [_evaluate(d, known) for d in r.dims]
-    except KeyError:
-        return np.asarray(made).astype(r.dtype)
+    dims, offset, *steps = place
     if len(offset) < base.ndim:  # a position in C-contiguous memory
         base = base.reshape(-1)
     if r.part:
@@ -162,18 +160,3 @@ def _view(program: n.Program, r: n.ViewResult, made: Any, bound: dict[str, Any])
         return base[(slice(0, 0),) * base.ndim].reshape(dims)
     start = base[tuple(slice(o, None) for o in offset)]
     return np.lib.stride_tricks.as_strided(start, dims, strides)
-
-
-def _evaluate(e: Expr, known: dict[str, int]) -> int:
-    match e:
-        case Const(value, _):
-            return int(value)  # type: ignore[arg-type]
-        case Var(name):
-            return known[name]
-        case Apply(op, args, _):
-            from transkern.targets.pallas.spelling import STATIC
-
-            values = {f"_{k}": _evaluate(a, known) for k, a in enumerate(args)}
-            return int(eval(STATIC[op], {"__builtins__": {"max": max, "min": min, "abs": abs}}, values))
-        case _:
-            raise KeyError(e)

@@ -179,13 +179,13 @@ def _summands(program: n.Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def numbers_of(result: n.Result) -> list[Expr]:
-    """The numbers that a result is made of, arrays apart."""
+def numbers_of(result: n.Result, places: bool = True) -> list[Expr]:
+    """The numbers that a result is made of, arrays apart; also those that tell the place of a view."""
     match result:
         case n.ScalarResult(value):
             return [value]
-        case n.TupleResult(items):
-            return [v for i in items for v in numbers_of(i)]
+        case n.TupleResult(items, kind) if places or kind != "place":
+            return [v for i in items for v in numbers_of(i, places)]
         case _:
             return []
 

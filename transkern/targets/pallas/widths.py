@@ -116,7 +116,7 @@ class _Widths:
                 continue
             stored = s.value if isinstance(s, n.Store) and s.value.dtype == "index" else None
             if isinstance(s, n.Return):
-                for value in numbers_of(s.result):
+                for value in numbers_of(s.result, places=False):  # a place is within its array
                     self.visit(value, True, found)
                 continue
             for e in own_exprs(s):
