@@ -150,7 +150,7 @@ def rewritten(x: Any) -> Any:
 
 
 def sums_with_known_zeros(x: Any, k: int) -> Any:
-    """`vector.may_be_zero`: XLA takes a sum with a 0.0 that it knows for the other summand."""
+    """`vector.may_be_zero`: XLA takes a sum with a 0.0 that it knows for the other summand; -0.0 leaves it as it is."""
     none, total, zeros = 0.0, 0.0, np.zeros(len(x))
     for i in range(k, k):
         none += x[i]
@@ -158,7 +158,7 @@ def sums_with_known_zeros(x: Any, k: int) -> Any:
         total += x[i]
     for i in range(len(x) - 2):
         zeros[i] += 2.0
-    return none + x[0], total, zeros + x, x + np.max(np.zeros(3))
+    return none + x[0], total, zeros + x, x + np.max(np.zeros(3)), x + -0.0, -0.0 + x * -1
 
 
 def stored_once(x: Any, a: Any) -> None:

@@ -201,7 +201,7 @@ class Vector:
         if e.op in ("add", "subtract") and e.dtype.startswith("float"):
             args = [self.rounded(v, x) for v, x in zip(args, e.args, strict=True)]
         axes = frozenset[int]().union(*(a.axes for a in args))
-        zeros = [isinstance(x, Const) and x.value == 0 for x in e.args]
+        zeros = [isinstance(x, Const) and x == Const(0.0, x.dtype) for x in e.args]
         if e.op == "add" and e.dtype.startswith("float") and any(zeros):  # XLA leaves out the addition: -0.0 stays
             return Value(call(self.module.helper("_unsigned"), [args[zeros[0]].node]), e.dtype, axes)
         if e.op == "add" and e.dtype.startswith("float") and self.may_be_zero(e.args):
