@@ -16,10 +16,10 @@ EMPTY = (
 """What NumPy would make of it cannot go on as another type (RuntimeError)."""
 
 SEVERAL = (
-    "NumPy numbers of several types are in a list here: NumPy takes it for an array of the widest, compiled code for "
-    "one of a certain type; say which with dtype="
+    "the numbers in a list are of types here of which NumPy makes an array of another type than compiled code, which "
+    "has one type whatever they are; say which with dtype="
 )
-"""The same for lists of numbers of which some are made of empty lists."""
+"""The same for lists of numbers of several types."""
 
 
 class TranskernError(Exception):

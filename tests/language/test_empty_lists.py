@@ -130,9 +130,25 @@ def array_of_sums(x: Any, t: int) -> Any:
     return np.array(found)
 
 
-@pytest.mark.parametrize("function", [begun_anew, beside_others, array_of_sums])
+def partly_filled(x: Any, t: int) -> Any:
+    found = [0.0] * x.size
+    for k in range(x.size):
+        if x[k] > t:
+            found[k] = x[k]
+    return np.array(found)
+
+
+def sum_of_numbers_set(x: Any, t: int) -> Any:
+    found = [0] * x.size
+    for k in range(x.size):
+        if x[k] > t:
+            found[k] = float(x[k])
+    return np.sum(found), found
+
+
+@pytest.mark.parametrize("function", [begun_anew, beside_others, array_of_sums, partly_filled, sum_of_numbers_set])
 def test_what_has_one_type_is_no_other(function: Callable[..., Any]) -> None:
-    """A loop hands on one type, and an array has one: no list must be empty then."""
+    """A loop hands on one type, and an array has one: no list must be empty then, or its numbers of other types."""
     alike(function, X, 0)
-    with pytest.raises(RuntimeError, match=r"list.* here: NumPy takes it for"):
+    with pytest.raises(RuntimeError, match=r"list.* (here|are of types here)"):
         transkern.compile(function, target="cpu")(X, 9)

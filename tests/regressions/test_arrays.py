@@ -247,3 +247,18 @@ def test_reshapes_that_depend_on_the_strides_of_arguments() -> None:
     for line in ("v = x.ravel(); y[0] = 5; y[1] = v[0]", "v = x.reshape(2, -1).ravel(); v[1] = 7"):
         with pytest.raises(CompileError, match="depends on the strides"):
             like_numpy(line, x=row, y=row)
+
+
+def test_positions_in_lists_and_arrays_without_elements() -> None:
+    """A list without elements holds positions, an array of floats does not (`indexing.positions`): `x[np.array([])]`
+    was empty, and `np.insert(x, np.zeros(0), 1)` added nothing."""
+    x = np.arange(4.0)
+    for line in (
+        "a = a[[]], a[[[]]], a.take([]), np.delete(a, []), np.insert(a, [], []), np.bincount([])",
+        "a = np.take(a, [1.0, True])",
+        "a = a[np.array([])]", "a[np.zeros(0)] = 3", "a = a.reshape(2, 2)[np.zeros((0, 3)), 0]", "a = np.take(a, a)",
+        "a = np.take(a, a > 1)", "np.put(a, a > 1, 7)", "np.put(a, np.array([1], np.uint64), 7)", "np.put(a, a, 7)",
+        "a = np.delete(a, np.zeros(0))", "a = np.delete(a, np.ones(1))", "a = np.insert(a, np.zeros(0), 1)",
+        "a = np.take_along_axis(a, a, 0)",
+    ):  # fmt: skip
+        like_numpy(line, a=x)

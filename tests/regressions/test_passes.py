@@ -252,3 +252,13 @@ def first_places(y: Any) -> Any:
 def test_a_part_of_what_was_put_in_order() -> None:
     """`relabel_permuted`: the caller sees the order of an array of which a part is handed back."""
     alike(first_places, np.array([7, 1, 4, 1]))
+
+
+def extremes_of_nothing(x: Any) -> Any:
+    none = np.max(np.zeros(0), initial=-1), np.min(np.ones((2, 0)), axis=1, initial=5.0)
+    return none, np.max(x[:0].astype(np.int8), initial=-7), np.min(np.zeros(0, np.uint8), initial=9), np.sum(x[:0] * 1j)
+
+
+def test_extremes_of_nothing() -> None:
+    """`lower`: a maximum over no elements was 0, and so was one with an `initial` below."""
+    alike(extremes_of_nothing, np.arange(4.0))

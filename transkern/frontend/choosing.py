@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from transkern.frontend.elementwise import (
     align,
     apply,
     as_array,
+    convert,
     is_python_number,
     nonzero,
     result_type,
     scalar_expr,
     select,
 )
-from transkern.frontend.indexing import SliceValue, array_item, ravel_index
+from transkern.frontend.indexing import SliceValue, array_item, positions, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_int, normal_axis, reshape
 from transkern.frontend.storing import converted, storable, write
@@ -35,7 +37,7 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
         x, which = reshape(ctx, x, [Static(-1)]), 0
     else:
         which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
-    x, at = ctx.kept(x), ctx.kept(as_array(ctx, indices))
+    x, at = ctx.kept(x), ctx.kept(_positions(ctx, indices, "same_kind"))
     size = b.product((*at.dims, *(d for k, d in enumerate(x.dims) if k != which)))
     ctx.guard(
         b.either(b.compare("not_equal", x.dims[which], b.ZERO), b.compare("equal", size, b.ZERO)),
@@ -45,6 +47,16 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), x.dims[which], mode), "int64"), view=False)
     made = array_item(ctx, x, [*[SliceValue(None, None, None)] * which, at])
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
+
+
+def _positions(ctx: Context, value: Value, casting: Literal["safe", "same_kind"]) -> Array:
+    """Positions, among them truths; an array's type must go over into integers by NumPy's rule, a list's need not."""
+    at = positions(ctx, value)
+    is_array = isinstance(ctx.deref(value), Array | Concatenation) or at.dtype.startswith("complex")
+    if is_array and at.dtype != "index" and not np.can_cast(at.dtype, "int64", casting):
+        text = f"Cannot cast array data from dtype('{at.dtype}') to dtype('int64') according to the rule '{casting}'"
+        ctx.guard(b.FALSE, "TypeError", text)
+    return at if at.dtype == "index" or at.dtype.startswith(("int", "uint")) else convert(at, "int64")
 
 
 def _brought_in(at: Expr, extent: Expr, mode: str) -> Expr:
@@ -75,7 +87,7 @@ def _put(ctx: Context, a: Arguments) -> Value:
     target = reshape(ctx, _own(ctx, a, "a"), [Static(-1)])
     if not target.view:
         ctx.fail("`np.put` into an array that is not contiguous", "store with a subscript")
-    at = ctx.kept(reshape(ctx, as_array(ctx, a.need("ind")), [Static(-1)]))
+    at = ctx.kept(reshape(ctx, _positions(ctx, a.need("ind"), "safe"), [Static(-1)]))
     some = b.compare("greater", target.dims[0], b.ZERO)
     ctx.guard(
         b.either(b.compare("equal", at.dims[0], b.ZERO), some), "IndexError",

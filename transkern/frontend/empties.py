@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import operator as operators
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -28,6 +28,7 @@ from transkern.frontend.values import (
     Doubt,
     Empty,
     GrowingList,
+    Kind,
     Known,
     Scalar,
     Seq,
@@ -68,7 +69,10 @@ class _Answers:
     def whole(self) -> Any:
         """The value, where it is that whatever the other arguments hold."""
         first = self.values[0]
-        none = all(isinstance(v, np.ndarray) and v.size == 0 and v.shape == first.shape for v in self.values)
+        none = all(
+            isinstance(v, np.ndarray) and v.size == 0 and (v.shape, v.dtype) == (first.shape, first.dtype)
+            for v in self.values
+        )
         return first if self.exact or none or (self.sure and len(self.values) == 1) else None
 
 
@@ -88,11 +92,11 @@ def known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
 @dataclass(frozen=True, slots=True)
 class _Case:
     """What may be of a list unless `some` holds: it is empty (`known`: the condition as it was written), or it has
-    numbers of NumPy's of `several` types in it."""
+    numbers of one of the `mixtures` of types in it, of which NumPy makes an array of another type than the list's."""
 
     some: Expr
     known: Expr = b.FALSE
-    several: bool = False
+    mixtures: tuple[tuple[Kind, ...], ...] = ()
     of: str = ""  # the list's count
 
 
@@ -112,7 +116,8 @@ def told(
     for chosen in itertools.product((True, False), repeat=len(cases)):
         there = [key for key, is_there in zip(cases, chosen, strict=True) if is_there]
         counts = [cases[key].of for key in there if cases[key].of]
-        answers = _ask(ctx, asked, args, keywords, there) if there and len(counts) == len(set(counts)) else None
+        is_one = bool(there) and len(counts) == len(set(counts))
+        answers = _ask(ctx, asked, args, keywords, {key: cases[key].mixtures for key in there}) if is_one else None
         if answers is None:
             continue
         holds: Expr = b.FALSE  # unless it is just these
@@ -120,8 +125,8 @@ def told(
             holds = b.either(holds, case.some if key in there else b.logical_not(case.some))
         if answers.error is None:
             known = next(iter(cases.values())).known if len(cases) == 1 else b.FALSE
-            several = any(cases[key].several for key in there)
-            left.append((answers, _Case(holds, known, several)))
+            mixtures = next((cases[key].mixtures for key in there if cases[key].mixtures), ())
+            left.append((answers, _Case(holds, known, mixtures)))
         elif _by_types(answers, given):
             ctx.guard(holds, *_told(answers.error))
     ctx.apart += 1
@@ -150,8 +155,8 @@ def _cases(ctx: Context, values: Sequence[Value]) -> dict[Expr, _Case]:
             case GrowingList() if (v.dtype or v.columns or v.rows is not None) and v.objects is None:
                 if b.constant(v.length) is None and not implied(has_some(v), ctx.facts):
                     found[has_some(v)] = _Case(has_some(v), has_some(v), of=v.count)
-                if len(_types_of(ctx, v)) > 1:
-                    found[_tag_behind(v)] = _Case(_of_one_type(ctx, v), several=True, of=v.count)
+                if mixtures := _mixtures(ctx, v):
+                    found[_tag_behind(v)] = _Case(_is_no_mixture(ctx, v, mixtures), mixtures=mixtures, of=v.count)
             case Array(empty=Empty(some, _, known)):
                 found[some] = _Case(some, known)
             case Scalar(doubt=Doubt(split=Split(tag=some, of_empty=True))):
@@ -183,11 +188,13 @@ def has_some(owner: GrowingList) -> Expr:
     return b.compare("greater", owner.length, b.ZERO)
 
 
-def _types_of(ctx: Context, owner: GrowingList) -> list[str]:
-    """NumPy's types of the numbers that are in a list of several."""
+def _mixtures(ctx: Context, owner: GrowingList) -> tuple[tuple[Kind, ...], ...]:
+    """The sets of types that the numbers of a list may have, of which NumPy makes an array of another type than its."""
     if owner.tags not in ctx.buffers:
-        return []
-    return sorted(dtype for dtype, python in ctx.held.tell(owner.site) if not python)
+        return ()
+    kinds = sorted(ctx.held.tell(owner.site))
+    sets = itertools.chain.from_iterable(itertools.combinations(kinds, k) for k in range(1, len(kinds) + 1))
+    return tuple(s for s in sets if np.result_type(*(_dtype(dtype) for dtype, _ in s)) != _dtype(owner.dtype))
 
 
 def _tag_behind(owner: GrowingList) -> Expr:
@@ -195,23 +202,33 @@ def _tag_behind(owner: GrowingList) -> Expr:
     return Load(owner.tags, owner.index(owner.length), "uint8")
 
 
-def _of_one_type(ctx: Context, owner: GrowingList) -> Expr:
-    """The condition that all numbers of a list are of the type in which it holds them."""
-    axis = ctx.axis("k", owner.length)
-    tag = ctx.load(owner.tags, owner.index(axis.var))
-    other = Apply("not_equal", (tag, Const(tag_number((owner.dtype, False)), "uint8")), "bool")
-    return b.logical_not(Reduce("any", (axis,), other, "bool"))
+def _is_no_mixture(ctx: Context, owner: GrowingList, mixtures: Sequence[tuple[Kind, ...]]) -> Expr:
+    """The condition that the types of a list's numbers are none of some sets."""
+    has: dict[Kind, Expr] = {}
+    for kind in sorted(ctx.held.tell(owner.site)):
+        axis = ctx.axis("k", owner.length)
+        tag = ctx.load(owner.tags, owner.index(axis.var))
+        is_one = Apply("equal", (tag, Const(tag_number(kind), "uint8")), "bool")
+        has[kind] = ctx.let_tentative(Reduce("any", (axis,), is_one, "bool"), "has")
+    found: Expr = b.FALSE
+    for mixture in mixtures:
+        just: Expr = b.TRUE
+        for kind, there in has.items():
+            just = b.both(just, there if kind in mixture else b.logical_not(there))
+        found = b.either(found, just)
+    return b.logical_not(found)
 
 
 def _ask(
     ctx: Context, asked: Callable[..., Any], args: Sequence[Value], keywords: Mapping[str, Value],
-    there: Collection[Expr],
+    there: Mapping[Expr, tuple[tuple[Kind, ...], ...]],
 ) -> _Answers | None:  # fmt: skip
-    """What NumPy makes of the arguments in the cases that are `there`: nothing, where it cannot be asked."""
+    """What NumPy makes of the arguments in the cases that are `there`, with their mixtures: nothing, where it cannot be
+    asked."""
     values: list[Any] = []
     errors: list[Exception] = []
-    for size in (0, 1):
-        standing = _Standing(ctx, there, size)
+    for size, k in itertools.product((0, 1), range(max(1, *map(len, there.values())))):
+        standing = _Standing(ctx, {key: of[k % len(of)] if of else () for key, of in there.items()}, size)
         try:
             given = [standing.value(a) for a in args]
             named = {k: standing.value(v) for k, v in keywords.items()}
@@ -223,7 +240,7 @@ def _ask(
                 values.append(asked(*given, **named))
             except Exception as error:  # whatever NumPy raises
                 errors.append(error)
-        if not standing.arrays:
+        if not standing.arrays and not standing.mixed:
             break
     exact = not standing.arrays and not standing.numbers
     if values:
@@ -241,10 +258,11 @@ class _Standing:
     """
 
     ctx: Context
-    there: Collection[Expr]
+    there: Mapping[Expr, tuple[Kind, ...]]
     size: int
     arrays: bool = False
     numbers: bool = False
+    mixed: bool = False
 
     def value(self, value: Value) -> Any:
         match value:
@@ -281,8 +299,10 @@ class _Standing:
         if not owner.dtype or owner.options or owner.rows is not None:
             raise _Unknown
         self.numbers = True
-        if _tag_behind(owner) in self.there:
-            return [_dtype(t).type(1) for t in _types_of(self.ctx, owner)]
+        if mixture := self.there.get(_tag_behind(owner)):
+            self.mixed = True
+            ones = [(_dtype(dtype).type(1), python) for dtype, python in mixture]
+            return [one.item() if python else one for one, python in ones]
         made = np.ones([1, *(b.constant(d) or 1 for d in owner.dims)], _dtype(owner.dtype))
         return made.tolist() if owner.python else [*made]
 
@@ -334,14 +354,14 @@ def _or_empty(ctx: Context, made: Value, answers: _Answers, case: _Case) -> Valu
             whole = answers.whole
             if isinstance(whole, (np.ndarray, np.generic)) and (isinstance(made, Concatenation) or made.empty is None):
                 return replace(as_array(ctx, made), empty=Empty(case.some, whole, case.known))
-        case Scalar(python=False, doubt=None):
+        case Scalar(python=False):
             if all(np.ndim(v) == 0 and np.asarray(v).dtype == made.expr.dtype for v in answers.values):
                 return made
             whole = answers.whole
-            if isinstance(whole, np.generic):
+            if isinstance(whole, np.generic) and made.doubt is None:
                 kinds = tuple(sorted({(made.dtype, False), (whole.dtype.name, False)}))
                 return replace(made, doubt=Doubt(kinds, (), split=Split(case.some, made, Static(whole), True, True)))
         case _:
             return made
-    ctx.guard(case.some, "RuntimeError", SEVERAL if case.several else EMPTY)
+    ctx.guard(case.some, "RuntimeError", SEVERAL if case.mixtures else EMPTY)
     return made

@@ -418,6 +418,13 @@ def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
     return Array(plan.axes, base.at(plan.index), plan.mask, view=base.view and not plan.advanced)
 
 
+def positions(ctx: Context, value: Value) -> Array:
+    """An array of positions: of a list without elements NumPy makes integers here."""
+    made = as_array(ctx, value)
+    is_empty = isinstance(ctx.deref(value), Seq) and any(b.constant(d) == 0 for d in made.dims)
+    return Array(made.axes, Const(0, "int64")) if is_empty else made
+
+
 def as_item(ctx: Context, item: Item) -> Item:
     """Lists and such in a subscript are arrays."""
     item = ctx.deref(item)
@@ -433,8 +440,8 @@ def as_item(ctx: Context, item: Item) -> Item:
                 if array.dtype == "float64" and not item.dtype
                 else array
             )
-        case Seq(elements, "list"):
-            return as_array(ctx, item) if elements else Array((ctx.axis("i", b.ZERO),), Const(0, "int64"))
+        case Seq(_, "list"):
+            return positions(ctx, item)
         case Static(np.ndarray()) | Concatenation() | Range():
             return as_array(ctx, item)
         case Scalar(expr) if expr.dtype == "bool":
@@ -663,8 +670,6 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
     """Index arrays over common axes: (elements, mask, axes)."""
     for a in arrays:
         if not (a.dtype == "index" or a.dtype.startswith(("int", "uint"))):
-            if b.constant(a.dims[0] if a.dims else b.ONE) == 0:
-                continue
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
     elements, axes, mask, _ = align(ctx, list(arrays), "indices")
     return elements, mask, axes

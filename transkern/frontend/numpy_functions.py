@@ -30,6 +30,7 @@ from transkern.frontend.indexing import (
     array_item,
     constant_object,
     nonzero_positions,
+    positions,
     scalar_position,
     settle_slice,
     shape_of,
@@ -614,7 +615,7 @@ def _delete(ctx: Context, a: Arguments) -> Value:
     if isinstance(removed, Static) and isinstance(removed.value, slice):
         removed = _positions(ctx, removed.value, value.dims[0])
     pieces = removed.pieces if isinstance(removed, Concatenation) else (
-        (removed,) if isinstance(removed, Scalar) or is_number(removed) else (as_array(ctx, removed),)
+        (removed,) if isinstance(removed, Scalar) or is_number(removed) else (positions(ctx, removed),)
     )  # fmt: skip
     result = _without(ctx, value, pieces)
     if axis == 0:
@@ -640,6 +641,8 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
     masks: list[Callable[[Expr], Expr]] = []
     flags: Array | None = None
     for piece in pieces:
+        if isinstance(piece, Array) and piece.dtype.startswith(("float", "complex")):
+            ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
         single = _single_position(ctx, piece)
         if single is not None:
             at = scalar_position(ctx, Scalar(single), extent, 0)

@@ -15,6 +15,7 @@ from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
 from transkern.ir.expr import Apply, Const, Expr, Reduce
+from transkern.ir.extremes import highest, lowest
 
 _EMPTY = {
     "max": "zero-size array to reduction operation maximum which has no identity",
@@ -179,24 +180,6 @@ def _masked(op: str, mask: Expr, body: Expr) -> Expr:
 
 def _zero(dtype: str) -> Const:
     return Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("int", "uint")) else 0.0, dtype)
-
-
-def lowest(dtype: str) -> Const:
-    """The identity of max."""
-    if dtype == "index":
-        return Const(-(2**63), dtype)
-    if dtype == "bool":
-        return Const(False, "bool")
-    return Const(int(np.iinfo(dtype).min), dtype) if dtype.startswith(("int", "uint")) else Const(-np.inf, dtype)
-
-
-def highest(dtype: str) -> Const:
-    """The identity of min."""
-    if dtype == "index":
-        return Const(2**63 - 1, dtype)
-    if dtype == "bool":
-        return Const(True, "bool")
-    return Const(int(np.iinfo(dtype).max), dtype) if dtype.startswith(("int", "uint")) else Const(np.inf, dtype)
 
 
 def count_over(ctx: Context, value: Array, axes: Sequence[int]) -> Expr:

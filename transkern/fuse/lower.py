@@ -11,7 +11,9 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Span, Var
+from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
 
@@ -245,10 +247,13 @@ _OF_BOOLS = {"sum": "any", "prod": "all", "max": "any", "min": "all"}
 
 
 def _of_nothing(r: Reduce) -> Const:
-    """What a reduction over no elements is (those without an answer are guarded)."""
+    """What a reduction over no elements is, for an extremum what any `initial` beats (those without an answer are
+    guarded)."""
+    if r.op in ("max", "min"):
+        return lowest(r.dtype) if r.op == "max" else highest(r.dtype)
     value = {"prod": 1, "all": True, "first": -1, "last": -1}.get(r.op, 0)
-    if r.dtype.startswith("float"):
-        return Const(float(value), r.dtype)
+    if r.dtype.startswith(("float", "complex")):
+        return Const(complex(value) if is_complex(r.dtype) else float(value), r.dtype)
     return Const(bool(value) if r.dtype == "bool" else int(value), r.dtype)
 
 

@@ -27,11 +27,11 @@ from transkern.analysis import integers
 from transkern.analysis.accesses import Access, Level, accesses_of
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
-from transkern.frontend.reductions import highest, lowest
 from transkern.fuse.lanes import VECTOR, contiguous, widest
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     exprs,

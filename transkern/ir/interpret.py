@@ -22,6 +22,7 @@ import numpy as np
 from transkern.ir import nodes as n
 from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
+from transkern.ir.extremes import highest, lowest
 from transkern.ir.library import spell
 from transkern.ir.ops import OPS
 from transkern.ir.storage import storage
@@ -545,7 +546,7 @@ def _begin(op: str, dtype: str) -> Any:
         case "any" | "all":
             return np.bool_(op == "all")
         case _:
-            return _typed((_lowest if op == "max" else _highest)(dtype), dtype)
+            return _typed((lowest if op == "max" else highest)(dtype).value, dtype)
 
 
 def _combine(op: str, state: Any, value: Any, dtype: str) -> Any:
@@ -570,16 +571,6 @@ def _finish(state: Any, dtype: str) -> Any:
     if isinstance(state, list):
         return np.dtype(dtype).type(np.sum(np.array(state, dtype), dtype=np.longdouble))
     return state
-
-
-def _lowest(dtype: str) -> Any:
-    kind = np.dtype(storage(dtype))
-    return False if kind.kind == "b" else -np.inf if kind.kind == "f" else np.iinfo(kind).min
-
-
-def _highest(dtype: str) -> Any:
-    kind = np.dtype(storage(dtype))
-    return True if kind.kind == "b" else np.inf if kind.kind == "f" else np.iinfo(kind).max
 
 
 def _better(op: str, value: Any, best: Any, position: int, at: int) -> bool:

@@ -66,6 +66,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         v = np.expand_dims(v, list(range(a.ndim - v.ndim)))
         return spliced(a, axis, np.where(np.less(obj, 0), obj + n, obj), np.moveaxis(v, 0, axis))
     at = np.array(obj)
+    if isinstance(obj, list) and at.size == 0:
+        at = at.astype(int)
     at = np.where(at < 0, at + n, at)
     order = np.argsort(at, kind="mergesort")
     at[order] = at[order] + np.arange(at.shape[0])
@@ -95,7 +97,8 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     if axis is None:
         if indices.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        return np.ravel(arr)[indices]
+        return np.ravel(arr)[_whole(indices)]
+    _whole(indices)
     if arr.ndim != indices.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     return arr[_grid(arr, indices, axis % arr.ndim)]
@@ -104,13 +107,19 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     if axis is None:
         flat = arr.reshape(-1)
-        flat[indices] = values
+        flat[_whole(indices)] = values
     else:
         arr[_grid(arr, indices, axis % arr.ndim)] = values
 
 
 def _grid(arr: Any, indices: Any, axis: int) -> Any:
-    return tuple([indices if d == axis else _line(arr, d) for d in list(range(arr.ndim))])
+    return tuple([_whole(indices) if d == axis else _line(arr, d) for d in list(range(arr.ndim))])
+
+
+def _whole(indices: Any) -> Any:
+    if not np.issubdtype(indices.dtype, np.integer):
+        raise IndexError("`indices` must be an integer array")
+    return indices
 
 
 def _line(arr: Any, axis: int) -> Any:

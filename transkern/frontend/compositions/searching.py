@@ -63,9 +63,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    given = x
     x = np.asarray(x)
     if x.ndim != 1:
         raise ValueError("object of too small depth for desired array")
+    if isinstance(given, list) and x.size == 0:
+        x = x.astype(int)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if x.dtype.kind not in "iub":

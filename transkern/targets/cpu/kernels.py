@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from transkern.frontend.reductions import highest, lowest
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
