@@ -1,4 +1,4 @@
-"""What a mask chooses is chosen once, before the loops that read it."""
+"""What a mask chooses is chosen once, before the loops that read it; a mask of several dims takes no divisions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import on_target
+from transkern import pipeline
 from transkern.frontend.source import live_function
 from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
 from transkern.ir import nodes as n
-from transkern.ir.traverse import bodies
+from transkern.ir.traverse import bodies, walk
+from transkern.targets.cpu.module import emit
 
 W = np.array([0.5, -1.0, 2.0, 4.0, -0.25])
 M = np.array([True, False, True, True, False])
@@ -93,3 +95,29 @@ def test_filters_stand_outside_of_loops_that_read_them(function: Callable[..., A
 def test_they_are_as_numpys(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
     alike(function, W, M, target=target)
+
+
+def stored_by_mask(a: Any, v: float) -> Any:
+    for _ in range(2):
+        a[a > v] *= 0.5
+    a[a < -v] = 7.0
+    a[a == 1.0] = a[a == 1.0] + v
+    return a[a > 0.0].sum(), a[a > v]
+
+
+def test_a_mask_of_matrices_goes_through_memory() -> None:
+    """Positions of a mask are within the array, and (k // m) * m + k % m is k."""
+    program = pipeline.run(
+        specialise(live_function(stored_by_mask), parse_signature("f(float64[n,m], float)")[1], True),
+        pipeline.passes_for("cpu"),
+    )
+    assert not any(isinstance(s, n.Guard) for s in walk(program.body))
+    assert "floordiv_index" not in emit(program)  # which is there only where something needs it
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_masks_of_matrices_are_as_numpys(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target(target, monkeypatch)
+    a = np.array([[1.0, -2.0, np.nan], [0.5, 4.0, -0.0]])
+    for given in (a, a.T, a[:, ::-1], a[:0], a[:, :0], np.asfortranarray(a), np.resize(a, (2, 3))[::1, :1]):
+        alike(stored_by_mask, given, 0.75, target=target)

@@ -650,7 +650,8 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
         if position in places:
             passed = True
             value = b.as_index(next(positions))
-            value = numbers.get(position) or _checked(ctx, value, extent, len(index), adv_axes, mask)
+            if not isinstance(item, _Positions):  # of a mask they are within its dims, which are the array's
+                value = numbers.get(position) or _checked(ctx, value, extent, len(index), adv_axes, mask)
             index.append(value)
         elif isinstance(item, Static) and item.value is None:
             (axes_after if passed else axes_before).append(ctx.axis("o", b.ONE))

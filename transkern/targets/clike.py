@@ -516,7 +516,11 @@ class CPrinter:
             return index[0]
         linear: Expr = index[0]
         for i, extent in zip(index[1:], info.dims[1:], strict=True):
-            linear = _plus(_times(linear, extent), i)
+            match linear, i:
+                case Apply("floor_divide", (x, by), _), Apply("remainder", (y, of), _) if x == y and by == of == extent:
+                    linear = x  # where an array is gone through in its order: (k // m) * m + k % m
+                case _:
+                    linear = _plus(_times(linear, extent), i)
         return linear
 
     def constant(self, value: object, dtype: str) -> str:
