@@ -10,7 +10,7 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike, like_numpy
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern.errors import CompileError
 
 require("cc")
@@ -262,3 +262,54 @@ def test_positions_in_lists_and_arrays_without_elements() -> None:
         "a = np.take_along_axis(a, a, 0)",
     ):  # fmt: skip
         like_numpy(line, a=x)
+
+
+def without_axes(x: Any) -> Any:
+    number, own, shown = x[1], np.asarray(x[1]), x[0, ...]
+    same = own
+    own += x[2]
+    shown *= 2
+    shown[...] = shown + 1
+    total = np.zeros(())
+    for v in x:
+        total += v
+    half = np.asarray(3)
+    half //= 2
+    return (
+        own, same, shown, total, half, x[..., 1], number[...], number[()], number[None], number[..., np.newaxis].shape,
+        x[True], x[False], x[:, True], x[..., np.True_].shape,
+    )  # fmt: skip
+
+
+def chosen_by_a_bool(x: Any, t: float) -> Any:
+    own = np.asarray(x[1])
+    own[own < t] = 7
+    x[x[2] < t] = 5
+    return own, x[x[0] > t], np.any(x[1][np.asarray(x[1] > t)]), x.reshape(-1, 1)[:, x[0] > t].size
+
+
+def copied(x: Any, k: int) -> Any:
+    row, same = x[np.array(k)], x[k]
+    row += 1
+    same *= 2
+    return row
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_arrays_without_axes(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`indexing` made numbers of ``x[0, ...]``, which shows its element; `+=` made numbers of arrays without axes;
+    a bool as a subscript was an IndexError."""
+    on_target(target, monkeypatch)
+    alike(without_axes, np.array([1.5, np.nan, -0.0]), target=target)
+    alike(copied, np.arange(6.0).reshape(3, 2), 1, target=target)
+    for t in () if target == "pallas" else (0.0, 9.0):
+        alike(chosen_by_a_bool, np.array([1.0, 2, -3]), t, target=target)
+
+
+def test_subscripts_of_numbers() -> None:
+    x = np.arange(3.0)
+    for line in (
+        "x[0][0]", "x[0][0] = 1", "float(x[0])[0]", "y = 3; y[0] = x", "x[0][:, None]",
+        "y = np.asarray(x[0]); y += x",
+    ):  # fmt: skip
+        like_numpy(line, x=x)

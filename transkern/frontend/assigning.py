@@ -37,6 +37,7 @@ from transkern.frontend.elementwise import (
     as_array,
     describe,
     is_number,
+    is_python_number,
     part,
     present,
     scalar_expr,
@@ -113,7 +114,7 @@ class Assignments(Results):
             case Scalar(expr, python, tag, doubt):
                 held = None if tag is None else ctx.let(tag, f"{name} type")
                 return Scalar(ctx.let(expr, name), python, held, doubts.named(ctx, doubt, name))
-            case Array(axes=()) if not value.view:
+            case Array(axes=()) if not value.view and name not in shared_stores(self.node):
                 return replace(value, body=ctx.let(value.body, name))
             case Array(mask=None, view=False):
                 if isinstance(value.body, Const) or _is_position(value):
@@ -307,6 +308,14 @@ class Assignments(Results):
             return
         if special_methods.store_item(self.ctx, owner, items, value):
             return
+        if isinstance(base, Scalar) or (isinstance(base, Static) and is_number(base)):
+            kind = classes.class_of(base)
+            assert kind is not None
+            name = kind.__name__ if is_python_number(base) else f"numpy.{kind.__name__}"
+            self.ctx.guard(b.FALSE, "TypeError", f"'{name}' object does not support item assignment")
+        if isinstance(base, Static) and isinstance(base.value, np.ndarray):
+            help = "pass it as an argument, or copy it first"
+            self.ctx.fail("a change of an array from outside the function", help, target)
         if not isinstance(base, Array):
             self.ctx.fail(f"a store into {describe(base)}", "", target)
         if not base.view:
@@ -428,7 +437,7 @@ class Assignments(Results):
             if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
                 sequences.extend(ctx, old, new)
                 return
-            if isinstance(old, Array) and old.ndim >= 0 and not (old.ndim == 0 and not old.view):
+            if isinstance(old, Array):
                 if not lies(old):
                     old = self.own(target.id, old)
                 storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, new), casting=op)
@@ -443,7 +452,7 @@ class Assignments(Results):
             old = attributes.attribute(ctx, owner, target.attr)
             if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
                 ctx.fail("an operator in place on an object that is an attribute", "give the object a name", target)
-            if isinstance(old, Array) and not (old.ndim == 0 and not old.view):
+            if isinstance(old, Array):
                 result = self.updated(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
             elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, (Object, Row)) and op == "add":
@@ -459,7 +468,7 @@ class Assignments(Results):
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)
-        if isinstance(base, (Seq, Dict)) and isinstance(old, Array) and not (old.ndim == 0 and not old.view):
+        if isinstance(base, (Seq, Dict)) and isinstance(old, Array):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:

@@ -19,6 +19,7 @@ from transkern.frontend.elementwise import (
     list_array,
     scalar_expr,
     select,
+    type_name,
 )  # fmt: skip
 from transkern.frontend.values import (
     OPTIONAL,
@@ -183,8 +184,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             inside = b.both(b.compare("less", at, trips), b.compare("greater_equal", at, b.neg(trips)))
             ctx.guard(inside, "IndexError", "range object index out of range")
             return Scalar(b.add(start, b.mul(step, b.wrap_index(at, trips))), True)
-        case Scalar(python=False) if not items:
-            return base
+        case Scalar() | Static() if isinstance(base, Scalar) or is_number(base):
+            return _number_item(ctx, base, items)
         case Static(np.ndarray()) | Array() | Concatenation():
             from transkern.frontend import empties
 
@@ -194,6 +195,17 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             )  # fmt: skip
         case _:
             ctx.fail(f"a subscript of {describe(base)}")
+
+
+def _number_item(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
+    """A NumPy number in its subscript is an array without axes, of which the subscript may make some."""
+    if is_python_number(base):
+        ctx.guard(b.FALSE, "TypeError", f"'{type_name(base)}' object is not subscriptable")
+    if not items:
+        return base
+    if any(_consumes(as_item(ctx, item)) for item in items):
+        ctx.guard(b.FALSE, "IndexError", "invalid index to scalar variable.")
+    return array_item(ctx, as_array(ctx, base), items)
 
 
 def key_of(ctx: Context, items: Sequence[Item]) -> Any:
@@ -404,6 +416,7 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
 
 def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
     """``base[items]`` as a value: a scalar where nothing is left of the shape, a view for basic subscripts."""
+    by_array = any(isinstance(item, Array) and not item.axes for item in items)  # NumPy copies there
     items = [as_item(ctx, item) for item in items]
     if base.mask is not None:
         early = _filtered_item(ctx, base, items)
@@ -411,11 +424,9 @@ def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
             return early
         base = ctx.compact(base, "kept")
     plan = _plan(ctx, base, items)
-    if not plan.axes and not plan.advanced:
+    if not plan.axes and not any(isinstance(item, Static) and item.value is Ellipsis for item in items):
         return Scalar(base.at(plan.index))
-    if not plan.axes:
-        return Scalar(base.at(plan.index))
-    return Array(plan.axes, base.at(plan.index), plan.mask, view=base.view and not plan.advanced)
+    return Array(plan.axes, base.at(plan.index), plan.mask, view=base.view and not plan.advanced and not by_array)
 
 
 def positions(ctx: Context, value: Value) -> Array:
@@ -444,8 +455,12 @@ def as_item(ctx: Context, item: Item) -> Item:
             return positions(ctx, item)
         case Static(np.ndarray()) | Concatenation() | Range():
             return as_array(ctx, item)
+        case Static(bool() | np.bool_() as known):
+            return _Truth(Const(bool(known), "bool"))  # type: ignore[return-value]
         case Scalar(expr) if expr.dtype == "bool":
-            ctx.fail("a subscript that is a bool", "use `if`, or a boolean array")
+            return _Truth(expr)  # type: ignore[return-value]
+        case Array(axes=()) if item.dtype == "bool":
+            return _Truth(item.body)  # type: ignore[return-value]
         case Array(axes=()):
             return Scalar(item.body)
         case _:
@@ -469,6 +484,8 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
             b.FALSE, "IndexError",
             f"too many indices for array: array is {base.ndim}-dimensional, but {used} were indexed",
         )  # fmt: skip
+    if any(isinstance(item, _Truth) for item in items):
+        return _plan_of_truth(ctx, base, items)
     full = SliceValue(None, None, None)
     expanded: list[Item] = []
     seen = False
@@ -486,6 +503,32 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class _Truth:
+    """A bool that is no array with axes as a subscript: an axis of length 1 where it holds, of length 0 where not."""
+
+    condition: Expr
+
+
+def _plan_of_truth(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
+    """``x[c, :]`` is ``x[None][np.array([c]), :]``."""
+    at = next(k for k, item in enumerate(items) if isinstance(item, _Truth))
+    others = [*items[:at], *items[at + 1 :]]
+    if not all(isinstance(i, SliceValue) or (isinstance(i, Static) and i.value in (None, Ellipsis)) for i in others):
+        ctx.fail("a bool as a subscript beside numbers or arrays", "use `if`, or a boolean array")
+    dots = any(isinstance(i, Static) and i.value is Ellipsis for i in items[:at])
+    axis = base.ndim - sum(_consumes(i) for i in items[at:]) if dots else sum(_consumes(i) for i in items[:at])
+    truth = items[at]
+    assert isinstance(truth, _Truth)
+    new = ctx.axis("o", b.ONE)
+    condition = truth.condition
+    known = SliceValue(None, Static(int(bool(condition.value))), None) if isinstance(condition, Const) else None
+    mask = known or Array((new,), condition)
+    wide = replace(base, axes=(*base.axes[:axis], new, *base.axes[axis:]), identity="")
+    plan = _plan(ctx, wide, [*items[:at], mask, *items[at + 1 :]])
+    return replace(plan, index=(*plan.index[:axis], *plan.index[axis + 1 :]), advanced=True)
+
+
+@dataclass(frozen=True, slots=True)
 class _Positions:
     """One of the index arrays that a boolean mask stands for: positions over a filtered domain."""
 
@@ -497,6 +540,8 @@ def _consumes(item: Item) -> int:
         case Static(None):
             return 0
         case Static(v) if v is Ellipsis:
+            return 0
+        case _Truth():
             return 0
         case Array() if item.dtype == "bool":
             return item.ndim

@@ -597,7 +597,7 @@ class Loops(Branches):
         found: set[str] = set()
         for name in assigned - rebound:
             value = self.env.get(name)
-            if isinstance(value, Array) and (value.ndim or value.view):
+            if isinstance(value, Array):
                 if not lies(value):
                     self.own(name, value)
                 found.add(name)

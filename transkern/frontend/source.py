@@ -393,7 +393,7 @@ def known_object(path: str) -> Value:
         value = getattr(module, name)
         if (
             value is None
-            or isinstance(value, (bool, int, float, complex, np.dtype))
+            or isinstance(value, (bool, int, float, complex, np.dtype, np.bool_))
             or (isinstance(value, type) and issubclass(value, np.generic))
         ):
             return Static(value)
