@@ -434,6 +434,8 @@ class Assignments(Results):
                 self.assign(target, made)
                 return
             held = ctx.deref(old)
+            if isinstance(held, Static) and isinstance(held.value, np.ndarray):
+                ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
             if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
                 sequences.extend(ctx, old, new)
                 return

@@ -6,10 +6,12 @@ import functools
 import inspect
 import math
 import types
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from transkern.frontend import objects
+from transkern.frontend import objects, special_methods
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
@@ -179,10 +181,25 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
         raise
     if isinstance(owner, type) and isinstance(inspect.getattr_static(owner, name), classmethod):
         return Bound(live_function(found.__func__), Static(owner))
+    mapping = special_methods.captured_mapping(Static(owner))
+    if mapping is not None and name in ("items", "keys", "values") and callable(found):
+        held = from_object(dict(mapping))
+        assert held is not None
+        return Method(held, name)
+    if mapping is not None and name == "get":
+        return Bound(live_function(_got), Static(owner))
+    if isinstance(found, types.MethodType) and found.__self__ is owner:
+        written = found.__func__
+        if isinstance(written, types.FunctionType):
+            return Bound(live_function(written), Static(owner))
     value = from_object(found)
     if value is None:
         ctx.fail(f"`.{name}`, a {type(found).__name__}, cannot take part", "pass what is needed of it as an argument")
     return value
+
+
+def _got(mapping: Mapping[Any, Any], key: Any, default: Any = None) -> Any:
+    return mapping[key] if key in mapping else default  # noqa: SIM401  (its own subscript says what a key is)
 
 
 def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:

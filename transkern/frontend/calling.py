@@ -157,6 +157,8 @@ class Calls(Conditions):
                 case Object() if (called := attributes.of_class(ctx, function, "__call__")) is not None:
                     assert isinstance(called, Bound)
                     return self.inline(called.function, [function, *positional], keywords, node)
+                case Static() if (written := special_methods.method(ctx, function, "__call__")) is not None:
+                    return self.inline(written.function, [function, *positional], keywords, node)
                 case _:
                     ctx.fail(f"a call of {describe(function)}")
 

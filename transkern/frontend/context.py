@@ -294,7 +294,8 @@ class Context:
     def change(self, value: Value, contents: Value) -> None:
         """A list, dict or object gets other contents, under all its names."""
         if not isinstance(value, Object):
-            self.fail("a change of a list or dict that has no name", "give it a name first")
+            problem = "a change of a list or dict from outside the function, or of one that has no name"
+            self.fail(problem, "pass it as an argument, or give it a name first")
         if value.token in self.handed:
             self._fail_handed()
         self.changed_at.setdefault(value.token, []).append(self.loop_path)

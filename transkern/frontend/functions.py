@@ -169,6 +169,8 @@ def call_method(
         case Array() | Scalar() | Static() | Concatenation():
             if name == "tolist":
                 return tolist(ctx, receiver)
+            if name in ("sort", "partition", "put", "fill") and isinstance(receiver, Static):
+                ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
             if name in ("sort", "partition", "put") and isinstance(receiver, Array):
                 return change_in_place(ctx, receiver, name, args, keywords)
             if name == "conjugate" and isinstance(receiver, Scalar) and receiver.python:

@@ -191,6 +191,8 @@ def _array(ctx: Context, a: Arguments) -> Value:
         copied = False  # copy=None: where it must be
     if copied and array.view and not isinstance(value, GrowingList):
         return ctx.define(replace(array, identity=""), "copy")
+    if a.name in ("np.asarray", "np.asanyarray") and isinstance(value, Static) and isinstance(value.value, np.ndarray):
+        return value if value.value.ndim == array.ndim else array
     return array
 
 

@@ -327,7 +327,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     """A captured Python object as a value of the translation, or None where it cannot take part."""
     if value is None or isinstance(value, (bool, int, float, complex, str, slice, np.dtype, type(Ellipsis))):
         return Static(value)
-    if isinstance(value, np.generic):
+    if isinstance(value, (np.generic, types.UnionType)):
         return Static(value)
     if isinstance(value, type):
         if issubclass(value, np.generic):
@@ -346,7 +346,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         items = tuple(from_object(v, scope) for v in value)
         return None if None in items else Record(type(value), tuple(value._fields), items)  # type: ignore[arg-type]
-    if isinstance(value, dict):
+    if isinstance(value, (dict, types.MappingProxyType)):
         items = tuple(from_object(v, scope) for v in value.values())
         return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items))
     if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
@@ -380,7 +380,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
             return Known(f"{module}.{name}")
         if isinstance(value, functools.partial):
             return None
-    if isinstance(value, enum.Enum) or is_plain_object(value):
+    if isinstance(value, (enum.Enum, types.SimpleNamespace)) or is_plain_object(value):
         return Static(value)
     return None
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import enum
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from transkern.frontend.context import Context
-from transkern.frontend.source import live_function
+from transkern.frontend.source import from_object, live_function
 from transkern.frontend.values import Array, Bound, Concatenation, Instance, OrNone, Record, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.plain import is_plain_object
 
 _BINARY = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "floor_divide": "floordiv",
@@ -36,10 +39,8 @@ _BUILTIN = {
 
 def method(ctx: Context, value: Value, name: str) -> Bound | None:
     """A special method that the class of an object, or one that it is derived from, writes in Python."""
-    contents = ctx.deref(value)
-    if not isinstance(contents, Record):
-        return None
-    found = next((vars(kind)[name] for kind in contents.kind.__mro__ if name in vars(kind)), None)
+    owner = _kind(ctx, value)
+    found = next((vars(kind)[name] for kind in owner.__mro__[:-1] if name in vars(kind)), None)
     if not isinstance(found, types.FunctionType) or found.__code__.co_filename == "<string>":
         return None  # nobody's, Python's own, or one that `dataclass` has made
     return Bound(live_function(found), value)
@@ -52,7 +53,19 @@ def _call(ctx: Context, bound: Bound, *args: Value) -> Value:
 
 def _kind(ctx: Context, value: Value) -> type:
     contents = ctx.deref(value)
+    if isinstance(contents, Static) and is_captured_object(contents.value):
+        return type(contents.value)
     return contents.kind if isinstance(contents, Record) else object
+
+
+def is_captured_object(value: object) -> bool:
+    """Whether it is an object of the user's that functions find outside: its attributes are constants."""
+    return not isinstance(value, (type, enum.Enum, types.ModuleType, BaseException)) and is_plain_object(value)
+
+
+def captured_mapping(value: Value) -> Mapping[Any, Any] | None:
+    """A mapping of a class of its own that functions find outside: it is asked while the function is translated."""
+    return value.value if isinstance(value, Static) and isinstance(value.value, Mapping) else None
 
 
 def _handed(ctx: Context, value: Value) -> Value:
@@ -150,6 +163,9 @@ def builtin(ctx: Context, path: str, value: Value) -> Value | None:
 
     if path not in _BUILTIN:
         return None
+    mapping = captured_mapping(value)
+    if mapping is not None and path == "builtins.len":
+        return Static(len(mapping))
     bound = method(ctx, value, _BUILTIN[path])
     if bound is None:
         return None
@@ -161,13 +177,38 @@ def builtin(ctx: Context, path: str, value: Value) -> Value | None:
 
 def truth_of(ctx: Context, value: Value) -> Value | None:
     """What `__bool__`, or else `__len__`, says."""
+    mapping = captured_mapping(value)
+    if mapping is not None:
+        return Static(bool(mapping))
     bound = method(ctx, value, "__bool__") or method(ctx, value, "__len__")
     return None if bound is None else _call(ctx, bound)
 
 
 def item(ctx: Context, value: Value, items: Sequence[Value]) -> Value | None:
+    mapping = captured_mapping(value)
+    if mapping is not None:
+        return _held(ctx, mapping, constant_key(ctx, items))
     bound = method(ctx, value, "__getitem__")
     return None if bound is None else _call(ctx, bound, items[0] if len(items) == 1 else Seq(tuple(items)))
+
+
+def _held(ctx: Context, mapping: Mapping[Any, Any], key: Any) -> Value:
+    try:
+        found = mapping[key]
+    except KeyError as error:
+        text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+        ctx.guard(b.FALSE, "KeyError", text.replace("{", "{{").replace("}", "}}"))
+        raise AssertionError from None
+    value = from_object(found)
+    if value is None:
+        ctx.fail(f"the item {key!r}, a {type(found).__name__}, cannot take part", "pass it as an argument")
+    return value
+
+
+def constant_key(ctx: Context, items: Sequence[Value]) -> Any:
+    from transkern.frontend.indexing import key_of
+
+    return key_of(ctx, items)
 
 
 def store_item(ctx: Context, owner: Value, items: Sequence[Value], value: Value) -> bool:
@@ -180,12 +221,18 @@ def store_item(ctx: Context, owner: Value, items: Sequence[Value], value: Value)
 
 
 def contained(ctx: Context, value: Value, owner: Value) -> Value | None:
+    mapping = captured_mapping(owner)
+    if mapping is not None:
+        return Static(constant_key(ctx, [value]) in mapping)
     bound = method(ctx, owner, "__contains__")
     return None if bound is None else _call(ctx, bound, value)
 
 
 def iterated(ctx: Context, value: Value) -> Value | None:
     """What a loop over an object goes over, where its `__iter__` is ``return iter(something)``."""
+    mapping = captured_mapping(value)
+    if mapping is not None:
+        return from_object(list(mapping))
     bound = method(ctx, value, "__iter__")
     if bound is None:
         return None
@@ -194,7 +241,9 @@ def iterated(ctx: Context, value: Value) -> Value | None:
     if made is None:
         made = copy.deepcopy(node)
         match made:
-            case ast.FunctionDef(body=[*_, ast.Return(ast.Call(ast.Name("iter"), [of], []))]):
+            case ast.FunctionDef(
+                body=[*_, ast.Return(ast.Call(ast.Name("iter"), [of], [])) | ast.Expr(ast.YieldFrom(of))]
+            ) if sum(isinstance(x, (ast.Return, ast.Yield, ast.YieldFrom)) for x in ast.walk(made)) == 1:
                 made.body[-1] = ast.copy_location(ast.Return(of), made.body[-1])
             case _:
                 ctx.fail("a loop over an object whose `__iter__` does more than `return iter(…)`", "loop over a list")

@@ -112,8 +112,10 @@ def value_fingerprint(value: Any, seen: set[int] | None = None) -> str:
         return value.__name__
     if isinstance(value, (tuple, list)):
         return digest(type(value).__name__, *(value_fingerprint(v, seen) for v in value))
-    if isinstance(value, dict):
+    if isinstance(value, (dict, types.MappingProxyType)):
         return digest("dict", *(value_fingerprint(part, seen) for item in value.items() for part in item))
+    if isinstance(value, types.SimpleNamespace):
+        return digest("namespace", value_fingerprint(vars(value), seen))
     wrapped = getattr(value, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType):
         return value_fingerprint(wrapped, seen)
