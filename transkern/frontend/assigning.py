@@ -21,6 +21,7 @@ from transkern.frontend import (
     hashed,
     iterating,
     library_calls,
+    managers,
     objects,
     outputs,
     replacing,
@@ -92,6 +93,9 @@ class Assignments(Results):
         match target:
             case ast.Name(id=name):
                 self.ctx.places[name] = self.ctx.span
+                if name in self.globals:
+                    managers.bind_global(self.ctx, self.scope, name, value)
+                    return
                 self.env[name] = self.bind(name, value)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self.unpack(target, targets, value)

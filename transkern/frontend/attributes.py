@@ -166,6 +166,8 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     """An attribute of a Python object that is known at specialisation: a class, an enum's member, a module."""
     if isinstance(owner, types.ModuleType):
         note(vars(owner), name)
+        if (id(vars(owner)), name) in ctx.globals_now:
+            return ctx.globals_now[id(vars(owner)), name]
     if isinstance(owner, TextScope):  # a module read as text
         known = owner.member(name)
         if known is None:

@@ -52,6 +52,7 @@ class Body:
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         self.node = desugared(generators.written_out(node, self._function_here), inlined)
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
+        self.globals: set[str] = set()  # names that the function declares so
         self.loops: list[LoopState] = []
         self.decides: Expr | None = None  # the condition between the paths that are being joined
         self.joining: tuple[dict[str, Value], dict[str, Value], frozenset[str] | None] = ({}, {}, None)  # their names

@@ -68,7 +68,7 @@ class Branches(Assignments):
         ctx = self.ctx
         span = ctx.span
         move = self.inlined and any(returns(s) for s in [*then, *orelse])
-        before, heap = dict(self.env), dict(ctx.heap)
+        before, heap, managed = dict(self.env), dict(ctx.heap), ctx.globals_now
         heaps: list[dict[int, Value]] = []
         outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
         told: list[dict[str, Value]] = []
@@ -77,7 +77,7 @@ class Branches(Assignments):
             self.env.update(before)
             told.append(self.told(test, statements is then))
             self.env.update(told[-1])
-            ctx.heap = dict(heap)
+            ctx.heap, ctx.globals_now = dict(heap), managed
             self.ended = False
             holds = condition if statements is then else b.logical_not(condition)
             with ctx.block() as out, ctx.knowing(stable_parts(ctx, holds)):
@@ -87,6 +87,7 @@ class Branches(Assignments):
                 outcomes.append((out, dict(self.env), done, self.ended))
                 heaps.append(ctx.heap)
         (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
+        ctx.globals_now = managed
         self.decides = condition
         if move and (ended1 or ended2):
             if ended1 and ended2:

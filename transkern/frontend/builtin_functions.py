@@ -573,6 +573,10 @@ def _warn(ctx: Context, a: Arguments) -> Value:
         ctx.fail(f"a category of warnings that is {describe(a.need('category'))}", "name a class, such as UserWarning")
     if getattr(sys.modules.get(kind.__module__), kind.__name__, None) != kind:
         ctx.fail(f"warnings of `{kind.__name__}`, which is no name of a module", "define the class in a module")
+    if ctx.filters and ctx.filters[-1] == "ignore":
+        return Static(None)
+    if any(ctx.filters or ()):
+        ctx.fail("a warning where a filter may choose it", 'ignore all: warnings.simplefilter("ignore")')
     message = as_text(ctx, a.need("message"))
     where = (kind.__module__, kind.__name__, ctx.span.file, ctx.span.line)
     _printed(ctx, [message], "", "", (("warns", where),))

@@ -118,6 +118,10 @@ class Context:
         self.paths: dict[int, str] = {}  # those that are arguments: how they are reached (``model.layers``)
         self.given: dict[int, Value] = {}  # what was in them at the call
         self.tokens = 0
+        self.globals_now: dict[tuple[int, str], Value] = {}  # names that a manager has bound for its block
+        self.globals_first: dict[tuple[int, str], Value | None] = {}  # and what they stand for else
+        self.managing: tuple[tuple[int, ...], int] | None = None  # where a manager is entered or left: it may bind them
+        self.filters: list[str] | None = None  # what is done with warnings, within `warnings.catch_warnings`
         self.global_generator = ""  # the memory that says in what order NumPy's one generator is drawn from
         self.made_at: dict[int, tuple[int, ...]] = {}  # the loops around the making of each
         self.changed_at: dict[int, list[tuple[int, ...]]] = {}  # those around changes of it

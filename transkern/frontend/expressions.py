@@ -17,6 +17,7 @@ from transkern.frontend.calling import Calls
 from transkern.frontend.desugar import placed
 from transkern.frontend.elementwise import apply, describe, present
 from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
+from transkern.frontend.managers import space_of
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import assigned_names, results_given
 from transkern.frontend.texts import as_text, quoted, together
@@ -199,7 +200,7 @@ class Expressions(Calls):
     def name(self, name: str, node: ast.AST) -> Value:
         value = self.env.get(name)
         if value is None:
-            value = self.scope.lookup(name)
+            value = self.ctx.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
         missing = f"cannot access local variable '{name}' where it is not associated with a value"
         if value is None:
             body = self.node.body if isinstance(self.node, ast.FunctionDef) else []

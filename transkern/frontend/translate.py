@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.frontend import hashed, sequences
+from transkern.frontend import hashed, managers, sequences
 from transkern.frontend.anew import Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.elementwise import describe, scalar_expr
@@ -19,7 +19,7 @@ from transkern.frontend.looping import Loops
 from transkern.frontend.source import imported_path, is_known_library, known_object, span_of
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
-from transkern.frontend.values import Array, Dict, Function, GrowingList, Hashed, Known, Seq, Static, Unbound, Value
+from transkern.frontend.values import Array, Dict, Function, GrowingList, Hashed, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
@@ -121,8 +121,10 @@ class Translator(Loops):
             case ast.AnnAssign() | ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal():
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     self._local_import(node)
-                elif isinstance(node, (ast.Global, ast.Nonlocal)):
+                elif isinstance(node, ast.Nonlocal) or (isinstance(node, ast.Global) and self.ctx.managing is None):
                     self.ctx.fail("assigning a global name", "pass the value in and return it", node)
+                elif isinstance(node, ast.Global):
+                    self.globals |= set(node.names)
             case ast.AugAssign(target=target, op=op, value=value):
                 self.augment(target, BINARY.get(type(op), "matmul"), value)
             case ast.While(test=test, body=body, orelse=orelse):
@@ -152,7 +154,7 @@ class Translator(Loops):
                 self.ctx.out.extend(extra)
                 self.ctx.guard(holds, "AssertionError", text, args)
             case ast.With(items=items, body=body):
-                self.with_(items, body)
+                managers.with_(self, items, body)
             case ast.Try():
                 problem = "`finally` with effects that others see, or more than the text of an exception"
                 self.ctx.fail(problem, "catch it, and do after it what `finally` does; use no more than str(e)", node)
@@ -215,21 +217,6 @@ class Translator(Loops):
         if len(args) > _MESSAGE_NUMBERS:
             self.ctx.fail(f"a message of more than {_MESSAGE_NUMBERS} run-time numbers", "tell fewer", node)
         return text.template, tuple(args)
-
-    def with_(self, items: Sequence[ast.withitem], body: Sequence[ast.stmt]) -> None:
-        """``with np.errstate(…)``: there are no warnings here, so that ``ignore`` and ``warn`` are what happens."""
-        for item in items:
-            call = item.context_expr
-            function = self.expr(call.func) if isinstance(call, ast.Call) else None
-            if not (isinstance(function, Known) and function.path in ("numpy.errstate", "numpy.printoptions")):
-                self.ctx.fail("`with` of this", "np.errstate is known", call)
-            assert isinstance(call, ast.Call)
-            for keyword in call.keywords:
-                mode = self.expr(keyword.value)
-                if function.path == "numpy.printoptions" or mode in (Static("raise"), Static("call"), Static("print")):
-                    self.ctx.fail("np.errstate that raises, calls or prints", 'use "ignore", and test the result', call)
-        if self.block(body):
-            raise Terminated
 
     def delete(self, target: ast.expr) -> None:
         """``del name``, ``del d[key]``, ``del list[k]``."""
