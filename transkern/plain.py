@@ -3,6 +3,7 @@ loaded, when code comes from the disk cache."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 _LIBRARIES = {"numpy", "torch", "jax", "jaxlib", "cupy", "builtins", "transkern"}  # their objects are no structures
@@ -15,3 +16,11 @@ def is_plain_object(value: Any) -> bool:
         isinstance(kind, type) and bool(kind.__flags__ & (1 << 9)) and kind.__module__.split(".")[0] not in _LIBRARIES
         and (hasattr(value, "__dict__") or hasattr(kind, "__slots__"))
     )  # fmt: skip
+
+
+def part_path(path: str, part: str, parameters: Collection[str]) -> str:
+    """What stands for a part of an argument: ``x_0`` for ``x[0]``, where no parameter has this name."""
+    made = f"{path}_{part}"
+    while made in parameters:
+        made += "_"
+    return made

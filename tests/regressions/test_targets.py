@@ -103,3 +103,23 @@ def test_names_that_the_emitted_code_has_for_itself() -> None:
 def _texts(module: Path) -> list[str]:
     nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
     return [x.value for x in nodes if isinstance(x, ast.Constant) and isinstance(x.value, str) and "\n" in x.value]
+
+
+def named_as_a_size(x, x_0, x_1, x_0_):
+    total = x * x_0 + x_1[0]
+    for i in range(x.shape[0]):
+        total[i] += x_0_[i]
+    return total, x_1 * 2
+
+
+def named_as_a_part(p, p_w, q, q_0):
+    return p["w"] * p_w + q[0] * q_0, q[1] - p["w"]
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_parameters_named_as_sizes_and_parts_of_others(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`specialise`: the size of `x` was `x_0` in the code, also where a parameter is; so were the items of a list."""
+    on_target(target, monkeypatch)
+    x = np.arange(6.0).reshape(2, 3)
+    alike(named_as_a_size, x, 2.5, np.ones(3), np.array([3, 4]), target=target)
+    alike(named_as_a_part, {"w": x}, 2.0, [x[0], x[1]], np.ones(3), target=target)

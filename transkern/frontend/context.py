@@ -89,6 +89,7 @@ class Context:
         self.taken: set[str] = set()
         self.numbered: dict[str, int] = {}  # the last number that each name has got: below it none is free
         self.dims: set[str] = set()  # the sizes of the arguments
+        self.parameters: frozenset[str] = frozenset()  # the names of the function's own
         self.sizes: set[str] = set()  # how the sizes of the arguments are written
         self.out: list[n.Stmt] = []
         self.around: list[list[n.Stmt]] = []  # what blocks outside of this one have so far

@@ -44,6 +44,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import printed
 from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
+from transkern.plain import part_path
 
 
 def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -119,6 +120,7 @@ def _translate(
             f"`{function.name}` takes {len(names)} arguments ({', '.join(names)}), {len(types)} types given", "", node
         )
     ctx.taken.update(names)
+    ctx.parameters = frozenset(names)
     params: list[n.Param] = []
     env: dict[str, Value] = {}
     for name, kind in zip(names, types, strict=True):
@@ -169,7 +171,7 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             assert isinstance(array, Array)
             return _argument_list(ctx, name, array, "index" if python == "int" else dtype)
         case StructType(struct, types, keys, of):
-            parts = zip(_part_names(name, kind), types, strict=True)
+            parts = zip(_part_names(name, kind, ctx.parameters), types, strict=True)
             items = tuple(argument(ctx, params, part, inner) for part, inner in parts)
             contents: Value
             match struct:
@@ -195,18 +197,17 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             return value
 
 
-def _part_names(name: str, kind: StructType) -> list[str]:
+def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> list[str]:
     """As `runtime.structures.shape_of` names the parts."""
     if kind.kind == "generator":
         return [name]
     if kind.kind in ("tuple", "list"):
-        return [f"{name}_{k}" for k in range(len(kind.items))]
-    if kind.kind == "record":
-        return [f"{name}_{k}" for k in kind.keys]
-    return [
-        f"{name}_{k}" if isinstance(k, str) and k.isidentifier() else f"{name}_item{position}"
-        for position, k in enumerate(kind.keys)
-    ]
+        parts = [str(k) for k in range(len(kind.items))]
+    elif kind.kind == "record":
+        parts = list(kind.keys)
+    else:
+        parts = [k if isinstance(k, str) and k.isidentifier() else f"item{n}" for n, k in enumerate(kind.keys)]
+    return [part_path(name, part, parameters) for part in parts]
 
 
 def _argument_object(ctx: Context, name: str, contents: Value) -> Value:
@@ -299,7 +300,7 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
                 if isinstance(dim, int):
                     sizes.append(b.index(dim))
                 else:
-                    size = b.size(_size_name(dim, ctx.taken))
+                    size = b.size(_size_name(dim, ctx.taken, ctx.parameters))
                     sizes.append(size)
                     ctx.entry.add(size.name)
                     ctx.dims.add(size.name)
@@ -343,12 +344,15 @@ def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -
     return n.ArrayParam(name, kind.dtype, sizes, "strided", base=base), value
 
 
-def _size_name(dim: str, params: Collection[str]) -> str:
+def _size_name(dim: str, arrays: Collection[str], parameters: Collection[str]) -> str:
     """Sizes found at a call are named after their first owner (``x_0`` is ``x.0``); a user's name stays (``n.``)."""
     head, _, tail = dim.rpartition("_")
-    if head in params and tail.isdigit():
-        return f"{head}.{tail}"
-    return f"{dim}_size." if dim in params else f"{dim}."
+    if head in arrays and tail.isdigit():
+        size = f"{head}.{tail}"
+        while printed(size) in parameters:  # the user's own `x_0`
+            size += "_"
+        return size
+    return f"{dim}_size." if dim in arrays else f"{dim}."
 
 
 def _scalar(name: str, dtype: str) -> Expr:

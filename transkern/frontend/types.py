@@ -251,7 +251,7 @@ def types_of(
                 )
             dims: list[int | str] = []
             for axis, extent in enumerate(value.shape):
-                if extent == 1 or f"{name}.{axis}" in demands:
+                if extent == 1 or any(d.rstrip("_") == f"{name}.{axis}" for d in demands):
                     dims.append(extent)
                 else:
                     dims.append(seen.setdefault(extent, f"{name}_{axis}"))

@@ -212,8 +212,8 @@ class Compiled:
         return call(leaves, target)
 
     def _shapes(self, values: Sequence[Any], demands: Collection[str]) -> tuple[structures.Shape, ...]:
-        shapes = (structures.shape_of(n, v) for n, v in zip(self._names, values, strict=True))
-        return tuple(structures.with_demands(s, v, demands) for s, v in zip(shapes, values, strict=True))
+        shapes = (structures.shape_of(n, v, self._names) for n, v in zip(self._names, values, strict=True))
+        return tuple(structures.with_demands(s, v, demands, self._names) for s, v in zip(shapes, values, strict=True))
 
     def _call_numpy(
         self, values: list[Any], target: str, shapes: tuple[structures.Shape, ...] | None = None,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
+from transkern.plain import part_path
 from transkern.runtime import generators
 
 _DEEP, _MANY = 8, 512
@@ -56,14 +57,15 @@ def is_plain(values: Sequence[Any]) -> bool:
 _PLAIN = (np.ndarray, int, float, complex, np.generic, str)
 
 
-def shape_of(path: str, value: Any, above: tuple[int, ...] = ()) -> Shape:
-    """The structure of an argument."""
+def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tuple[int, ...] = ()) -> Shape:
+    """The structure of an argument of a function with these parameters."""
     if id(value) in above or len(above) > _DEEP:
         return Shape(path, "opaque")
     above = (*above, id(value))
 
     def inner(names: Sequence[str], values: Sequence[Any]) -> tuple[Shape, ...]:
-        return tuple(shape_of(f"{path}_{n}", v, above) for n, v in zip(names, values, strict=True))
+        paths = [part_path(path, n, parameters) for n in names]
+        return tuple(shape_of(p, v, parameters, above) for p, v in zip(paths, values, strict=True))
 
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return Shape(path, "record", tuple(value._fields), type(value), inner(value._fields, value))
@@ -260,13 +262,13 @@ def put_back(changes: Sequence[Change], values: Sequence[Any], owners: Mapping[s
                 owner[:] = value
 
 
-def with_demands(shape: Shape, value: Any, demands: Collection[str]) -> Shape:
+def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters: Collection[str] = ()) -> Shape:
     """The structure where the numbers of a list that `demands` names are arguments of their own."""
     if shape.kind == "numbers" and shape.path in demands:
-        items = tuple(Shape(f"{shape.path}_{k}", "leaf") for k in range(len(value)))
+        items = tuple(Shape(part_path(shape.path, str(k), parameters), "leaf") for k in range(len(value)))
         return Shape(shape.path, "list", (), None, items)
     if not shape.items:
         return shape
     parts = _parts(shape, value)
-    items = tuple(with_demands(s, v, demands) for s, v in zip(shape.items, parts, strict=True))
+    items = tuple(with_demands(s, v, demands, parameters) for s, v in zip(shape.items, parts, strict=True))
     return shape if items == shape.items else dataclasses.replace(shape, items=items)
