@@ -313,3 +313,32 @@ def test_subscripts_of_numbers() -> None:
         "y = np.asarray(x[0]); y += x",
     ):  # fmt: skip
         like_numpy(line, x=x)
+
+
+def kinds_of_what_functions_give(x: Any, k: Any) -> Any:
+    number, array = x[1], np.asarray(x[1])
+    return (
+        np.nan_to_num(number), np.nan_to_num(array), np.nan_to_num(array / 2, nan=1), array.astype(np.float32),
+        np.imag(array), np.imag(number), number.astype(np.float32), np.transpose(number), np.transpose(array),
+        np.flip(array), np.isin(array, x), np.isin(array, [1, 2], invert=True), np.choose(1, [number, array]),
+        np.ascontiguousarray(number), np.round(np.asarray(k)), np.angle(np.asarray(k) > 2), np.angle(x > 0),
+        array.copy(), number.copy(), np.copy(number), np.int32(3).max(), np.int32(3).real,
+    )  # fmt: skip
+
+
+def products_with_numbers(x: Any, i: Any) -> Any:
+    return (
+        np.dot(x, 2.0), np.dot(2, i), x.dot(3.0), np.inner(x, 2.0), np.kron(x, 2.0), np.kron(i, 2), np.dot(x, x[0]),
+        np.dot(i[0], 2), np.geomspace(x[0], x[1], 3),
+    )  # fmt: skip
+
+
+def test_products_with_pythons_numbers() -> None:
+    """`products`: `dot`, `inner` and `kron` make arrays of numbers, so that these decide the type, too; so does
+    `geomspace` of a type of its own."""
+    alike(products_with_numbers, np.array([1.5, 2, 4], np.float32), np.array([3, 4], np.int16))
+
+
+def test_functions_of_arrays_without_axes() -> None:
+    """`methods`, `numpy_functions` and `compositions` gave numbers for arrays without axes, or these for numbers."""
+    alike(kinds_of_what_functions_give, np.array([np.inf, np.nan, 2.5]), 3)

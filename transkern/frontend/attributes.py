@@ -17,6 +17,7 @@ from transkern.frontend.elementwise import (
     as_array,
     describe,
     exact_expr,
+    is_number,
     part,
 )  # fmt: skip
 from transkern.frontend.indexing import shape_of
@@ -52,6 +53,7 @@ from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Const, Expr
 
+_LIMITS = ("eps", "max", "min", "tiny", "resolution", "bits", "smallest_normal")
 _NUMPYS = (np.generic, np.ndarray, np.dtype, str, np.finfo, np.iinfo)
 
 
@@ -123,8 +125,8 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
             return found
         case Static(np.dtype() as dtype):
             return Static(getattr(dtype, name))
-        case Static(v) if name in ("eps", "max", "min", "tiny", "resolution", "bits", "smallest_normal"):
-            return Static(getattr(v, name))
+        case Static(np.finfo() | np.iinfo() as limits) if name in _LIMITS:
+            return Static(getattr(limits, name))
         case Static(str()) | Text() | Generator():
             return Method(value, name)
         case Slice(start, stop, step) if name in ("start", "stop", "step"):
@@ -235,7 +237,8 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             if name == "real":
                 return original
             zero = b.cast(Const(0, "int64"), value.dtype) if value.dtype != "bool" else b.FALSE
-            return Array(value.axes, zero, value.mask) if value.ndim else Scalar(zero)
+            number = isinstance(original, Scalar) or is_number(original)
+            return Scalar(zero) if number else Array(value.axes, zero, value.mask)
         case _:
             ctx.fail(f"`.{name}`")
 

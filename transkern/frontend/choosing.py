@@ -205,7 +205,7 @@ def _choose(ctx: Context, a: Arguments) -> Value:
         at = replace(at, body=b.cast(_brought_in(position, count, mode), "int64"), view=False)
     elements, axes, mask, _ = align(ctx, [*choices.items, at], "objects")
     body = select(b.as_index(elements[-1]), [b.cast(e, dtype) for e in elements[:-1]])
-    return a.result(Array(axes, body, mask))
+    return a.result(Array(axes, body, mask) if axes else Scalar(body))
 
 
 @handles("numpy.select", names="condlist choicelist default")

@@ -140,7 +140,8 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
     if module == "math" and name in math_module.FUNCTIONS:
         return math_module.call(ctx, name, args, keywords)
     if module == "numpy" and name in METHODS and args:
-        return call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
+        made = call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
+        return made if name == "copy" else _of_number(args[0], made)
     if path in _DEPENDING:
         ctx.fail(f"`{path.replace('numpy.', 'np.')}`: {_DEPENDING[path][0]}", _DEPENDING[path][1])
     ctx.fail(f"cannot compile `{path.replace('numpy.', 'np.').replace('builtins.', '')}`: no kernel computes it",
@@ -185,13 +186,22 @@ def call_method(
             if name in METHODS or name == "item":
                 if name == "item" and isinstance(receiver, (Scalar, Static)):
                     return python_number(ctx, receiver)
-                return empties.told(
+                made = empties.told(
                     ctx, lambda of, *given, **named: getattr(of, name)(*given, **named), [receiver, *args], keywords,
                     lambda given, named: call_array_method(ctx, as_array(ctx, given[0]), name, given[1:], named),
                 )  # fmt: skip
+                return _of_number(receiver, made)
         case _:
             pass
     ctx.fail(f"`.{name}` of {describe(receiver)}", "see docs/language.md for what is supported")
+
+
+def _of_number(receiver: Value, made: Value) -> Value:
+    """What a method of NumPy's number gives: a number, where that of an array without axes gives such an array."""
+    number = (isinstance(receiver, Scalar) and not receiver.python) or (
+        isinstance(receiver, Static) and isinstance(receiver.value, np.generic)
+    )
+    return Scalar(made.body) if number and isinstance(made, Array) and not made.axes else made
 
 
 def tolist(ctx: Context, value: Value) -> Value:

@@ -188,7 +188,7 @@ def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.need("dtype"), "float64")
     warn_discarded(ctx, x.dtype, dtype)
     if x.ndim == 0:
-        return Scalar(b.cast(x.body, dtype))
+        return x if dtype == x.dtype and not a.flag("copy", True) else Array((), b.cast(x.body, dtype))
     if dtype == x.dtype and not a.flag("copy", True):
         return x
     made = convert(x, dtype)
@@ -360,7 +360,7 @@ def _round(ctx: Context, x: Array, a: Arguments) -> Value:
         digits = constant_int(ctx, a.get("decimals") or Static(0), "decimals")
         outputs.check_cast(ctx, "rint" if not digits else "multiply" if digits > 0 else "divide", x.dtype, out.dtype)
         outputs.fitting(ctx, [x, Static(10)] if digits else [x], [out])
-    return a.result(made)
+    return a.result(Scalar(made.body) if isinstance(made, Array) and not made.axes else made)
 
 
 def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:

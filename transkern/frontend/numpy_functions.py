@@ -178,7 +178,8 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if isinstance(value, Static) and value.value is None:
         ctx.fail("np.array(None)")
     array = as_array(ctx, value)
-    for _ in range(constant_int(ctx, a.get("ndmin") or Static(0), "ndmin") - array.ndim):
+    least = Static(1) if a.name in ("np.ascontiguousarray", "np.asfortranarray") else Static(0)
+    for _ in range(constant_int(ctx, a.get("ndmin") or least, "ndmin") - array.ndim):
         array = expand(ctx, array, 0)
     dtype = dtype_of(ctx, a.get("dtype"), array.dtype)
     if dtype != array.dtype:
@@ -482,7 +483,8 @@ def _tile(ctx: Context, a: Arguments) -> Value:
 def _flip(ctx: Context, a: Arguments) -> Value:
     value = a.array("m")
     axis = {"np.flipud": Static(0), "np.fliplr": Static(1)}.get(a.name) or a.get("axis")
-    return flip(ctx, value, axes_of(ctx, axis, value.ndim))
+    made = flip(ctx, value, axes_of(ctx, axis, value.ndim))
+    return made if made.ndim else Scalar(made.body)
 
 
 @handles("numpy.roll", names="a shift axis")
@@ -539,7 +541,9 @@ TABLE["numpy.gradient"] = _gradient
 def _permute_dims(ctx: Context, a: Arguments) -> Value:
     axes = a.get("axes")
     order = None if not isinstance(axes, Seq) else [constant_int(ctx, v, "an axis") for v in axes.items]
-    return transpose(ctx, a.array("a"), order)
+    made = transpose(ctx, a.array("a"), order)
+    number = isinstance(a.need("a"), Scalar) or isinstance(getattr(a.need("a"), "value", None), np.generic)
+    return a.need("a") if not made.ndim and number else made
 
 
 @handles("numpy.matrix_transpose", "numpy.linalg.matrix_transpose", names="x")

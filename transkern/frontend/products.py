@@ -56,7 +56,7 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
     """``np.dot``: over the last axis of the first and the last but one of the second (`inner`: its last)."""
     x, y = (ctx.kept(as_array(ctx, v)) for v in (left, right))
     if x.ndim == 0 or y.ndim == 0:
-        return apply(ctx, "multiply", [left, right])
+        return apply(ctx, "multiply", [x, y])  # Python's numbers as arrays: they are not weak here
     at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
     own, other = x.dims[-1], y.dims[at]
     shapes = [shape_text(v.dims) for v in (x, y)]
@@ -145,10 +145,9 @@ def _contract(ctx: Context, x: Array, y: Array, mine: Sequence[int], theirs: Seq
 
 @handles("numpy.kron", names="a b")
 def _kron(ctx: Context, a: Arguments) -> Value:
-    x, y = a.need("a"), a.need("b")
-    p, q = as_array(ctx, x), as_array(ctx, y)
+    p, q = as_array(ctx, a.need("a")), as_array(ctx, a.need("b"))
     if not p.ndim or not q.ndim:
-        return apply(ctx, "multiply", [x, y])
+        return apply(ctx, "multiply", [p, q])
     dtype = result_type(ctx, [p, q])
     p, q = stored(ctx, convert(p, dtype), "left"), stored(ctx, convert(q, dtype), "right")
     ndim = max(p.ndim, q.ndim)

@@ -42,20 +42,20 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
         kept.real[...] = nan_to_num(a.real, True, nan, posinf, neginf)
         kept.imag[...] = nan_to_num(a.imag, True, nan, posinf, neginf)
         if copy:
-            return kept
+            return kept if a.ndim else kept[()]
         x[...] = kept
-        return x
+        return x if a.ndim else x[()]
     if a.dtype.kind != "f":
-        return a.copy() if copy else a
+        return (a.copy() if copy else a) if a.ndim else a[()]
     high = np.finfo(a.dtype).max if posinf is None else posinf
     low = np.finfo(a.dtype).min if neginf is None else neginf
     kept = _replaced(a, np.isnan(a), nan)
     kept = _replaced(kept, a == np.inf, high)
     kept = _replaced(kept, a == -np.inf, low)
     if copy:
-        return kept
+        return kept if a.ndim else np.asarray(kept)[()]
     x[...] = kept
-    return x
+    return x if a.ndim else x[()]
 
 
 def _replaced(a: Any, where: Any, by: Any) -> Any:
@@ -90,7 +90,7 @@ def sort_complex(a: Any) -> Any:
 
 
 def angle(z: Any, deg: bool = False) -> Any:
-    a = np.arctan2(np.imag(z), np.real(z))
+    a = np.arctan2(np.imag(z), np.real(z)) if np.iscomplexobj(z) else np.arctan2(0, z)
     return a * (180 / np.pi) if deg else a
 
 

@@ -20,7 +20,7 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
     start, stop = np.asanyarray(start), np.asanyarray(stop)
     if np.any(start == 0) or np.any(stop == 0):
         raise ValueError("Geometric sequence cannot include zero")
-    kind = np.result_type(start, stop, 1.0)
+    kind = np.result_type(start, stop, 1.0, np.float64 if dtype is None else dtype)
     start, stop = start.astype(kind), stop.astype(kind)
     sign = np.sign(start)
     start, stop = start / sign, stop / sign

@@ -237,12 +237,12 @@ def isin(
         found = np.zeros(a.shape, bool)
         for value in test_elements:
             found = found | (a == value)
-        return ~found if invert else found
+        return np.asarray(~found if invert else found)
     s = np.sort(np.ravel(test_elements))
     found = np.searchsorted(s, a, side="right") > np.searchsorted(s, a, side="left")
     if a.dtype.kind in "fc":
         found = found & ~np.isnan(a)
-    return ~found if invert else found
+    return np.asarray(~found if invert else found)
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
