@@ -107,7 +107,7 @@ class Assignments(Results):
                 self.ctx.fail("an assignment to this target", "assign to a name or a subscript", target)
 
     def bind(self, name: str, value: Value) -> Value:
-        """`value` as it is kept under a name: evaluated now, but views stay views, and filters that no loop reads stay filters."""
+        """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters."""
         return self.settle(value, name)
 
     def settle(self, value: Value, name: str) -> Value:
