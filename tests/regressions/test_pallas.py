@@ -161,6 +161,21 @@ def sums_with_known_zeros(x: Any, k: int) -> Any:
     return none + x[0], total, zeros + x, x + np.max(np.zeros(3)), x + -0.0, -0.0 + x * -1
 
 
+def chosen_products(x: Any, k: int) -> Any:
+    """`values.product_like`: a product that a condition chooses was not rounded before it went into a sum."""
+    return np.linspace(0.1, x[0], len(x)), (x * 0.1 if k > 0 else x * 0.3) + x[1], np.where(k > 0, x * 0.1, x) - 0.7
+
+
+def stored_by_position(a: Any, x: Any) -> Any:
+    """`whole.linear`: a position in memory has no subscript for each dimension."""
+    v = a.ravel()
+    v[0] = x[0]
+    for i in range(len(x)):
+        if x[i] > 0:
+            a.ravel()[-1] = x[i]
+    return v + 1, next((e for e in x if e < x[0]), -1.0), a.T[::-1].T.copy()
+
+
 def stored_once(x: Any, a: Any) -> None:
     """`stores.scatter`: a loop of one iteration stored an array into one element."""
     for i in range(a.shape[1] - 1):
@@ -353,6 +368,8 @@ def before_all_checks(x: Any, p: Any) -> Any:
         (cut_to_type, (np.array([-3.7, 2.0**64, 2.0**63], np.float32), np.ones(2, np.int32))),
         (rewritten, (np.array([1e300, 1e200, 800.0]),)),
         (sums_with_known_zeros, (np.full(3, -0.0), 1)),
+        (chosen_products, (np.array([0.0, 0.3, 0.7, 1.1, -0.2, 1 / 3, 5.3]), 1)),
+        (stored_by_position, (np.arange(6.0).reshape(3, 2), np.array([2.0, -1, 3]))),
         (stored_once, (np.array([0.0, 1.0]), np.ones((3, 2)))),
         (later_check_of_sizes, (np.zeros(2), np.arange(1))),
         (check_with_details, (np.zeros(0), np.zeros((0, 2)), 1)),

@@ -138,6 +138,8 @@ def product_like(expr: Expr) -> bool:
             return dtype.startswith("float")
         case Apply("negative", (x,), _):
             return product_like(x)
+        case Apply("where", (_, x, y), _):  # a loop is there twice where it does not change the condition
+            return product_like(x) or product_like(y)
         case _:
             return False
 

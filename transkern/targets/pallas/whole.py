@@ -106,7 +106,7 @@ class Whole(Interface):
 
     def linear(self, index: tuple[Expr, ...], dims: tuple[Expr, ...]) -> ast.expr:
         at = index[0]
-        for i, d in zip(index[1:], dims[1:], strict=True):
+        for i, d in zip(index[1:], dims[1 : len(index)], strict=True):  # or a position already
             at = b.add(b.mul(at, d), i)
         if self.axes_of(at):
             raise Inexpressible("a gather")
