@@ -342,3 +342,34 @@ def test_products_with_pythons_numbers() -> None:
 def test_functions_of_arrays_without_axes() -> None:
     """`methods`, `numpy_functions` and `compositions` gave numbers for arrays without axes, or these for numbers."""
     alike(kinds_of_what_functions_give, np.array([np.inf, np.nan, 2.5]), 3)
+
+
+def backwards_in_a_list(x: Any) -> Any:
+    found = [x + 1]
+    v = found[0][::-1]
+    v += 5
+    return found[0], v
+
+
+def backwards_in_a_dict(x: Any) -> Any:
+    found = {"a": x * 2}
+    v = found["a"][::-1]
+    found["a"][0] = 100
+    return v
+
+
+def test_views_that_run_backwards_over_what_a_container_holds() -> None:
+    """They were taken for copies (`assigning._reordered`), as were those of what may be a view of an argument."""
+    for function in (backwards_in_a_list, backwards_in_a_dict):
+        alike(function, np.arange(4.0))
+    with pytest.raises(transkern.CompileError, match="whether `reshape` gives a view depends on"):
+        like_numpy("v = a.reshape(3, 1, 4).reshape(1, 4, 3).reshape(12, 1)[::-1]; v += 5", a=np.ones((3, 1, 4)))
+
+
+def test_points_between_lists_of_numbers() -> None:
+    """`progressions.linspace` of lists was an AssertionError; a number of points that is a float raises."""
+    for line in (
+        "x = np.linspace([0, 1], [2.0, 3], 3), np.linspace(0, [1, 2], 2, retstep=True)", "x = np.linspace(0, 1, 2.0)",
+        "x = np.linspace(0, 1, x[0])",
+    ):  # fmt: skip
+        like_numpy(line, x=np.arange(3.0))

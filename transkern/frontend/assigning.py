@@ -127,7 +127,7 @@ class Assignments(Results):
                     if not isinstance(value.body, Const):
                         return value if name not in shared_stores(self.node) else ctx.define(value, name)
                 return ctx.define(value, name)
-            case Array(mask=None, view=True, identity="") if self._reordered(value):
+            case Array(mask=None, view=True, identity="") if self._reordered(value, name):
                 source = ctx.buffers[value.base]
                 whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
                 return ctx.define(replace(value, view=False), name, permutation=whole)
@@ -187,19 +187,15 @@ class Assignments(Results):
         span = self.ctx.span
         return (span.file, span.line, span.column, span.end_line, span.end_column, name)
 
-    def _reordered(self, value: Array) -> bool:
-        """A view that runs backwards over memory which no other name shows: a copy in order serves all later reads."""
+    def _reordered(self, value: Array, name: str) -> bool:
+        """A view that runs backwards over memory which nothing else shows: a copy in order serves all later reads."""
         if not isinstance(value.body, Load) or self.ctx.buffers[value.base].role == "argument":
             return False
         own = {a.name for a in value.axes}
         backwards = any(
             c < 0 for i in value.body.index for t, c in b.affine(i)[0].items() if isinstance(t, Var) and t.name in own
         )
-        return backwards and not any(
-            isinstance(v, Array) and v.view and v.base == value.base
-            for frame in self.ctx.frames
-            for v in frame.values()
-        )
+        return backwards and not self.ctx.is_seen(name, value)
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
         starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]

@@ -57,7 +57,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )  # fmt: skip
-from transkern.frontend.whole import to_integer
+from transkern.frontend.whole import check_whole, to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex
@@ -95,9 +95,8 @@ def _range(ctx: Context, a: Arguments) -> Value:
         value = a.given.get(name)
         if value is None:
             continue
+        check_whole(ctx, value)
         e = scalar_expr(ctx, value)
-        if e.dtype.startswith(("float", "complex")):
-            ctx.guard(b.FALSE, "TypeError", "'float' object cannot be interpreted as an integer")
         exprs.append(ctx.let(b.as_index(e), "bound") if not _invariant(e) else b.as_index(e))
     if len(exprs) == 1:
         return Range(b.ZERO, exprs[0], b.ONE)

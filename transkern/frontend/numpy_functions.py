@@ -292,7 +292,9 @@ def _arange(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.linspace", names="start stop num endpoint retstep dtype axis")
 def _linspace(ctx: Context, a: Arguments) -> Value:
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
-    start, stop, count = a.need("start"), a.need("stop"), a.get("num") or Static(50)
+    ends = a.need("start"), a.need("stop")
+    start, stop = (v if isinstance(v, Scalar) or is_number(v) else as_array(ctx, v) for v in ends)
+    count = a.get("num") or Static(50)
     made = linspace(ctx, start, stop, count, a.flag("endpoint", True), dtype)
     axis = constant_int(ctx, a.get("axis") or Static(0), "an axis")
     if axis:

@@ -9,6 +9,7 @@ import numpy as np
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, is_python_number, result_type, scalar_expr
 from transkern.frontend.values import Array, Scalar, Static, Value
+from transkern.frontend.whole import check_whole
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -120,6 +121,7 @@ def _length(ctx: Context, gap: Value, span: Value) -> Expr:
 
 def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool, dtype: str | None) -> Array:
     """``np.linspace``; start and stop may be arrays, the points then stand along a new first axis."""
+    check_whole(ctx, count)
     number = b.as_index(scalar_expr(ctx, count))
     if b.constant(number) is None or (b.constant(number) or 0) < 0:
         ctx.guard(

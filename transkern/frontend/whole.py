@@ -6,7 +6,8 @@ import numpy as np
 
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
-from transkern.frontend.values import Scalar
+from transkern.frontend.elementwise import is_python_number, scalar_expr
+from transkern.frontend.values import Scalar, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr
 
@@ -52,3 +53,11 @@ def _within(number: Expr, low: float, high: float) -> Expr:
         return b.TRUE
     above = Apply("greater_equal", (number, Const(low, number.dtype)), "bool")
     return b.both(above, Apply("less", (number, Const(high, number.dtype)), "bool"))
+
+
+def check_whole(ctx: Context, value: Value) -> None:
+    """Python's error where an integer is needed and a number of another type given."""
+    dtype = scalar_expr(ctx, value).dtype
+    if dtype.startswith(("float", "complex")):
+        kind = dtype.rstrip("0123456789") if is_python_number(value) else f"numpy.{dtype}"
+        ctx.guard(b.FALSE, "TypeError", f"'{kind}' object cannot be interpreted as an integer")
