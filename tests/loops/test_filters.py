@@ -1,4 +1,5 @@
-"""What a mask chooses is chosen once, before the loops that read it; a mask of several dims takes no divisions."""
+"""What a mask chooses is chosen once, before the loops that read it; a mask of several dims takes no divisions; arrays
+that grow have their memory once."""
 
 from __future__ import annotations
 
@@ -121,3 +122,22 @@ def test_masks_of_matrices_are_as_numpys(target: str, monkeypatch: pytest.Monkey
     a = np.array([[1.0, -2.0, np.nan], [0.5, 4.0, -0.0]])
     for given in (a, a.T, a[:, ::-1], a[:0], a[:, :0], np.asfortranarray(a), np.resize(a, (2, 3))[::1, :1]):
         alike(stored_by_mask, given, 0.75, target=target)
+
+
+def grown(w: Any, m: Any) -> Any:
+    out = np.array([0.0])
+    for i in range(len(w)):
+        if m[i]:
+            out = np.append(out, w[i])
+    return out
+
+
+def test_an_array_that_grows_has_its_memory_once() -> None:
+    """Reserved at each turn, its pages are new at each turn."""
+    program = pipeline.run(
+        specialise(live_function(grown), parse_signature("f(float64[n], bool[n])")[1], True), pipeline.passes_for("cpu")
+    )
+    text = emit(program)
+    function = text[text.index("static int grown_loop(") :]
+    assert function.count("= reserve(") == 1 and function.index("= reserve(") < function.index("for (")
+    alike(grown, W, M)

@@ -101,6 +101,7 @@ class KernelPrinter:
     positions: dict[str, str] = field(default_factory=dict)
     frees: list[list[str]] = field(default_factory=list)
     reserved: set[str] = field(default_factory=set)  # what `reserve` has given
+    early: set[str] = field(default_factory=set)  # the buffers that it gave before the loops that make them anew
     private: set[str] = field(default_factory=set)  # variables declared in the parallel loops around
     streaming: dict[str, str] = field(default_factory=dict)  # results computed in a block -> the block's element
     given: set[str] = field(default_factory=set)  # the scalars that the kernel is given
@@ -152,6 +153,8 @@ class KernelPrinter:
             if name not in local_lets:
                 self.line(f"{TYPES[self.program.variables[name]]} {ident(name)} = 0;")
         self.frees = [[]]
+        self.early = set()
+        self.reserve_early(kernel.body)
         self.read, self.given = set(buffers_used(kernel)), {v.name for v in scalars}
         self.block(kernel.body)
         for v in outputs:
@@ -236,7 +239,8 @@ class KernelPrinter:
             case n.Continue():
                 self.leave("continue;")
             case n.Alloc(buffer):
-                self.alloc(buffer)
+                if buffer not in self.early:
+                    self.alloc(buffer)
             case _:
                 raise AssertionError(f"not a kernel statement: {s}")
 
@@ -278,6 +282,18 @@ class KernelPrinter:
             return
         self.line(f"{kind} *{ident(buffer)} = malloc(({self.c.expr(size)} + 1) * sizeof *{ident(buffer)});")
         self.frees[-1].append(ident(buffer))
+
+    def reserve_early(self, block: Iterable[n.Stmt], repeated: bool = False) -> None:
+        """Reserves once what loops in order would reserve at each turn: the system takes the memory back each time."""
+        for s in block:
+            if isinstance(s, n.Alloc) and repeated and s.buffer not in self.early:
+                info = self.program.buffers[s.buffer]
+                if info.is_reserved and b.constant(b.product(info.dims)) is not None:
+                    self.alloc(s.buffer)
+                    self.early.add(s.buffer)
+            if not (isinstance(s, n.Loop) and s.kind == "parallel"):
+                for inner in bodies(s):
+                    self.reserve_early(inner, repeated or isinstance(s, (n.Loop, n.While)))
 
     def guard(self, s: n.Guard, fails: str = "") -> None:
         """Leaves the kernel with the guard's number where it `fails`; its arguments stand in `py_error`."""
