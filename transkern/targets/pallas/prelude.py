@@ -57,6 +57,16 @@ def _jit(function, **given):
 ''',
     "_NoRoom": NO_ROOM,
     "_begin_anew": begin_anew(1 << 10, 1 << 28),
+    "_half": '''
+def _half(x):
+    """`x` as float16, rounded once: XLA goes by float32, which is rounded to an odd last bit here."""
+    y = x.astype(jnp.float32)
+    bits = lax.bitcast_convert_type(y, jnp.int32)
+    rest = x - y.astype(jnp.float64)
+    odd = jnp.where((rest > 0) == (y > 0), bits + 1, bits - 1)
+    inexact = (rest != 0) & (bits & 1 == 0) & jnp.isfinite(y) & (y != 0)
+    return lax.bitcast_convert_type(jnp.where(inexact, odd, bits), jnp.float32).astype(jnp.float16)
+''',
     "_rounded": '''
 def _rounded(product):
     """A product that is rounded before it is added to something, as NumPy does; XLA's CPU code would fuse the two."""

@@ -289,6 +289,9 @@ class Vector:
             one, zero = (f"jnp.{new}({k})" for k in (1, 0))
             return Value(quote(f"jnp.where(_0, {one}, {zero})", value.node), dtype, value.axes)
         made = f"_0.astype(jnp.{new})"
+        if new == "float16" and old in ("float64", "complex128"):
+            real = value.node if old == "float64" else quote("_0.real", value.node)
+            return Value(call(self.module.helper("_half"), [real]), dtype, value.axes)
         if old.startswith("float") and new in ("uint8", "uint16", "uint32", "uint64", "int8", "int16"):
             wrapped = call(self.module.helper("_wrapped"), [value.node, quote(f"jnp.{new}")])
             return Value(wrapped, dtype, value.axes)
