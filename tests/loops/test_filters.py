@@ -138,6 +138,6 @@ def test_an_array_that_grows_has_its_memory_once() -> None:
         specialise(live_function(grown), parse_signature("f(float64[n], bool[n])")[1], True), pipeline.passes_for("cpu")
     )
     text = emit(program)
-    function = text[text.index("static int grown_loop(") :]
+    function = text[text.index("static int grown_loop(") :].partition("\n}\n")[0]
     assert function.count("= reserve(") == 1 and function.index("= reserve(") < function.index("for (")
     alike(grown, W, M)
