@@ -73,6 +73,17 @@ class Changing(MutableMapping, Caseless):
         del self.held[key]
 
 
+class Named(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+
+class Itself(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
 class Weights(NamedTuple):
     near: float
     far: float
@@ -83,6 +94,7 @@ SPACES = Caseless(first=np.eye(3), second=np.array([1.0, 2, 3]), weights=Weights
 LIMITS = types.MappingProxyType({"low": -1.0, "high": 1.0})
 OPTIONS = types.SimpleNamespace(steps=3, start=np.ones(3))
 CHANGING = Changing(a=1.0)
+NAMED, ITSELF = Named(low=-0.5, steps=np.arange(3.0)), Itself(high=2.0)
 TABLE = np.array([3.0, 1.0, 2.0])
 HELD = {"table": TABLE}
 
@@ -97,6 +109,7 @@ def mappings(x):
     near = sum(SPACES["Weights"]) * x + SPACES.get("SECOND") + SPACES.get("third", 1.0)
     clipped = np.clip(x, LIMITS["low"], LIMITS["high"])
     known = "FIRST" in SPACES, "third" in SPACES, len(SPACES), bool(LIMITS), tuple(LIMITS), sorted(SPACES.keys())
+    clipped = np.clip(clipped, NAMED.low, ITSELF.high) + NAMED["steps"] * len(ITSELF)
     return names, near, clipped, known, [value * 2 for value in LIMITS.values()], [k for k, v in SPACES.items()]
 
 
@@ -156,3 +169,19 @@ def test_what_is_outside_does_not_change(function: Any) -> None:
     """`assigning` changed a copy of an array from outside, `functions` sorted none."""
     with pytest.raises(CompileError, match=r"outside the function|an assignment to|a store into"):
         transkern.compile(function)(np.ones(3))
+
+
+def low(x, options):
+    return x * options.low
+
+
+def test_dicts_of_the_users_as_arguments_are_refused() -> None:
+    """`structures`: such an argument had its attributes only, so that `options.low` was an AttributeError."""
+    for options in (Itself(low=2.0), NAMED):
+        with pytest.raises(CompileError, match="cannot take part"):
+            transkern.compile(low)(np.ones(3), options)
+    alike(unused, np.ones(3), ITSELF)
+
+
+def unused(x, options):
+    return x * 2

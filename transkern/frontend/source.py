@@ -346,6 +346,8 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         items = tuple(from_object(v, scope) for v in value)
         return None if None in items else Record(type(value), tuple(value._fields), items)  # type: ignore[arg-type]
+    if isinstance(value, dict) and is_plain_object(value) and _looks_up_itself(value):
+        return Static(value)
     if isinstance(value, (dict, types.MappingProxyType)):
         items = tuple(from_object(v, scope) for v in value.values())
         return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items))
@@ -383,6 +385,13 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if isinstance(value, (enum.Enum, types.SimpleNamespace)) or is_plain_object(value):
         return Static(value)
     return None
+
+
+def _looks_up_itself(value: dict[Any, Any]) -> bool:
+    """Whether a dict of a class of the user's finds items, or attributes, in another way than dicts do."""
+    ways = ("__getattr__", "__getattribute__", "__getitem__", "__missing__", "__contains__", "__iter__", "get")
+    written = [vars(kind) for kind in type(value).__mro__ if kind not in (dict, object)]
+    return vars(value) is value or any(way in names for names in written for way in ways)
 
 
 def known_object(path: str) -> Value:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.plain import part_path
+from transkern.plain import is_plain_object, part_path
 from transkern.runtime import generators
 
 _DEEP, _MANY = 8, 512
@@ -80,6 +80,8 @@ def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tup
             return Shape(path, "opaque")
         names = [str(k) if isinstance(k, str) and k.isidentifier() else f"item{n}" for n, k in enumerate(value)]
         return Shape(path, "dict", tuple(value), None, inner(names, list(value.values())))
+    if isinstance(value, (dict, list, set, frozenset)) and is_plain_object(value):
+        return Shape(path, "opaque", (type(value).__name__,))  # of the user's: it holds more than its attributes
     if _is_object(value):
         found = attributes_of(value)
         return Shape(path, "record", tuple(found), type(value), inner(list(found), list(found.values())))
@@ -108,8 +110,6 @@ def _common_type(values: list[Any]) -> str:
 
 
 def _is_object(value: Any) -> bool:
-    from transkern.plain import is_plain_object
-
     if isinstance(value, (type, enum.Enum)) or callable(getattr(value, "__array__", None)):
         return False
     return dataclasses.is_dataclass(value) or (is_plain_object(value) and not isinstance(value, (BaseException, tuple)))
