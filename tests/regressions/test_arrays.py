@@ -373,3 +373,9 @@ def test_points_between_lists_of_numbers() -> None:
         "x = np.linspace(0, 1, x[0])",
     ):  # fmt: skip
         like_numpy(line, x=np.arange(3.0))
+
+
+def test_outputs_that_keep_what_is_reduced() -> None:
+    """`outputs.check_reduced`: that a reduced axis is not of length 1 comes before all other errors of shapes."""
+    for shape in ((1, 3), (2, 3), (3, 1), (2, 1)):
+        like_numpy("np.sum(a, axis=1, keepdims=True, out=o)", a=np.ones((2, 3)), o=np.zeros(shape))

@@ -116,16 +116,17 @@ def check_reduced(
         f"({','.join(shown)}) {shape_text(operand.dims)} "
     )
     shapes = (*out.dims, *out.dims, *operand.dims)
+    for d in sorted(reduced) if keepdims else ():
+        told = f"operand was set up as a reduction along axis {d}, but the length of the axis is {{}} (it has to be 1)"
+        ctx.guard(b.compare("equal", own[d], b.ONE), "ValueError", told, (own[d],))
     position = 0  # among the dimensions of the output
     for d, (mine, extent) in enumerate(zip(along, operand.dims, strict=True)):
-        if d in reduced:
-            ctx.guard(b.compare("equal", mine, b.ONE), "ValueError", text, shapes)
-        elif b.constant(mine) == 1 and b.constant(extent) != 1:
+        if d not in reduced and b.constant(mine) == 1 and b.constant(extent) != 1:
             ctx.guard(
                 b.compare("equal", extent, b.ONE), "ValueError",
                 f"output operand requires a reduction along dimension {position}, but the reduction is not enabled. "
                 "The dimension size of 1 does not match the expected output shape.",
             )  # fmt: skip
-        else:
+        elif d not in reduced:
             ctx.guard(b.compare("equal", mine, extent), "ValueError", text, shapes)
         position += keepdims or d not in reduced
