@@ -42,6 +42,7 @@ from transkern.frontend.values import (
     Maybe,
     Method,
     Object,
+    Partial,
     Range,
     Record,
     Row,
@@ -113,6 +114,8 @@ class Calls(Conditions):
                 keywords.update(zip(given.keys, given.items, strict=True))
                 continue
             keywords[keyword.arg] = self.expr(keyword.value)
+        if isinstance(function, Partial):
+            function, positional, keywords = function.called(positional, keywords)
         if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
             return self.mapped(function == Known("builtins.map"), positional[0], positional[1:], node)
         if isinstance(function, Known) and len(positional) == 1 and not keywords:
@@ -132,6 +135,9 @@ class Calls(Conditions):
                     return self.arranged(kind, positional, keywords, node)
                 case Known("functools.reduce") if 2 <= len(positional) <= 3:
                     return compose(ctx, "lists", "reduced" if positional[2:] else "reduced_from_first", positional, {})
+                case Known("functools.partial") if positional:
+                    held = [self.kept(p, "item") for p in positional]
+                    return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
                 case Known(path) if (made := self._operator(path, positional)) is not None:
                     return made
                 case Known("collections.deque" | "collections.defaultdict" as path):
@@ -255,17 +261,20 @@ class Calls(Conditions):
 
     def apply_function(self, function: Value, args: Sequence[Value], node: ast.Call) -> Value:
         """A call of a function that is a value."""
+        keywords: dict[str, Value] = {}
+        if isinstance(function, Partial):
+            function, args, keywords = function.called(args, {})
         match function:
             case Function():
-                return self.inline(function, args, {}, node)
+                return self.inline(function, args, keywords, node)
             case Bound(inner, receiver):
-                return self.inline(inner, [receiver, *args], {}, node)
+                return self.inline(inner, [receiver, *args], keywords, node)
             case Known(path) if (made := self._operator(path, args)) is not None:
                 return made
             case Known(path):
-                return functions.call(self.ctx, path, args, {})
+                return functions.call(self.ctx, path, args, keywords)
             case Method(receiver, name) if name not in _CHANGING:
-                return functions.call_method(self.ctx, receiver, name, args, {})
+                return functions.call_method(self.ctx, receiver, name, args, keywords)
             case _:
                 self.ctx.fail(f"a call of {describe(function)}", "", node)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 import sys
 import types
@@ -24,6 +25,7 @@ from transkern.frontend.values import (
     Instance,
     Known,
     OneOf,
+    Partial,
     Range,
     Record,
     Row,
@@ -95,6 +97,8 @@ def class_of(value: Value) -> type | None:
             return types.FunctionType
         case Bound():
             return types.MethodType
+        case Partial():
+            return functools.partial
         case _:
             return None
 

@@ -28,6 +28,7 @@ from transkern.frontend.values import (
     Object,
     OneOf,
     OrNone,
+    Partial,
     Range,
     Record,
     Row,
@@ -750,7 +751,7 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(bool(keys))
         case Record(items=items):
             return Static(bool(items) if value.is_tuple else True)
-        case Function() | Known() | Bound():
+        case Function() | Known() | Bound() | Partial():
             return Static(True)
         case OneOf():
             return Scalar(value.where(bool), True)

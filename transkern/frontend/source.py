@@ -22,9 +22,12 @@ import numpy as np
 
 from transkern.errors import CompileError
 from transkern.frontend.observed import note
-from transkern.frontend.values import Dict, Function, Known, Record, Scope, Seq, Static, Unbound, Value
+from transkern.frontend.values import Dict, Function, Known, Partial, Record, Scope, Seq, Static, Unbound, Value
 from transkern.ir.expr import Span
 from transkern.plain import is_plain_object
+
+_ACCELERATED = frozenset(["_bisect", "bisect", "_functools", "_heapq", "heapq", "_operator", "_warnings"])
+"""Modules of Python's library with functions in C, which may name their own module."""
 
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
 
@@ -338,7 +341,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
             return Known(f"builtins.{value.__name__}")
         if value.__module__.split(".")[0] == "numpy":
             return Known(f"numpy.{value.__name__}")
-        return Static(value)
+        return Known("functools.partial") if value is functools.partial else Static(value)
     if isinstance(value, types.ModuleType):
         return Known(value.__name__) if is_known_library(value.__name__) else Static(value)
     if isinstance(value, np.ufunc):
@@ -372,16 +375,18 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     if callable(value):
         module = getattr(value, "__module__", None) or ""
         name = getattr(value, "__name__", "")
-        if module in ("_heapq", "heapq", "_bisect", "bisect"):
+        if module in _ACCELERATED:
             return Known(f"{module.removeprefix('_')}.{name}")
-        if module == "_functools":
-            return Known(f"functools.{name}")
         if module.split(".")[0] == "numpy":
             return Known(f"numpy.{name}")
         if module in ("builtins", "math", "cmath", "operator"):
             return Known(f"{module}.{name}")
         if isinstance(value, functools.partial):
-            return None
+            called, *args = (from_object(v, scope) for v in (value.func, *value.args, *value.keywords.values()))
+            if called is None or None in args:
+                return None
+            first, named = args[: len(value.args)], args[len(value.args) :]
+            return Partial(called, tuple(first), tuple(zip(value.keywords, named, strict=True)))  # type: ignore[arg-type]
     if isinstance(value, (enum.Enum, types.SimpleNamespace)) or is_plain_object(value):
         return Static(value)
     return None

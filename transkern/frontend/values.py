@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -220,6 +220,24 @@ class Bound:
 
     function: Function
     receiver: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """``functools.partial``: a function, and what it is given before and beside the arguments of a call."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+    def called(
+        self, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> tuple[Value, list[Value], dict[str, Value]]:
+        """The function and the arguments that a call with these comes to."""
+        args, keywords = [*self.args, *args], {**dict(self.keywords), **keywords}
+        return self.function.called(args, keywords) if isinstance(self.function, Partial) else (
+            self.function, args, keywords
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,7 +492,7 @@ class Trips:
 
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
-    | Concatenation | Function | Known | Method | Bound | Text | OneOf | OrNone | Char | Slice | Maybe
+    | Concatenation | Function | Known | Method | Bound | Partial | Text | OneOf | OrNone | Char | Slice | Maybe
     | Generator | Trips | Unbound
 )  # fmt: skip
 
