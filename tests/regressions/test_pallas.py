@@ -591,3 +591,26 @@ def test_views_whose_place_data_tell() -> None:
     for base in (a[:, :1][::-1], a[:, :0], a[:1]):
         for k in (0, -1, 2):
             alike(row, base, k, target="pallas")
+
+
+def ones_and_zeros(x: Any, y: Any, k: Any) -> Any:
+    """`vector.apply`: a choice between two numbers was of JAX's widest type, which a loop did not carry."""
+    for i in range(len(x)):
+        y[:] = np.where(y > x[i], 1, np.float32(-0.0))
+        k[:] = np.where(k == i, np.int16(7), np.int16(1))
+    return y / -0.0, k
+
+
+def every_other_row(x: Any, y: Any) -> Any:
+    """`stores`: which rows are stored into was a mask over rows and elements, for an array that has elements alone."""
+    rows = x[:-1].reshape(-1, 2)
+    rows[::2] = 1
+    rows = y[:6].reshape(3, 2)
+    rows[1:, :1] += rows[:-1, 1:]
+
+
+def test_choices_of_numbers_and_rows_of_lines() -> None:
+    for n in (7, 1, 0):
+        x = np.arange(n, dtype=np.float32)
+        alike(ones_and_zeros, x, x[::-1].copy(), x.astype(np.int16), target="pallas")
+    alike(every_other_row, np.arange(7, dtype=np.int32), np.arange(9.0), target="pallas")

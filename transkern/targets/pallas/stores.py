@@ -133,8 +133,8 @@ class Stores(Vector):
                 raise Inexpressible("a store that is not a slice")
             if not x.whole:
                 parts.append(x)
-        extra = value.axes - set(array.slots)
-        if extra:
+        extra = value.axes | (mask.axes if mask is not None else frozenset())
+        if extra - set(array.slots):
             raise Inexpressible("a store that repeats")
         node = self.typed(value, buffer.dtype)
         if mask is not None:

@@ -196,6 +196,8 @@ class Vector:
         if all(is_literal(a.node) for a in args):  # JAX's functions are not for Python's numbers
             args = [Value(self.typed(a, a.dtype), a.dtype) for a in args]
         args = [self.as_data(a) for a in args]
+        if e.op == "where" and e.dtype not in ("bool", "float64") and all(is_literal(a.node) for a in args[1:]):
+            args[1] = Value(self.typed(args[1], e.dtype), e.dtype)  # JAX would take both for its widest type
         if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
         if e.op in ("add", "subtract") and e.dtype.startswith("float"):
