@@ -614,3 +614,14 @@ def test_choices_of_numbers_and_rows_of_lines() -> None:
         x = np.arange(n, dtype=np.float32)
         alike(ones_and_zeros, x, x[::-1].copy(), x.astype(np.int16), target="pallas")
     alike(every_other_row, np.arange(7, dtype=np.int32), np.arange(9.0), target="pallas")
+
+
+def larger_of_zeros(x: Any, y: Any) -> Any:
+    return np.maximum(x, -0.0), np.minimum(0.0, x), np.maximum(x, y), np.minimum(y, x), np.clip(x, -0.0, y[1])
+
+
+def test_zeros_of_maximum_and_minimum() -> None:
+    """`vector.apply`: of two zeros NumPy takes the second, XLA the larger one."""
+    for dtype in (np.float32, np.float64):
+        x = np.array([0.0, -0.0, 1.0, -1.0, np.nan, 0.0, -0.0, np.inf, 0.0], dtype)
+        alike(larger_of_zeros, x, x[::-1].copy(), target="pallas")

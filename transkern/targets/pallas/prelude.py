@@ -17,6 +17,8 @@ INTERPRET = None
 NEEDS: dict[str, tuple[str, ...]] = {
     "_grid": ("_tile", "_interpret", "_Block"),
     "_rounded": ("_interpret",),
+    "_larger": ("_interpret",),
+    "_smaller": ("_interpret",),
     "_quotient": ("_interpret",),
     "_floored": ("_quotient",),
     "_max": ("_interpret",),
@@ -130,6 +132,16 @@ def _added(a, b):
     total = a + b
     zero = jnp.where(jnp.signbit(a) & jnp.signbit(b), -0.0, 0.0).astype(total.dtype)
     return jnp.where(total == 0, zero, total)
+''',
+    "_larger": '''
+def _larger(a, b):
+    """np.maximum: of two zeros the second, on a TPU 0.0."""
+    return jnp.where((a > b) | (a != a), a, b) if _interpret() else jnp.maximum(a, b)
+''',
+    "_smaller": '''
+def _smaller(a, b):
+    """np.minimum: of two zeros the second, on a TPU -0.0."""
+    return jnp.where((a < b) | (a != a), a, b) if _interpret() else jnp.minimum(a, b)
 ''',
     "_unsigned": '''
 def _unsigned(x):

@@ -29,6 +29,8 @@ from transkern.targets.pallas.subscripts import (
 )
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like, scalar_params
 
+_EXTREMES = {"maximum": "_larger", "minimum": "_smaller"}
+
 
 @dataclass(frozen=True, slots=True)
 class AxisInfo:
@@ -210,6 +212,8 @@ class Vector:
             return Value(call(self.module.helper("_added"), [a.node for a in args]), e.dtype, axes)
         if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
             return Value(call(self.module.helper("_quotient"), [a.node for a in args]), e.dtype, axes)
+        if e.op in _EXTREMES and e.dtype.startswith("float"):
+            return Value(call(self.module.helper(_EXTREMES[e.op]), [a.node for a in args]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
         if e.op in ("floor_divide", "remainder") and e.dtype == "index":
             return Value(self.index_division(e, args), "index", axes)
