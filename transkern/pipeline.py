@@ -12,6 +12,7 @@ from transkern.fuse.ahead import check_ahead
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.bounds import prove_bounds
+from transkern.fuse.columns import order_columns
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.distribute import distribute_rows
 from transkern.fuse.fetch import fetch_rows
@@ -106,6 +107,7 @@ PASSES: tuple[Pass, ...] = (
     jam_rows,  # after tiles: within each of them
     turn_arrays,
     push_recurrences,
+    order_columns,
     block_lanes,
     simplify_repeated,
     alternate_rows,
