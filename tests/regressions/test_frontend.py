@@ -971,3 +971,19 @@ def test_turns_inside_of_a_while_that_is_written_out() -> None:
     out. With them, stores would go into one array or the other, which is refused."""
     with pytest.raises(CompileError, match="a store into `x`, which is one of several arrays"):
         transkern.compile(turns_in_known_iterations, target="cpu")(np.arange(7) + 3, np.arange(7) + 4)
+
+
+def backwards_and_ravelled(x: Any) -> Any:
+    v = x + 1
+    v = v[::-1]
+    w = v.ravel()
+    w[...] = 0
+    u = (x * 2)[::-1].reshape(-1, 1)
+    u[0] = 7
+    return v, w, u
+
+
+def test_a_copy_of_what_runs_backwards_stays_one() -> None:
+    """`assigning._reordered`: an array put in order was contiguous, and so `ravel` gave a view of it."""
+    alike(backwards_and_ravelled, np.arange(4.0))
+    alike(backwards_and_ravelled, np.arange(1))

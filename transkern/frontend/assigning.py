@@ -188,8 +188,11 @@ class Assignments(Results):
         return (span.file, span.line, span.column, span.end_line, span.end_column, name)
 
     def _reordered(self, value: Array, name: str) -> bool:
-        """A view that runs backwards over memory which nothing else shows: a copy in order serves all later reads."""
+        """A view that runs backwards over memory which nothing else shows: a copy in order serves all later reads. (Of
+        what is stored into, `ravel` and the like are copies, where those of a copy in order were views.)"""
         if not isinstance(value.body, Load) or self.ctx.buffers[value.base].role == "argument":
+            return False
+        if name in shared_stores(self.node):
             return False
         own = {a.name for a in value.axes}
         backwards = any(
