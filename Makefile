@@ -1,7 +1,7 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
-# make fuzz    generated programs on all targets against NumPy, for MINUTES=30
+# make fuzz    generated programs on all targets against NumPy, for MINUTES=30; OPTIONS=--idioms: with more constructs
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
 
 PYTHON ?= python3
@@ -26,7 +26,7 @@ demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py
 
 fuzz: $(VENV)/.dev
-	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES)
+	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES) $(OPTIONS)
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py

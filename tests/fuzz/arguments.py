@@ -101,12 +101,12 @@ def _number(rng: random.Random, dtype: str, special: bool) -> Any:
     return _values(rng, dtype, 1, special)[0]
 
 
-def choose(rng: random.Random) -> tuple[Parameter, ...]:
+def choose(rng: random.Random, dtypes: tuple[str, ...] = DTYPES) -> tuple[Parameter, ...]:
     """The parameters of a program: at least two arrays that share a size, and some numbers."""
-    main = rng.choice(DTYPES)
+    main = rng.choice(dtypes)
 
     def dtype() -> str:
-        return main if rng.random() < 0.5 else rng.choice(DTYPES)
+        return main if rng.random() < 0.5 else rng.choice(dtypes)
 
     def layout() -> str:
         return rng.choice(("C",) * 8 + ("F", "stepped", "reversed"))
@@ -131,5 +131,5 @@ def choose(rng: random.Random) -> tuple[Parameter, ...]:
     if rng.random() < 0.5:
         made.append(Parameter("s", "float"))
     if rng.random() < 0.25:
-        made.append(Parameter("z", rng.choice(DTYPES)))
+        made.append(Parameter("z", rng.choice(dtypes)))
     return tuple(made)

@@ -53,6 +53,7 @@ class Expressions:
 
     def __init__(self, rng: random.Random, elementary: bool) -> None:
         self.random, self.elementary = rng, elementary
+        self.halves = False  # whether arrays may be of float16
         self.space: dict[str, Any] = {"np": np}  # name -> its value on the first arguments
         self.arrays: dict[str, tuple[str, ...]] = {}
         self.scalars: list[str] = []
@@ -73,9 +74,12 @@ class Expressions:
 
     def fits(self, text: str, dims: tuple[str, ...]) -> bool:
         value = self.value(text)
-        return isinstance(value, np.ndarray) and value.shape == tuple(extent(d, self.sizes) for d in dims) and (
-            value.dtype.kind in "biuf" and value.dtype != np.float16 and value.dtype != np.longdouble
-        )  # fmt: skip
+        shape = tuple(extent(d, self.sizes) for d in dims)
+        return isinstance(value, np.ndarray) and value.shape == shape and self.known(value.dtype)
+
+    def known(self, dtype: np.dtype[Any]) -> bool:
+        """Whether arrays may have this dtype."""
+        return dtype.kind in "biuf" and dtype != np.longdouble and (self.halves or dtype != np.float16)
 
     def kind(self, text: str) -> str:
         return str(np.asarray(self.value(text)).dtype.kind)

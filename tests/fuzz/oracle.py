@@ -32,7 +32,8 @@ _REDUCED = {"np.add": "sum", "np.multiply": "prod", "np.maximum": "max", "np.min
 """What methods of ufuncs that go over an axis are, as far as rounding and the signs of zeros go."""
 _ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arctan", "cbrt", "log2", "exp2", "sinh",
                "cosh", "arcsinh", "log10", "power", "arctan2", "hypot", "float_power")  # fmt: skip
-_EITHER_ZERO = ("fmax", "fmin")  # of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them
+_EITHER_ZERO = ("fmax", "fmin", "nanmax", "nanmin")
+"""Of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them."""
 _EXTREMES = ("max", "min", "amax", "amin", "sort")  # the same, but only devices go through elements in another order
 ENDLESS = "NumPy does not come to an end"
 _ROUNDS = 4  # two pairs, in which all is off by as much to either side
@@ -229,7 +230,8 @@ class _Noise:
         if short in _EXTREMES and not _has_both_zeros(np.asarray(args[0], kind)):
             return value
         if short in _EITHER_ZERO + _EXTREMES:
-            turned = np.where((np.asarray(value) == 0) & self._either(), -np.asarray(value), value)
+            zero = 0.0 if self._either() else -0.0  # one for all: sums of them show the sign only where all have it
+            turned = np.where(np.asarray(value) == 0, zero, value)
             return turned.astype(kind) if isinstance(value, np.ndarray) else type(value)(turned[()])
         if short in _ELEMENTARY:
             if short == "power" and _is_exact_power(args):
@@ -421,7 +423,8 @@ def _is_joined(found: Any, wanted: Any) -> bool:
     if not isinstance(found, np.generic) or not isinstance(wanted, (int, float, np.generic)):
         return False
     other = np.asarray(wanted).dtype
-    return found.dtype.kind == other.kind and found.dtype.itemsize >= (
+    whole = type(wanted) is int and found.dtype.kind in "iu"  # Python's has no sign of its own
+    return (found.dtype.kind == other.kind or whole) and found.dtype.itemsize >= (
         other.itemsize if isinstance(wanted, np.generic) else 0
     )
 

@@ -5,6 +5,7 @@ A program is plain source text and the types of its arguments, so that a failing
 
 from __future__ import annotations
 
+import os
 import random
 import warnings
 from contextlib import suppress
@@ -15,7 +16,7 @@ import numpy as np
 
 from tests.fuzz.arguments import SIZES, SPECIAL_SIZES, Parameter, make
 from tests.fuzz.expressions import Unknown
-from tests.fuzz.structures import Structures
+from tests.fuzz.idioms import IDIOMS, Idioms
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Program:
         return f"# {types}\n{self.source}"
 
 
-class Writer(Structures):
+class Writer(Idioms):
     """Writes a whole function."""
 
     def result(self) -> str:
@@ -58,6 +59,7 @@ class Writer(Structures):
                 shown.append(self.array(self.dims(), 1))
             if self.chance(0.2):
                 shown.append(self.scalar(1))
+        shown += self.shown
         match r.randrange(12):
             case 0:
                 return "{" + ", ".join(f"'r{k}': {s}" for k, s in enumerate(shown)) + "}"
@@ -75,7 +77,7 @@ class Writer(Structures):
             if self.returned or self.chance(0.9):
                 self.emit(f"return {', '.join(self.returned) or self.result()}")
         head = ", ".join(p.name for p in self.parameters)
-        source = "import numpy as np\n\n\n" + "".join(h + "\n\n" for h in self.before)
+        source = f"import numpy as np\n{self.imports}\n\n" + "".join(h + "\n\n" for h in self.before)
         source += f"def f({head}):\n" + "\n".join(self.lines) + "\n"
         calls = [(SIZES[0], 1), (SIZES[1], 2), (SIZES[0], 3)]
         if self.chance(0.35):
@@ -85,13 +87,16 @@ class Writer(Structures):
 
 WIDE = 0.65
 """How many programs have what is in `operations` and `structures`."""
+IDIOMATIC = 0.7 if os.environ.get(IDIOMS) else 0.0
+"""How many have what is in `idioms`; the others are chosen as if that were not there."""
 
 
 def generate(seed: int, statements: int = 6, wide: float = WIDE) -> Program:
     """The program of a seed."""
-    return Writer(random.Random(seed), wide).program(seed, statements)
+    idiomatic = random.Random(f"idioms of {seed}").random() < IDIOMATIC
+    return Writer(random.Random(seed), wide, idiomatic).program(seed, statements)
 
 
 def drawn(rng: random.Random, statements: int = 4) -> Program:
     """A program of hypothesis's choices, which it can make smaller."""
-    return Writer(rng, WIDE).program(0, statements)
+    return Writer(rng, WIDE, rng.random() < IDIOMATIC).program(0, statements)

@@ -4,6 +4,9 @@ Each process takes seeds of one target in batches; a batch is compiled together 
 limit, so that a crash or an endless loop is a finding and not the end. What fails is made smaller, the pass at fault is
 named where the interpreter of the IR shows it, and the program is printed, ready for `tests/regressions`.
 
+With `--idioms` most programs also have signed zeros, captured tables, functions of other modules and the like
+(`idioms.py`); every seed then has another program.
+
 With `--sanitize`, the CPU's and the CUDA simulator's code runs under AddressSanitizer and UndefinedBehaviorSanitizer,
 whose finding is a failure (`unsafe`) too: a wrong access that happens to give the right answer is found so.
 """
@@ -311,10 +314,15 @@ def main() -> None:
     parser.add_argument("--target", action="append", choices=TARGETS, help="all, unless given")
     parser.add_argument("--shrink", type=int, default=10, help="how many failures are made smaller")
     parser.add_argument("--sanitize", action="store_true", help="under the sanitizers: the CPU, and CUDA's simulator")
+    parser.add_argument("--idioms", action="store_true", help="also what public code does around its arithmetic")
     parser.add_argument("--worker", choices=TARGETS, help=argparse.SUPPRESS)
     parser.add_argument("--full", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.idioms:
+        from tests.fuzz.idioms import IDIOMS
+
+        os.environ[IDIOMS] = "1"
     if given.sanitize and "pallas" in (given.target or ()):
         parser.error("--sanitize is for code that a C++ compiler builds: cpu and cuda")
     if given.worker:

@@ -61,8 +61,8 @@ def _smaller(report: Report) -> Iterator[Program]:
         try:
             warnings.simplefilter("ignore", SyntaxWarning)
             source = ast.unparse(ast.fix_missing_locations(smaller))
-            compile(source, "<smaller>", "exec")
-        except (SyntaxError, ValueError, RecursionError):
+            exec(compile(source, "<smaller>", "exec"), {"__name__": "smaller"})
+        except Exception:  # also what the module itself raises, of the constants that it holds
             continue
         if source not in seen and "def f(" in source and "import numpy" in source:
             seen.add(source)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.fuzz.arguments import SIZES, choose, make
+from tests.fuzz.arguments import DTYPES, SIZES, choose, make
 from tests.fuzz.expressions import COMPARISONS, Unknown
 from tests.fuzz.operations import Operations
 
@@ -27,9 +27,9 @@ HELPERS = (
 class Statements(Operations):
     """Writes one function, statement by statement; what it has written runs on the first arguments."""
 
-    def __init__(self, rng: random.Random, wide: bool) -> None:
+    def __init__(self, rng: random.Random, wide: bool, dtypes: tuple[str, ...] = DTYPES) -> None:
         super().__init__(rng, rng.random() < 0.25, wide)
-        self.parameters = choose(rng)
+        self.parameters = choose(rng, dtypes)
         self.lines: list[str] = []
         self.depth, self.fresh_names, self.loops = 1, 0, 0
         self.locked: set[str] = set()  # names that a loop around goes over: not to be bound anew

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from tests.fuzz.arguments import DTYPES
 from tests.fuzz.expressions import COMPARISONS, Unknown
 from tests.fuzz.statements import Statements
 from tests.fuzz.templates import WRITES_OF_LINES, WRITES_OF_MATRICES
@@ -28,9 +29,9 @@ KEYWORDS = {"by_two": ("by=3", "shift=1", "by=0.5, shift=-1"), "early": ("limit=
 class Structures(Statements):
     """Adds these statements to `wide` programs."""
 
-    def __init__(self, rng: random.Random, share: float) -> None:
+    def __init__(self, rng: random.Random, share: float, dtypes: tuple[str, ...] = DTYPES) -> None:
         """`share`: how many of the programs are wide."""
-        super().__init__(rng, rng.random() < share)
+        super().__init__(rng, rng.random() < share, dtypes)
         self.returned: list[str] = []  # what an early return hands back, and so the last one
         if self.wide:
             chosen = [h for h in WIDE_HELPERS if rng.random() < 0.12]
@@ -69,9 +70,7 @@ class Structures(Statements):
         self.arrays[name] = tuple(made)
 
     def usable(self, value: object) -> bool:
-        return isinstance(value, np.ndarray) and 1 <= value.ndim <= 2 and value.dtype.kind in "biuf" and (
-            value.dtype != np.float16 and value.dtype != np.longdouble and value.size < 200
-        )  # fmt: skip
+        return isinstance(value, np.ndarray) and 1 <= value.ndim <= 2 and self.known(value.dtype) and value.size < 200
 
     # --- arrays of any size
 
