@@ -541,12 +541,25 @@ def carried_on(x: Any) -> Any:
     return total
 
 
+def read_before_it_grows(x: Any) -> Any:
+    """A running total that nothing reads behind the addition."""
+    below = np.zeros(len(x), bool)
+    total = np.int64(0)
+    for i in range(len(x)):
+        below[i] = total < 0
+        total = total + np.int64(x[i])
+        if x[i] == 7:
+            total = np.int64(0)
+    return below
+
+
 def test_sums_of_narrow_integers_take_64_bits() -> None:
     """`narrow`: integers of 32 bits and less were taken for positions, of which sums and products fit 32 bits."""
     x = np.array([2**31 - 1, -(2**31), 5, 7], np.int32)
     for values in (x, (x >> 16).astype(np.int16), x.astype(np.int64)):
         alike(wider_than_their_parts, values, np.array([3, 2, 200, 255], np.uint8), target="pallas")
     alike(carried_on, np.full(70_000, 32_767, np.int16), target="pallas")
+    alike(read_before_it_grows, np.full(70_000, 32_767, np.int16), target="pallas")
     alike(carried_on, np.array([2**31 - 1, 2**31 - 1, 7, 2**31 - 1, 2**31 - 1], np.int32), target="pallas")
 
 

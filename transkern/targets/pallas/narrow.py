@@ -43,6 +43,8 @@ class _Checking:
                 case n.Assign(name=of, value=value):  # it may grow from one turn of a loop to the next
                     self.positions[of] = self.positions.get(of, True) and self.is_bounded(of, value)
                     self.fitting[of] = self.positions[of]
+                    if value.dtype == "int64" and not self.positions[of]:  # also for what read it before, in a turn
+                        return True
                 case n.Accumulator(name=of, dtype=dtype) if dtype in _WIDE or dtype == "int64":
                     if of not in self.counts:
                         return True
@@ -152,11 +154,7 @@ def _counts(program: n.Program) -> set[str]:
     counts: dict[str, bool] = {}
     for s in walk(program.body):
         if isinstance(s, n.Accumulate):
-            is_count = (
-                s.op == "sum"
-                and _is_truth(s.value)
-            )
-            counts[s.name] = counts.get(s.name, True) and is_count
+            counts[s.name] = counts.get(s.name, True) and s.op == "sum" and _is_truth(s.value)
     return {of for of, only in counts.items() if only}
 
 
