@@ -18,6 +18,11 @@ def is_plain_object(value: Any) -> bool:
     )  # fmt: skip
 
 
+def key_name(key: object, position: int) -> str:
+    """What a dict's item is called in the path of its part."""
+    return key if isinstance(key, str) and key.isidentifier() else f"item{position}"
+
+
 def part_path(path: str, part: str, parameters: Collection[str]) -> str:
     """What stands for a part of an argument: ``x_0`` for ``x[0]``, where no parameter has this name."""
     made = f"{path}_{part}"

@@ -316,9 +316,7 @@ class Assignments(Results):
             assert kind is not None
             name = kind.__name__ if is_python_number(base) else f"numpy.{kind.__name__}"
             self.ctx.guard(b.FALSE, "TypeError", f"'{name}' object does not support item assignment")
-        if isinstance(base, Static) and isinstance(base.value, np.ndarray):
-            help = "pass it as an argument, or copy it first"
-            self.ctx.fail("a change of an array from outside the function", help, target)
+        storing.check_own(self.ctx, base, target)
         if not isinstance(base, Array):
             self.ctx.fail(f"a store into {describe(base)}", "", target)
         if not base.view:
@@ -437,8 +435,7 @@ class Assignments(Results):
                 self.assign(target, made)
                 return
             held = ctx.deref(old)
-            if isinstance(held, Static) and isinstance(held.value, np.ndarray):
-                ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
+            storing.check_own(ctx, held)
             if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
                 sequences.extend(ctx, old, new)
                 return

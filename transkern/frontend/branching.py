@@ -6,8 +6,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from transkern.frontend import characters, doubts, growing, list_types, rows
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.bodies import RETURN
@@ -15,6 +13,7 @@ from transkern.frontend.carried import is_shown
 from transkern.frontend.elementwise import as_array, describe, scalar_expr, select
 from transkern.frontend.liveness import live_after
 from transkern.frontend.source import span_of
+from transkern.frontend.storing import is_constant_array
 from transkern.frontend.syntax import returns
 from transkern.frontend.trips import bound_of, stable_parts
 from transkern.frontend.types_of_scalars import scalar_kind
@@ -255,7 +254,7 @@ class Branches(Assignments):
                     out.append(n.Assign(tag.name, list_types.tag_of(joining), span=ctx.span))
             split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (x, y), (out1, out2))
             return Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split))
-        captured = [_is_captured(v) for v in (one, two)]
+        captured = [is_constant_array(v) for v in (one, two)]
         if any(captured) and all(c or isinstance(v, Array) for v, c in zip((one, two), captured, strict=True)):
             one, two = self.array_in(one, out1), self.array_in(two, out2)
         if isinstance(one, Array) and isinstance(two, Array) and one.ndim == two.ndim and one.dtype == two.dtype:
@@ -465,11 +464,6 @@ def _choice(value: Value) -> OneOf | None:
     if isinstance(value, Static) and (value.value is None or type(value.value) is str):
         return OneOf(b.ZERO, (value.value,))
     return value if isinstance(value, OneOf) else None
-
-
-def _is_captured(value: Value) -> bool:
-    """Whether it is an array of the function's module."""
-    return isinstance(value, Static) and isinstance(value.value, np.ndarray)
 
 
 def _is_text(value: Value) -> bool:

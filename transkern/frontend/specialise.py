@@ -44,7 +44,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import printed
 from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
-from transkern.plain import part_path
+from transkern.plain import key_name, part_path
 
 
 def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
@@ -206,7 +206,7 @@ def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> lis
     elif kind.kind == "record":
         parts = list(kind.keys)
     else:
-        parts = [k if isinstance(k, str) and k.isidentifier() else f"item{n}" for n, k in enumerate(kind.keys)]
+        parts = [key_name(k, n) for n, k in enumerate(kind.keys)]
     return [part_path(name, part, parameters) for part in parts]
 
 

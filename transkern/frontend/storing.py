@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -156,6 +157,12 @@ def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
 def is_constant_array(value: Value) -> bool:
     """A NumPy array captured as a constant."""
     return isinstance(value, Static) and isinstance(value.value, np.ndarray)
+
+
+def check_own(ctx: Context, value: Value, node: ast.AST | None = None) -> None:
+    """Raises CompileError where `value`, which is about to change, is an array of the module's."""
+    if is_constant_array(value):
+        ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first", node)
 
 
 def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) -> Expr:

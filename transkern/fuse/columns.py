@@ -26,8 +26,8 @@ from transkern.ir.expr import Apply, Const, Expr, Span, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, variables_read, with_bodies
 
-_PART = 512
-"""Terms of a part, as the CPU's sums have them."""
+PART = 512
+"""Terms of a sum that are added up in lanes before their total is added exactly."""
 _WIDE = "float64"
 _FEW = 8
 """Columns below which there is little to gain from lanes."""
@@ -105,7 +105,7 @@ class _Ordering:
             end += self.added(x.name, high, low, part, span)
             after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
         block = Var(self.names.fresh(f"{s.axis}_block"), "index")
-        last = b.minimum(b.add(block, b.index(_PART)), s.stop)
+        last = b.minimum(b.add(block, b.index(PART)), s.stop)
         inner: list[n.Stmt] = []
         for y in s.body:
             if isinstance(y, n.Accumulate):
@@ -114,7 +114,7 @@ class _Ordering:
             else:
                 inner.append(y)
         rows = replace(s, start=block, stop=last, kind="sequential", body=tuple(inner), spare=None, large=False)
-        blocks = n.Loop(block.name, s.start, s.stop, b.index(_PART), "sequential", (*begin, rows, *end), span=span)
+        blocks = n.Loop(block.name, s.start, s.stop, b.index(PART), "sequential", (*begin, rows, *end), span=span)
         return [*before, blocks, *after]
 
     def added(self, name: str, high: Var, low: Var, part: Var, span: Span) -> list[n.Stmt]:
@@ -148,4 +148,4 @@ def _sub(x: Expr, y: Expr) -> Expr:
     return Apply("subtract", (x, y), _WIDE)
 
 
-__all__ = ["order_columns"]
+__all__ = ["PART", "order_columns"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.plain import is_plain_object, part_path
+from transkern.plain import is_plain_object, key_name, part_path
 from transkern.runtime import generators
 
 _DEEP, _MANY = 8, 512
@@ -78,7 +78,7 @@ def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tup
     if type(value) is dict:
         if not all(isinstance(k, (str, int, float, bool, tuple, enum.Enum)) or k is None for k in value):
             return Shape(path, "opaque")
-        names = [str(k) if isinstance(k, str) and k.isidentifier() else f"item{n}" for n, k in enumerate(value)]
+        names = [key_name(k, n) for n, k in enumerate(value)]
         return Shape(path, "dict", tuple(value), None, inner(names, list(value.values())))
     if isinstance(value, (dict, list, set, frozenset)) and is_plain_object(value):
         return Shape(path, "opaque", (type(value).__name__,))  # of the user's: it holds more than its attributes

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -43,7 +44,6 @@ TYPES = {
 }  # fmt: skip
 
 _LANES = 64  # elements of the narrowest type in the widest vector
-_SUM_BLOCK = 512  # elements summed in vector lanes before their total is added exactly
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
 _UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
 _SHORT = 16  # iterations of a loop that is written out
@@ -645,9 +645,9 @@ class KernelPrinter:
             self.line(
                 f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({threads})" if threads != "1" else "")
             )
-        self.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {_SUM_BLOCK}) {{")
+        self.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {PART}) {{")
         self.depth += 1
-        self.line(f"const int64_t {i}_end = {i}_block + {_SUM_BLOCK} < {stop} ? {i}_block + {_SUM_BLOCK} : {stop};")
+        self.line(f"const int64_t {i}_end = {i}_block + {PART} < {stop} ? {i}_block + {PART} : {stop};")
         for name in names:
             self.blocked[name] = f"{ident(name)}_part"
             self.line(f"{TYPES[self.accumulators[name].dtype]} {ident(name)}_part = 0;")
