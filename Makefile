@@ -1,7 +1,9 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
-# make fuzz    generated programs on all targets against NumPy, for MINUTES=30; OPTIONS=--idioms: with more constructs
+# make fuzz    generated programs on all targets against NumPy, for MINUTES=30
+# make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
+# make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
 
 PYTHON ?= python3
@@ -11,8 +13,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 
 MINUTES ?= 30
+CALLS ?= 100000
+SOAK ?= 10
 
-.PHONY: test corpus demo fuzz bench clean
+.PHONY: test corpus demo fuzz calls soak bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -27,6 +31,12 @@ demo: $(VENV)/.demo
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES) $(OPTIONS)
+
+calls: $(VENV)/.dev
+	$(BIN)/python -m tests.calls.run --calls $(CALLS) $(OPTIONS)
+
+soak: $(VENV)/.dev
+	$(BIN)/python -m tests.calls.soak --minutes $(SOAK)
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py

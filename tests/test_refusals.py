@@ -80,7 +80,7 @@ CASES = [
     (grows, (np.ones(2),), "changes its type or shape in the loop", "np.hstack"),
     (two_names, (np.ones(3),), "a store into `v`, which is one of several arrays", "v[0] = 1"),
     (prints, (np.ones(2),), "`print` with `file=`", "print(x, file=None)"),
-    (with_manager, (np.ones(2),), "`open` in a compiled function", "with open"),
+    (with_manager, (np.ones(2),), "cannot compile `open`", "with open"),
 ]
 
 

@@ -130,9 +130,10 @@ _TOOLS: dict[str, Callable[[], str]] = {
     "libtpu": _module("libtpu", "'transkern[tpu]'"),
     "sanitizers": _sanitizers,
     "skimage": _module("skimage", "'transkern[demo]'"),
+    "torch": _module("torch", "torch"),
     "device": _device,
 }
-_OPTIONAL = {"device"}  # hardware, which no package installs
+_OPTIONAL = {"device", "torch"}  # hardware, which no package installs, and a package that takes a gigabyte
 
 
 # ---- targets and examples --------------------------------------------------------------------------------------------

@@ -26,8 +26,8 @@ class TranskernError(Exception):
     """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""
 
 
-class CompileError(TranskernError):
-    """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line."""
+class _Placed(TranskernError):
+    """An error at a place in the user's source; `str()` shows the line with a caret and a help line."""
 
     def __init__(self, problem: str, help: str = "", span: Span = NOWHERE, lines: Sequence[str] = ()) -> None:
         self.problem, self.help, self.span, self.lines = problem, help, span, lines
@@ -40,13 +40,39 @@ class CompileError(TranskernError):
         text = f"{span.file}:{span.line}:{span.column + 1}: {self.problem}"
         if 0 < span.line <= len(self.lines):
             line = self.lines[span.line - 1].rstrip()
-            end = span.end_column if span.end_line == span.line else len(line)
-            caret = " " * span.column + "^" * max(1, min(end, len(line)) - span.column)
+            end = _characters(line, span.end_column) if span.end_line == span.line else len(line)
+            column = _characters(line, span.column)
+            caret = " " * column + "^" * max(1, min(end, len(line)) - column)
             number = f"{span.line:>6} | "
             text += f"\n{number}{line}\n{' ' * (len(number) - 2)}| {caret}"
         if self.help:
             text += f"\n  help: {self.help}"
         return text
+
+
+def _characters(line: str, column: int) -> int:
+    """A column in characters: `ast` counts the bytes of UTF-8."""
+    return len(line.encode()[:column].decode(errors="ignore"))
+
+
+class CompileError(_Placed):
+    """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line."""
+
+
+class InternalError(_Placed):
+    """transkern itself went wrong while it compiled a function: a bug of transkern, and never the function's own
+    exception. The message names the function and the line that was being translated."""
+
+    @classmethod
+    def of(cls, error: BaseException, name: str, span: Span = NOWHERE, lines: Sequence[str] = ()) -> InternalError:
+        """For an error of ours that came up while the function `name` was compiled."""
+        told = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        problem = f"transkern went wrong while it compiled `{name}` ({told})"
+        help = (
+            "this is a bug in transkern, not in the function: please report it with the function;"
+            ' meanwhile fallback="numpy" runs it in NumPy, and TRANSKERN_DEBUG=1 shows the whole traceback'
+        )
+        return cls(problem, help, span, lines)
 
 
 class VerificationError(TranskernError):

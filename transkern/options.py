@@ -10,11 +10,15 @@ class Options:
     """`allow_float32`: a target without float64 computes in float32. `boundscheck`: subscripts of arrays are checked,
     and raise IndexError as in NumPy; without it an access outside an array is undefined behaviour. `fastmath`: sums and
     products of a loop may be added up in any order, and ``a * b + c`` rounded once; NaN and infinities stay.
+    `warnings`: ``numpy`` for NumPy's warnings, from the flags of the floating-point unit. `threads`:
+    a kernel on the CPU has so many at most (0: as many as there are).
     """
 
     allow_float32: bool = False
     boundscheck: bool = True
     fastmath: bool = False
+    warnings: str | None = None
+    threads: int = 0
 
 
 DEFAULT = Options()

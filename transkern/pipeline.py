@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from transkern.errors import CompileError
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
@@ -46,7 +47,9 @@ from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
-from transkern.ir.nodes import Program
+from transkern.ir.nodes import Library, Program
+from transkern.ir.traverse import walk
+from transkern.limits import check_time
 from transkern.options import Options
 
 Pass = Callable[[Program], Program]
@@ -149,6 +152,7 @@ def run(
 ) -> Program:
     """`program` through `passes`; `after` sees it after each."""
     for one in passes:
+        check_time()
         program = one(program)
         if after is not None:
             after(one.__name__, program)
@@ -159,7 +163,22 @@ def with_options(program: Program, options: Options) -> Program:
     """`program`, as the front end makes it, for what its caller asks for."""
     if not options.boundscheck:
         program = drop_bounds_checks(program)
-    return replace(program, fastmath=options.fastmath, narrow=options.allow_float32)
+    if options.warnings is not None:
+        _check_can_run_again(program)
+    return replace(
+        program, fastmath=options.fastmath, narrow=options.allow_float32, warns=options.warnings is not None,
+        threads=options.threads,
+    )  # fmt: skip
+
+
+def _check_can_run_again(program: Program) -> None:
+    """For NumPy's warnings a function may have to run once more in NumPy: it must have no effects but on arguments."""
+    for s in walk(program.body):
+        if isinstance(s, Library) and (s.name == "print" or ("kind", "global") in s.attributes):
+            raise CompileError(
+                'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice',
+                "print outside of it, or draw from a generator that is an argument", s.span, program.lines_of(s.span),
+            )  # fmt: skip
 
 
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:

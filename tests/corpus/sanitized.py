@@ -13,10 +13,12 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import transkern
 from tests.corpus.registry import Case, outcome
-from transkern.targets.cpu import build as cc
+from transkern.targets.cpu import build
+from transkern.targets.cpu import compiler as cc
 
 _FLAGS = (
     "-std=gnu11", "-Og", "-g1", "-fsanitize=address,undefined,float-cast-overflow", "-fsanitize-recover=all",
@@ -27,7 +29,7 @@ _FOUND = re.compile(r"runtime error: .*|ERROR: AddressSanitizer.*")
 
 def found_in(names: Iterable[str], planted: tuple[str, str] = ("", "")) -> dict[str, str]:
     """What the sanitizers find in the cases named, by name; `planted`: a piece of the C, and a wrong one for it."""
-    library = subprocess.run([cc.compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True)
+    library = subprocess.run([*cc.command(), "-print-file-name=libasan.so"], capture_output=True, text=True)
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {
             "LD_PRELOAD": library.stdout.strip(), "XDG_CACHE_HOME": cache, "OPENBLAS_NUM_THREADS": "1",
@@ -60,13 +62,15 @@ def main(right: str, wrong: str, names: list[str]) -> None:
 
     os.environ.pop("LD_PRELOAD")  # not for the compiler
 
-    def compile_text(text: str, name: str, out: Path) -> None:
-        source = out.with_suffix(".c")
-        source.write_text(text.replace(right, wrong) if right else text)
-        if subprocess.run([cc.compiler(), *_FLAGS, str(source), "-o", str(out), "-lm"]).returncode:
-            os._exit(1)  # not an outcome of the function
+    def compile_text(text: str, name: str, *others: Any) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            source, out = Path(folder, f"{name}.c"), Path(folder, f"{name}.so")
+            source.write_text(text.replace(right, wrong) if right else text)
+            if subprocess.run([*cc.command(), *_FLAGS, str(source), "-o", str(out), "-lm"]).returncode:
+                os._exit(1)  # not an outcome of the function
+            return out.read_bytes()
 
-    cc.compile_text = compile_text
+    build.compile_text = compile_text
     by_name = dict(cases()) | outside()
     for name in names:
         case = by_name[name]

@@ -21,8 +21,10 @@ from tests.fuzz.programs import Program
 from tests.fuzz.units import united
 from transkern.errors import CompileError, NeedsConstant
 from transkern.runtime import building
-from transkern.runtime.compiled import Compiled, Specialisation
-from transkern.targets.cpu import build as cc
+from transkern.runtime.compiled import Compiled
+from transkern.runtime.specialisation import Specialisation
+from transkern.targets.cpu import compiler as cc
+from transkern.targets.cpu.build import import_file
 from transkern.targets.cpu.module import emit
 from transkern.targets.cuda.simulator import compile as simulator
 from transkern.targets.cuda.simulator import device
@@ -38,11 +40,11 @@ _SANITIZERS = ("-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all
 _REFUSED_AT_RUN_TIME = ("an index beyond 32 bits", "its order there is chance, and is not compiled")
 
 
-class Pending(Exception):
+class Pending(BaseException):
     """The code is not compiled yet: the program is run again after the batch has been."""
 
 
-class Broken(Exception):
+class Broken(BaseException):
     """The compiler itself failed; its traceback is the message."""
 
 
@@ -184,7 +186,7 @@ class Batch:
             source = path.with_suffix(".c")
             source.write_text(united([text for _, (_, text) in unit]), encoding="utf-8")
             flags = [f for f in (*self.flags, *(_SANITIZERS if self.sanitized else ())) if f != "-shared"]
-            command = [cc.compiler(), *flags, "-shared", str(source), "-o", str(path), "-lm"]
+            command = [*cc.command(), *flags, "-shared", str(source), "-o", str(path), "-lm"]
             run = subprocess.run(command, capture_output=True, text=True, check=False)
             if run.returncode and len(unit) > 1:
                 units += [[one] for one in unit]
@@ -193,8 +195,8 @@ class Batch:
                 if run.returncode:
                     self.refused[key] = "\n".join(x for x in run.stderr.splitlines() if "error" in x)
                     continue
-                module = cc.load(path, program.name)
-                made = building._specialisation(program, key[1], "cpu", getattr(module, program.name))
+                module = import_file(path, program.name)
+                made = building.specialisation(program, key[1], "cpu", getattr(module, program.name))
                 made.why = module.why
                 self.made[key] = made
         self.waiting.clear()

@@ -13,9 +13,6 @@ from tests.fuzz.arguments import DTYPES
 from tests.fuzz.expressions import COMPARISONS
 from tests.fuzz.structures import Structures
 
-IDIOMS = "TRANSKERN_FUZZ_IDIOMS"
-"""Set by `--idioms`, for the processes that run the programs."""
-
 CONSTANTS = ("SCALE = 0.5", "LIMIT = 3", "ZERO = -0.0", "FLAG = True", "SINGLE = np.float32(1.5)", "EPS = 1e-12",
              "COUNT = np.int32(2)", "FAR = float('inf')", "BIAS = np.float64(-0.0)", "HALF = np.float16(0.1)",
              "OFF = False", "LARGE = 1 << 40")  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import math
 import random
 import signal
 import warnings
@@ -34,9 +35,12 @@ _ELEMENTARY = ("exp", "log", "sin", "cos", "tan", "tanh", "log1p", "expm1", "arc
                "cosh", "arcsinh", "log10", "power", "arctan2", "hypot", "float_power")  # fmt: skip
 _EITHER_ZERO = ("fmax", "fmin", "nanmax", "nanmin")
 """Of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them."""
-_EXTREMES = ("max", "min", "amax", "amin", "sort")  # the same, but only devices go through elements in another order
+_EXTREMES = ("max", "min", "amax", "amin")
+"""The same, where there are more elements than a processor's vector has."""
+_ORDERS = ("sort",)
+"""The same, but only devices go through elements in another order."""
 ENDLESS = "NumPy does not come to an end"
-_ROUNDS = 4  # two pairs, in which all is off by as much to either side
+_ROUNDS = 5  # two pairs, in which all is off by as much to either side, and one with exact sums
 _ULPS = 4
 
 
@@ -103,12 +107,11 @@ class Oracle:
     def __init__(self, source: str, scans: bool = False, subnormals: bool = True) -> None:
         """`scans`: running sums and extremes may be taken in another order (on a device); `subnormals`: whether the
         target has them (XLA, as a TPU, makes zeros of them)."""
-        self.scans = scans
         self.underflow: Literal["ignore", "warn"] = "ignore" if subnormals else "warn"
         self.plain: dict[str, Any] = {"__name__": "plain"}
         self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
         exec(compile(source, "<numpy>", "exec"), self.plain)
-        sums = (*_SUMS, *((*_SCANS, *_EXTREMES) if scans else ()))
+        sums = (*_SUMS, *_EXTREMES, *((*_SCANS, *_ORDERS) if scans else ()))
         tree = _Noisy(sums).visit(ast.parse(source))
         noisy = ast.unparse(ast.fix_missing_locations(tree))
         self.noisy: dict[str, Any] = {"__name__": "noisy"}
@@ -140,7 +143,8 @@ class Oracle:
         if not self.has_noise or found.fragile:
             return found
         for k in range(_ROUNDS):
-            self.noisy["__noise__"] = _Noise(random.Random(k // 2), turned=k % 2 == 1, scans=self.scans)
+            exact = k == _ROUNDS - 1
+            self.noisy["__noise__"] = _Noise(random.Random(k // 2), turned=k % 2 == 1, exact=exact)
             try:
                 with limit:
                     other = call(self.noisy["f"], make())
@@ -203,9 +207,10 @@ class _Noisy(ast.NodeTransformer):
 
 
 class _Noise:
-    def __init__(self, rng: random.Random, turned: bool, scans: bool) -> None:
-        """`turned`: what another one with such numbers makes larger becomes smaller; `scans` as of `Oracle`."""
-        self.rng, self.turned, self.scans = rng, turned, scans
+    def __init__(self, rng: random.Random, turned: bool, exact: bool = False) -> None:
+        """`turned`: what another one with such numbers makes larger becomes smaller; `exact`: sums are what they are,
+        where terms that cancel each other would let noise swamp them."""
+        self.rng, self.turned, self.exact = rng, turned, exact
 
     def _either(self) -> bool:
         return (self.rng.random() < 0.5) != self.turned
@@ -225,11 +230,9 @@ class _Noise:
         args = tuple(a for a in args if not isinstance(a, str))  # those that say what is to be summed
         if short in ("reduce", "reduceat"):
             short = _REDUCED.get(owner, short)
-            if short in _EXTREMES and not self.scans:
-                return value
-        if short in _EXTREMES and not _has_both_zeros(np.asarray(args[0], kind)):
+        if short in _EXTREMES + _ORDERS and not _has_both_zeros(_elements(args[0], keywords, kind)):
             return value
-        if short in _EITHER_ZERO + _EXTREMES:
+        if short in _EITHER_ZERO + _EXTREMES + _ORDERS:
             zero = 0.0 if self._either() else -0.0  # one for all: sums of them show the sign only where all have it
             turned = np.where(np.asarray(value) == 0, zero, value)
             return turned.astype(kind) if isinstance(value, np.ndarray) else type(value)(turned[()])
@@ -253,6 +256,8 @@ class _Noise:
             scale = np.max(np.abs(x[np.isfinite(x)]), initial=0) ** 2 * x.size
         else:
             scale = np.max(np.abs(x[np.isfinite(x)]).astype(np.float64), initial=0) * max(x.size, 1)
+        if self.exact:
+            return _exact_sum(value, x) if short in ("sum", "nansum") else value
         precision = np.finfo(x.dtype if x.dtype.kind == "f" and short not in _PRODUCTS else kind)
         if short in ("var", "std", "norm") or not _is_exact(x, 23 if precision.eps > 1e-10 else 52):
             if short == "var":
@@ -272,6 +277,8 @@ class _Noise:
         return np.prod(np.take(x, order, axis=axis), *args[1:], **keywords)
 
     def _off(self, value: Any, by: Any) -> Any:
+        if self.exact:
+            return value
         shape = np.shape(value)
         with np.errstate(all="ignore"):
             signs = (-1.0, 1.0) if self.turned else (1.0, -1.0)
@@ -293,6 +300,19 @@ def _text(value: Any) -> str:
 def _is_exact_power(args: Sequence[Any]) -> bool:
     """NumPy and C both square by a multiplication."""
     return np.ndim(args[1]) == 0 and args[1] in (1, 2, 0)
+
+
+def _elements(x: Any, keywords: dict[str, Any], kind: Any) -> Any:
+    """What an extreme is taken of: an array's elements, and where it begins."""
+    begin = np.asarray([keywords["initial"]] if keywords.get("initial") is not None else [], kind)
+    return np.concatenate([np.ravel(np.asarray(x, kind)), begin])
+
+
+def _exact_sum(value: Any, x: Any) -> Any:
+    """The sum of all of `x`, in place of what NumPy's order of additions makes of it; sums over axes as they are."""
+    if np.ndim(value) or x.dtype.kind != "f" or not np.all(np.isfinite(x)):
+        return value
+    return np.asarray(value).dtype.type(math.fsum(np.ravel(x).astype(np.float64).tolist()))
 
 
 def _has_both_zeros(x: Any) -> bool:
@@ -361,7 +381,7 @@ def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str
         return ""  # a refusal, at run time: Python's integers have 64 bits in compiled code
     if isinstance(found.error, RuntimeError) and str(found.error) in (EMPTY, SEVERAL):
         return ""  # the same: what is made of an empty list would be of another type
-    if type(found.error) is not _public(wanted.error) or str(found.error) != str(wanted.error):
+    if type(found.error) is not public_class(wanted.error) or str(found.error) != str(wanted.error):
         return f"{_told(found)}, with NumPy {_told(wanted)}"
     if wanted.error is not None and not afterwards:
         return ""
@@ -371,7 +391,7 @@ def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str
     return problem or ("" if wanted.error is not None else _aliases(found, wanted))
 
 
-def _public(error: Exception | None) -> type:
+def public_class(error: BaseException | None) -> type:
     """The class of an exception, as far as NumPy shows it: a `UFuncTypeError` is a TypeError for everyone else."""
     return next(c for c in type(error).__mro__ if not c.__module__.startswith("numpy._"))
 
@@ -429,19 +449,19 @@ def _is_joined(found: Any, wanted: Any) -> bool:
     )
 
 
-def _arrays(value: Any) -> list[Any]:
+def arrays_in(value: Any) -> list[Any]:
     if isinstance(value, np.ndarray):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
-    return [a for v in value for a in _arrays(v)] if isinstance(value, (tuple, list)) else []
+    return [a for v in value for a in arrays_in(v)] if isinstance(value, (tuple, list)) else []
 
 
 def _aliases(found: Outcome, wanted: Outcome) -> str:
     """Whether the arrays share memory as NumPy's do. (What a branch chooses is a copy; see `docs/language.md`.)"""
-    mine = [*_arrays(found.result), *_arrays(found.arguments)]
-    theirs = [*_arrays(wanted.result), *_arrays(wanted.arguments)]
-    results = len(_arrays(wanted.result))
+    mine = [*arrays_in(found.result), *arrays_in(found.arguments)]
+    theirs = [*arrays_in(wanted.result), *arrays_in(wanted.arguments)]
+    results = len(arrays_in(wanted.result))
     for i in range(results):
         for j in range(results, len(theirs)):  # results among each other do not share what is new
             one, two = np.shares_memory(mine[i], mine[j]), np.shares_memory(theirs[i], theirs[j])

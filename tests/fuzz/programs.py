@@ -5,7 +5,6 @@ A program is plain source text and the types of its arguments, so that a failing
 
 from __future__ import annotations
 
-import os
 import random
 import warnings
 from contextlib import suppress
@@ -16,7 +15,7 @@ import numpy as np
 
 from tests.fuzz.arguments import SIZES, SPECIAL_SIZES, Parameter, make
 from tests.fuzz.expressions import Unknown
-from tests.fuzz.idioms import IDIOMS, Idioms
+from tests.fuzz.idioms import Idioms
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Writer(Idioms):
 
 WIDE = 0.65
 """How many programs have what is in `operations` and `structures`."""
-IDIOMATIC = 0.7 if os.environ.get(IDIOMS) else 0.0
+IDIOMATIC = 0.7
 """How many have what is in `idioms`; the others are chosen as if that were not there."""
 
 

@@ -4,9 +4,6 @@ Each process takes seeds of one target in batches; a batch is compiled together 
 limit, so that a crash or an endless loop is a finding and not the end. What fails is made smaller, the pass at fault is
 named where the interpreter of the IR shows it, and the program is printed, ready for `tests/regressions`.
 
-With `--idioms` most programs also have signed zeros, captured tables, functions of other modules and the like
-(`idioms.py`); every seed then has another program.
-
 With `--sanitize`, the CPU's and the CUDA simulator's code runs under AddressSanitizer and UndefinedBehaviorSanitizer,
 whose finding is a failure (`unsafe`) too: a wrong access that happens to give the right answer is found so.
 """
@@ -69,7 +66,7 @@ def worker(target: str, seeds: list[int], full: bool, sanitized: bool) -> Iterat
     """Runs programs, and tells of each: first that it runs, then how it went."""
     os.environ.pop("LD_PRELOAD", None)  # not for the compiler
     from tests.fuzz.batch import QUICK, Batch
-    from transkern.targets.cpu import build as cc
+    from transkern.targets.cpu import compiler as cc
 
     def started(program: Any) -> None:
         _tell({"at": program.seed})
@@ -116,9 +113,9 @@ def _tell(event: dict[str, Any]) -> None:
 @functools.cache
 def under_sanitizers() -> dict[str, str]:
     """What to put into the environment of a process whose code is built with the sanitizers."""
-    from transkern.targets.cpu import build as cc
+    from transkern.targets.cpu import compiler as cc
 
-    library = subprocess.run([cc.compiler(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    library = subprocess.run([*cc.command(), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
     return {
         "LD_PRELOAD": library.stdout.strip(), "PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1",
         "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:exitcode=1",
@@ -314,15 +311,11 @@ def main() -> None:
     parser.add_argument("--target", action="append", choices=TARGETS, help="all, unless given")
     parser.add_argument("--shrink", type=int, default=10, help="how many failures are made smaller")
     parser.add_argument("--sanitize", action="store_true", help="under the sanitizers: the CPU, and CUDA's simulator")
-    parser.add_argument("--idioms", action="store_true", help="also what public code does around its arithmetic")
+    parser.add_argument("--idioms", action="store_true", help=argparse.SUPPRESS)  # what all programs may have by now
     parser.add_argument("--worker", choices=TARGETS, help=argparse.SUPPRESS)
     parser.add_argument("--full", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.idioms:
-        from tests.fuzz.idioms import IDIOMS
-
-        os.environ[IDIOMS] = "1"
     if given.sanitize and "pallas" in (given.target or ()):
         parser.error("--sanitize is for code that a C++ compiler builds: cpu and cuda")
     if given.worker:

@@ -22,7 +22,7 @@ from transkern.fuse.lower import lower
 from transkern.ir.interpret import Invalid, WrongCode, interpret
 from transkern.ir.verify import violations
 from transkern.runtime import building
-from transkern.runtime.compiled import Specialisation
+from transkern.runtime.specialisation import Specialisation
 
 _numbers = itertools.count()
 
@@ -61,7 +61,7 @@ def interpreted(
                     reason[0] = "types"
                 return NotImplemented
 
-        made = building._specialisation(
+        made = building.specialisation(
             replace(program, captured=()), types, target, _overlapping(program, run, reason)
         )
         made.why = lambda: reason[0]

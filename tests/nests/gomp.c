@@ -25,6 +25,7 @@ static pthread_mutex_t atomic_lock = PTHREAD_MUTEX_INITIALIZER, critical_lock = 
 int omp_get_thread_num(void) { return number; }
 int omp_get_num_threads(void) { return team ? team->count : 1; }
 int omp_get_max_threads(void) { return THREADS; }
+void omp_set_num_threads(int wanted) { (void)wanted; }
 int omp_get_num_procs(void) { return THREADS; }
 int omp_in_parallel(void) { return team && team->count > 1; }
 

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +24,8 @@ from tests.nests.collected import NESTS, Nest
 from tests.nests.random_nests import random_nest
 from tests.nests.registry import Sizes
 from tests.nests.test_table import outcome
-from transkern.targets.cpu import build as cc
-from transkern.targets.cpu import kernels
+from transkern.targets.cpu import build, kernels
+from transkern.targets.cpu import compiler as cc
 from transkern.targets.cuda.simulator.check import _fixed_addresses
 
 RUNTIME = Path(__file__).with_name("gomp.c")
@@ -39,23 +40,24 @@ def chosen(nest: Nest) -> list[Sizes]:
 @functools.cache
 def _runtime(folder: Path) -> Path:
     made = folder / "gomp.o"
-    subprocess.run([cc.compiler(), *_FLAGS, "-c", str(RUNTIME), "-o", str(made)], check=True)
+    subprocess.run([*cc.command(), *_FLAGS, "-c", str(RUNTIME), "-o", str(made)], check=True)
     return made
 
 
-def _compile_for(folder: Path, edit: Callable[[str], str]) -> Callable[[str, str, Path], None]:
-    def compile_text(text: str, name: str, out: Path) -> None:
-        source = folder / f"{name}.c"
+def _compile_for(folder: Path, edit: Callable[[str], str]) -> Callable[..., bytes]:
+    def compile_text(text: str, name: str, *others: Any) -> bytes:
+        source, out = folder / f"{name}.c", folder / f"{name}.so"
         source.write_text(edit(text))
         made = source.with_suffix(".o")
-        subprocess.run([cc.compiler(), *_FLAGS, "-c", str(source), "-o", str(made)], check=True)
+        subprocess.run([*cc.command(), *_FLAGS, "-c", str(source), "-o", str(made)], check=True)
         # Linked without -fopenmp: the OpenMP functions are those of gomp.c.
-        link = [cc.compiler(), "-shared", "-fsanitize=thread", str(made), str(_runtime(folder)), "-lm", "-o", str(out)]
+        link = [*cc.command(), "-shared", "-fsanitize=thread", str(made), str(_runtime(folder)), "-lm", "-o", str(out)]
         subprocess.run(link, check=True)
         missing = re.findall(
             r"U ((?:GOMP|omp)_\w+)", subprocess.run(["nm", "-u", str(out)], capture_output=True, text=True).stdout
         )
         assert not missing, f"{RUNTIME.name} lacks {', '.join(missing)}"
+        return out.read_bytes()
 
     return compile_text
 
@@ -67,8 +69,8 @@ def races(nests: Iterable[Nest], edit: Callable[[str], str] = lambda text: text)
         folder = Path(name)
         patch.setenv("XDG_CACHE_HOME", name)
         patch.setattr(kernels, "_PARALLEL_WORK", 1)
-        patch.setattr(cc, "compile_text", _compile_for(folder, edit))
-        patch.setattr(cc, "load", lambda path, name: _Unloaded(name))
+        patch.setattr(build, "compile_text", _compile_for(folder, edit))
+        patch.setattr(build, "load", lambda built, name, path: _Unloaded(name))
         for nest in nests:
             for sizes in chosen(nest):  # a new one each time: nothing here says that it is for other arguments
                 outcome(transkern.compile(nest.function, target="cpu"), nest.inputs(0, sizes))
@@ -87,7 +89,7 @@ class _Unloaded:
 
 def _run(names: list[str]) -> dict[str, str]:
     library = subprocess.run(
-        [cc.compiler(), "-print-file-name=libtsan.so"], capture_output=True, text=True
+        [*cc.command(), "-print-file-name=libtsan.so"], capture_output=True, text=True
     ).stdout.strip()
     prefix = _fixed_addresses()  # ThreadSanitizer wants them without randomisation
     environment = os.environ | {
@@ -110,7 +112,7 @@ def main(names: list[str]) -> None:
     by_name = {nest.name: nest for nest in NESTS}
     os.environ.pop("LD_PRELOAD")  # not for the compiler
     kernels._PARALLEL_WORK = 1
-    cc.compile_text = _compile_for(Path(os.environ["XDG_CACHE_HOME"]), lambda text: text)
+    build.compile_text = _compile_for(Path(os.environ["XDG_CACHE_HOME"]), lambda text: text)
     for name in names:
         nest = by_name.get(name) or random_nest(int(name.removeprefix("random_")))
         os.write(2, f"nest: {name}\n".encode())

@@ -70,9 +70,11 @@ def test_while_jax_traces_dynamic_sizes_come_with_their_count():
 def test_written_arguments_come_back():
     f = compiled(SCALE, "f(float32[n],float)")
     x = jnp.arange(4.0)
-    result, (new,) = f(x, 2.0)
+    result, (new,) = f.jax_function(x, 2.0)
     assert result is None and isinstance(new, jax.Array)
     np.testing.assert_array_equal(new, [0, 2, 4, 6])
+    with pytest.raises(TypeError, match="these cannot change"):
+        f(x, 2.0)
     frozen = np.ones(3, np.float32)
     frozen.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):

@@ -144,13 +144,13 @@ def cut_to_type(x: Any, p: Any) -> Any:
 
 
 def rewritten(x: Any) -> Any:
-    """`prelude._jit`: XLA's own rules of arithmetic are not NumPy's."""
+    """`merging`: XLA's own rules of arithmetic are not NumPy's."""
     a = x[0] / x[1] / x[1], x[0] / (x[1] / x[2]), np.log(np.exp(x[2])), np.exp(x[2]) * np.exp(-x[2])
     return a, x * 1e300 * 1e-300, x + 1e300 - 1e300
 
 
 def sums_with_known_zeros(x: Any, k: int) -> Any:
-    """`vector.may_be_zero`: XLA takes a sum with a 0.0 that it knows for the other summand; -0.0 leaves it as it is."""
+    """`vector.merged`: XLA takes a sum with a 0.0 that it knows for the other summand; -0.0 leaves it as it is."""
     none, total, zeros = 0.0, 0.0, np.zeros(len(x))
     for i in range(k, k):
         none += x[i]

@@ -26,6 +26,9 @@ class _Refusal(click.ClickException):
 
 class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
+        from transkern.cli.show import coloured
+
+        ctx.color = coloured()
         try:
             return super().invoke(ctx)
         except TranskernError as error:
@@ -81,10 +84,8 @@ def emit(
         if others:
             click.echo(f"with -o DIR also: {', '.join(other for other, _ in others)}", err=True)
         return
-    output.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (output / name).write_text(text, encoding="utf-8")
-        click.echo(str(output / name))
+    for path in emitting.write_files(texts, output):
+        click.echo(str(path))
 
 
 @cli.command()
@@ -137,7 +138,7 @@ def cache_dir() -> None:
     """Where it is."""
     from transkern.runtime.cache import directory
 
-    click.echo(str(directory()))
+    click.echo(str(directory() or "nowhere: there is no home directory, and TRANSKERN_CACHE_DIR is not set"))
 
 
 @cache.command("size")
@@ -152,6 +153,6 @@ def cache_size() -> None:
 @cache.command("clear")
 def cache_clear() -> None:
     """Delete what is in it."""
-    from transkern.cli.caching import clear
+    from transkern.runtime.cache import clear
 
     click.echo(f"{clear()} files deleted")

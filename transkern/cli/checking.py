@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from transkern.cli.show import plain
 from transkern.errors import CompileError
 from transkern.runtime.emitting import check_file
 
@@ -16,15 +17,15 @@ _SKIPPED = {"__pycache__", "node_modules", "build", "dist", "site-packages"}
 def check(paths: Iterable[Path]) -> bool:
     """Prints a line a function and the messages of those that would not compile; True where all would."""
     good = bad = untyped = 0
-    for path in python_files(paths):
+    for path, folder in _files(paths):
         try:
-            results = check_file(path)
-        except CompileError as error:  # the file is not Python
+            results = check_file(path, folder)
+        except CompileError as error:  # the file is not Python, or not to be read
             results = [("", False, str(error))]
-        except UnicodeDecodeError:
-            results = [("", False, f"{path}: not a text file in UTF-8")]
         for name, compiles, message in results:
-            place = click.style(f"{path}" + (f"::{name}" if name else ""), bold=True)
+            message = plain(message)
+            shown = plain(click.format_filename(path))
+            place = click.style(shown + (f"::{name}" if name else ""), bold=True)
             if not compiles:
                 bad += 1
                 click.echo(f"{click.style('no ', fg='red')} {place}")
@@ -41,11 +42,16 @@ def check(paths: Iterable[Path]) -> bool:
 
 def python_files(paths: Iterable[Path]) -> Iterator[Path]:
     """The files of `paths`, and the Python files below its folders, hidden ones and environments left out."""
+    return (path for path, _ in _files(paths))
+
+
+def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:
+    """The same, with the folders that those were found in which nobody has named."""
     for path in paths:
         if not path.is_dir():
-            yield path
+            yield path, None
             continue
         for found in sorted(path.rglob("*.py")):
             folders = found.relative_to(path).parts[:-1]
-            if not any(f in _SKIPPED or f.startswith(".") for f in folders):
-                yield found
+            if not found.is_dir() and not any(f in _SKIPPED or f.startswith(".") for f in folders):
+                yield found, path

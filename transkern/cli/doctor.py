@@ -8,15 +8,21 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from transkern import private
+from transkern.errors import TargetUnavailable
+from transkern.runtime import cache
+from transkern.targets.cpu import build, compiler
 
 _SECONDS = 60
 """After which a question counts as unanswered: the first import of JAX on a slow disk takes ten."""
@@ -92,17 +98,32 @@ def _ask(question: Callable[[], Finding]) -> Finding:
 
 
 def _compiler() -> Finding:
-    path = _find("CC", "cc", "gcc", "clang")
-    version = _first_line(_run([path, "--version"])) if path else ""
-    return Finding("C compiler", "cpu", f"{path}: {version}" if path and version else "", _install("gcc"))
+    try:
+        words = compiler.command()
+    except TargetUnavailable as error:
+        named = f"{_first_line(str(error))}; " if compiler.chosen() else ""
+        return Finding("C compiler", "cpu", "", named + _install("gcc"))
+    version = _first_line(_run([*words, "--version"]))
+    made = _probe("int probe(void) { return 1; }\n", *(f for f in compiler.flags() if f != "-fopenmp"))
+    if made.result == "1":
+        return Finding("C compiler", "cpu", f"{shlex.join(words)}: {version}")
+    advice = f"{shlex.join(words)} is there, and does not build what runs: {made.said}"
+    return Finding("C compiler", "cpu", "", advice)
 
 
 def _openmp() -> Finding:
-    source = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-    path = _find("CC", "cc", "gcc", "clang")
-    works = path is not None and _builds(path, source, "-fopenmp")
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return Finding("OpenMP", "cpu: threads", f"works, {threads} threads" if works else "", _install("libgomp1"))
+    source = """
+    int probe(void) {
+        int threads = 0;
+    #ifdef _OPENMP
+        #pragma omp parallel reduction(+: threads)
+        threads += 1;
+    #endif
+        return threads;
+    }
+    """
+    threads = int(_probe(source, "-fopenmp").result or 0)
+    return Finding("OpenMP", "cpu: threads", f"works, {threads} threads" if threads else "", _install("libgomp1"))
 
 
 def _libmvec() -> Finding:
@@ -110,19 +131,52 @@ def _libmvec() -> Finding:
     source = """
     #pragma omp declare simd notinbranch
     extern float expf(float);
-    void f(float *x, int n) {
+    int probe(void) {
+        float x[64];
+        for (int i = 0; i < 64; i++) x[i] = (float)(i % 3);
         #pragma omp simd
-        for (int i = 0; i < n; i++) x[i] = expf(x[i]);
+        for (int i = 0; i < 64; i++) x[i] = expf(x[i]);
+        return x[1] > 2.7182f && x[1] < 2.7184f;
     }
-    int main(void) { return 0; }
     """
-    path = _find("CC", "cc", "gcc")
-    flags = ("-O2", "-fopenmp", "-march=native", "-fno-math-errno", "-lmvec", "-lm")
-    works = path is not None and _builds(path, source, *flags)
+    made = _probe(source, "-O2", "-fopenmp", "-march=native", "-fno-math-errno")
+    works = made.result == "1" and b"_ZGV" in made.built  # how the vector versions' names begin
     return Finding(
         "libmvec", "cpu: exp, sin, …", "vector functions of the C library" if works else "",
-        "glibc on x86-64 or AArch64 has it; without it these functions are computed one number at a time",
+        "GCC and glibc on x86-64 or AArch64 have it; without it these functions are computed one number at a time",
     )  # fmt: skip
+
+
+def _cache() -> Finding:
+    folder = cache.directory()
+    problem = cache.problem()
+    if not problem and cache.scratch() is None:
+        problem = f"{folder} cannot be written"
+    advice = f"{problem}; what is compiled is compiled again in each process"
+    return Finding("disk cache", "cpu: later processes", "" if problem else str(folder), advice)
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """What C text returned, where it compiled and ran, the shared object, and what the compiler said."""
+
+    result: str = ""
+    built: bytes = b""
+    said: str = ""
+
+
+def _probe(source: str, *flags: str) -> _Probe:
+    """Builds C text with a function `probe` where functions are built, and calls it from a Python of its own."""
+    said = "no folder to work in"
+    for place in build.places(cache.scratch()):
+        with suppress(OSError, TargetUnavailable), private.scratch(place) as folder:
+            text, out = folder / "probe.c", folder / "probe.so"
+            text.write_text(source, encoding="utf-8")
+            said = build.run_compiler(["-fPIC", "-shared", *flags], text, out)
+            result = "" if said else _python(f"import ctypes; print(ctypes.CDLL({str(out)!r}).probe())")
+            if result:
+                return _Probe(result, out.read_bytes())
+    return _Probe(said=" ".join(said.split()) or "it cannot be loaded")
 
 
 # ---- CUDA ------------------------------------------------------------------------------------------------------------
@@ -159,18 +213,27 @@ def _nvrtc() -> Finding:
 
 
 def _cxx() -> Finding:
-    path = _find("CXX", "g++", "c++", "clang++")
-    version = _first_line(_run([path, "--version"])) if path else ""
-    found = f"{path}: {version}" if path and version else ""
-    return Finding("C++ compiler", "cuda: the simulator", found, _install("g++"))
+    words = _cxx_command()
+    version = _first_line(_run([*words, "--version"])) if words else ""
+    works = version and _builds(words, "int main() { return 0; }\n")
+    return Finding(
+        "C++ compiler", "cuda: the simulator", f"{shlex.join(words)}: {version}" if works else "", _install("g++")
+    )
+
+
+def _cxx_command() -> list[str]:
+    """As the simulator calls it: `CXX`, and never another one where that is not there."""
+    first, *others = shlex.split(os.environ.get("CXX") or "g++")
+    found = shutil.which(first)
+    return [found, *others] if found else []
 
 
 def _sanitizers() -> Finding:
-    path = _find("CXX", "g++", "c++", "clang++")
+    words = _cxx_command()
     source = "int main() { return 0; }\n"
     kinds = [
         name for name, flag in (("memory", "address,undefined"), ("race", "thread"))
-        if path and _builds(path, source, f"-fsanitize={flag}", suffix=".cpp")
+        if words and _builds(words, source, f"-fsanitize={flag}")
     ]  # fmt: skip
     found = f"{' and '.join(kinds)} checks" if len(kinds) == 2 else ""
     return Finding("sanitizers", "cuda: checks in the simulator", found, _install("libasan8 libubsan1 libtsan2"))
@@ -212,22 +275,16 @@ def _libtpu() -> Finding:
 
 
 _QUESTIONS: tuple[Callable[[], Finding], ...] = (
-    _compiler, _openmp, _libmvec, _device, _cupy, _nvrtc, _cxx, _sanitizers, _jax, _accelerator, _astor, _libtpu,
+    _compiler, _openmp, _libmvec, _cache, _device, _cupy, _nvrtc, _cxx, _sanitizers, _jax, _accelerator, _astor,
+    _libtpu,
 )  # fmt: skip
 _NAMES = dict(zip(_QUESTIONS, (
-    "C compiler", "OpenMP", "libmvec", "CUDA device", "CuPy", "NVRTC", "C++ compiler", "sanitizers", "JAX",
-    "accelerator for JAX", "astor", "libtpu",
+    "C compiler", "OpenMP", "libmvec", "disk cache", "CUDA device", "CuPy", "NVRTC", "C++ compiler", "sanitizers",
+    "JAX", "accelerator for JAX", "astor", "libtpu",
 ), strict=True))  # fmt: skip
 
 
 # ---- how questions are asked -----------------------------------------------------------------------------------------
-
-
-def _find(variable: str, *names: str) -> str | None:
-    for name in (os.environ.get(variable), *names):
-        if name and (found := shutil.which(name)):
-            return found
-    return None
 
 
 def _run(command: list[str]) -> str:
@@ -248,21 +305,18 @@ def _first_line(text: str) -> str:
     return text.partition("\n")[0]
 
 
-def _builds(compiler: str, source: str, *flags: str, suffix: str = ".c") -> bool:
-    """Whether `source` compiles, links and runs."""
+def _builds(command: Sequence[str], source: str, *flags: str) -> bool:
+    """Whether C++ text compiles, links and runs."""
     with tempfile.TemporaryDirectory() as folder:
-        path, program = Path(folder, f"probe{suffix}"), Path(folder, "probe")
+        path, program = Path(folder, "probe.cpp"), Path(folder, "probe")
         path.write_text(source, encoding="utf-8")
-        # Libraries come after what needs them.
-        libraries = [flag for flag in flags if flag.startswith("-l")]
-        others = [flag for flag in flags if not flag.startswith("-l")]
-        command = [compiler, *others, str(path), "-o", str(program), *libraries]
-        try:
-            if subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False).returncode != 0:
+        for words in ([*command, *flags, str(path), "-o", str(program)], [str(program)]):
+            try:
+                if subprocess.run(words, capture_output=True, timeout=_SECONDS, check=False).returncode != 0:
+                    return False
+            except (OSError, subprocess.TimeoutExpired):
                 return False
-            return subprocess.run([str(program)], capture_output=True, timeout=_SECONDS, check=False).returncode == 0
-        except (OSError, subprocess.TimeoutExpired):
-            return False
+    return True
 
 
 def _version(package: str) -> str:

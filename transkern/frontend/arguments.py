@@ -9,6 +9,7 @@ from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array
 from transkern.frontend.storing import write
+from transkern.frontend.strides import from_outside
 from transkern.frontend.values import Array, Seq, Static, Value
 from transkern.ir import build as b
 
@@ -71,6 +72,7 @@ def into(ctx: Context, out: Value, value: Value, name: str, casting: str | None 
         out = out.items[0]
     if not isinstance(out, Array):
         ctx.fail(f"`{name}` with `out=` that is no array")
+    out = from_outside(ctx, out) or out
     if not out.view:  # made in the call itself: nobody else sees it
         axes, body = broadcast_to(ctx, as_array(ctx, value), out.dims)
         return Array(axes, b.cast(body, out.dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import types
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from transkern.frontend import (
     classes,
     doubts,
     empties,
+    flats,
     growing,
     hashed,
     iterating,
@@ -24,6 +26,8 @@ from transkern.frontend import (
     managers,
     objects,
     outputs,
+    positions,
+    python_types,
     replacing,
     sequences,
     shaping,
@@ -31,6 +35,7 @@ from transkern.frontend import (
     storing,
 )
 from transkern.frontend.anew import Site
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
@@ -44,19 +49,30 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     type_name,
 )  # fmt: skip
-from transkern.frontend.indexing import Item, SliceValue, array_item, constant_object, is_typed, key_of, subscript
+from transkern.frontend.indexing import (
+    Item,
+    SliceValue,
+    array_item,
+    constant_slice,
+    is_typed,
+    key_of,
+    subscript,
+)
 from transkern.frontend.indexing import element as list_element
+from transkern.frontend.measures import check_items
 from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.results import Results
 from transkern.frontend.shaping import concatenate_now
 from transkern.frontend.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.source import live_function, span_of
-from transkern.frontend.texts import text_operation
+from transkern.frontend.strides import from_outside, in_memory
+from transkern.frontend.texts import is_text, text_operation
 from transkern.frontend.values import (
     Array,
     Char,
     Concatenation,
     Dict,
+    Flat,
     GrowingList,
     Hashed,
     Instance,
@@ -78,12 +94,14 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_expr
 
 _SYMBOLS = {
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "floor_divide": "//", "remainder": "%",
     "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>",
 }  # fmt: skip
+
+_PARTS = 200  # of a size that is kept as it was computed
 
 
 class Assignments(Results):
@@ -112,21 +130,29 @@ class Assignments(Results):
 
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx
+        for dim in value.dims if isinstance(value, Array) else ():
+            if is_longer(dim, _PARTS):  # in a function that calls itself with a part of its array, say
+                problem = f"a size that is computed of others in more than {_PARTS} steps"
+                ctx.must_be_known(Scalar(dim, True), problem, "write a loop over positions, and slice once")
         match value:
-            case Scalar(expr, True, None, doubt) if _symbolic(ctx, expr):
+            case Scalar(expr, True, None, doubt) if _symbolic(ctx, expr) and not is_longer(expr, _PARTS):
                 return value if doubt is None else replace(value, doubt=doubts.named(ctx, doubt, name))
             case Scalar(expr, python, tag, doubt):
                 held = None if tag is None else ctx.let(tag, f"{name} type")
                 return Scalar(ctx.let(expr, name), python, held, doubts.named(ctx, doubt, name))
             case Array(axes=()) if not value.view and name not in shared_stores(self.node):
                 return replace(value, body=ctx.let(value.body, name))
+            case Array(mask=None, view=False) if (shown := from_outside(ctx, value)) is not None:
+                return shown
             case Array(mask=None, view=False):
                 if isinstance(value.body, Const) or _is_position(value):
                     if isinstance(value.body, Const) and name not in shared_stores(self.node):
                         return value
                     if not isinstance(value.body, Const):
                         return value if name not in shared_stores(self.node) else ctx.define(value, name)
-                return ctx.define(value, name)
+                if name in shared_stores(self.node):
+                    value = in_memory(ctx, value, name)
+                return value if value.view else ctx.define(value, name)
             case Array(mask=None, view=True, identity="") if self._reordered(value, name):
                 source = ctx.buffers[value.base]
                 whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
@@ -136,6 +162,7 @@ class Assignments(Results):
             case Concatenation(pieces, dtype):
                 return concatenate_now(ctx, pieces, dtype, name)
             case Seq() | Dict() | Record():
+                ctx.step(len(children(value) or ()))
                 items = tuple(self.kept(i, name) for i in children(value) or ())
                 return self.allocate(with_children(value, items), name)
             case Text(template, args):
@@ -145,6 +172,8 @@ class Assignments(Results):
                 return growing.with_types(ctx, value)
             case Char(code):
                 return Char(ctx.let(code, name))
+            case Flat():
+                return replace(value, named=True)
             case OrNone(inner, none):
                 return OrNone(self.settle(inner, name), ctx.let(none, f"{name} is None"))
             case _:
@@ -160,7 +189,7 @@ class Assignments(Results):
         settled = self.settle(value, name)
         if not isinstance(settled, Array) or not settled.axes or lies(settled):
             return settled
-        made = self.ctx.define(settled, name)
+        made = from_outside(self.ctx, settled) or self.ctx.define(settled, name)
         for frame in self.ctx.frames:  # the names it has are names of the same array
             frame.update({k: made for k, v in frame.items() if v is settled})
         return made
@@ -261,10 +290,12 @@ class Assignments(Results):
                     extent = wanted
                 if extent is None:
                     self.demand_dim(array.dims[0], node, "unpacking an array of run-time length")
+                ctx.step(extent or 0)
                 return [array_item(ctx, array, [Static(i)]) for i in range(extent or 0)]
             case Range(start, stop, step):
                 bounds = [b.constant(e) for e in (start, stop, step)]
                 if None not in bounds:
+                    ctx.step(len(range(*bounds)))  # type: ignore[arg-type]
                     return [Static(i) for i in range(*bounds)]  # type: ignore[arg-type]
                 ctx.fail("unpacking a range of run-time length", "", node)
             case _:
@@ -311,6 +342,9 @@ class Assignments(Results):
             return
         if special_methods.store_item(self.ctx, owner, items, value):
             return
+        if isinstance(base, Flat):
+            flats.store(self.ctx, base, items, value)
+            return
         if isinstance(base, Scalar) or (isinstance(base, Static) and is_number(base)):
             kind = classes.class_of(base)
             assert kind is not None
@@ -353,6 +387,7 @@ class Assignments(Results):
     def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
         """``list[k] = value``."""
         ctx = self.ctx
+        positions.check_position(ctx, self._key(items), lambda at: operator.setitem([], at, ()))
         at = items[0] if len(items) == 1 else None
         if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
             problem = "a store into a list at a position that is known at run time only"
@@ -360,10 +395,8 @@ class Assignments(Results):
                 ctx.must_grow(owner.token, problem)
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem)
         if isinstance(at, SliceValue):
-            parts = [Static(None) if p is None else p for p in (at.start, at.stop, at.step)]
-            bounds = [constant_object(ctx, p, "a slice of a list") for p in parts]
             changed = list(base.items)
-            changed[slice(*bounds)] = [self.kept(i, "item") for i in self.elements(value, None, node)]
+            changed[constant_slice(ctx, at)] = [self.kept(i, "item") for i in self.elements(value, None, node)]
             ctx.change(owner, Seq(tuple(changed), "list"))
             return
         if at is None or not isinstance(at, Static):
@@ -394,6 +427,10 @@ class Assignments(Results):
                 base = self.own(target.value.id, base)
             if base.view:
                 storing.write(ctx, part(base, target.attr), [Static(Ellipsis)], value)
+        elif target.attr == "flat" and isinstance(base, Array):
+            if not base.view and isinstance(target.value, ast.Name):
+                base = self.own(target.value.id, base)
+            flats.store(ctx, Flat(shaping.flat(ctx, base)), [SliceValue(None, None, None)], value)
         elif target.attr == "shape" and isinstance(target.value, ast.Name):
             if isinstance(base, Array) and base.identity:
                 ctx.fail("assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
@@ -436,15 +473,14 @@ class Assignments(Results):
                 return
             held = ctx.deref(old)
             storing.check_own(ctx, held)
-            if op == "add" and _is_list(held) and (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))):
-                sequences.extend(ctx, old, new)
+            if (not hasattr(target, IS_SUM) or _is_list(ctx.deref(new))) and self._is_changed(op, old, new):
                 return
             if isinstance(old, Array):
                 if not lies(old):
                     old = self.own(target.id, old)
                 storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, new), casting=op)
                 return
-            self.assign(target, self.operate(op, old, new))
+            self.assign(target, self.operate(op, old, new, in_place=not hasattr(target, IS_SUM)))
             return
         if isinstance(target, ast.Attribute):
             missing = f"'NoneType' object has no attribute '{target.attr}'"
@@ -457,10 +493,8 @@ class Assignments(Results):
             if isinstance(old, Array):
                 result = self.updated(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
-            elif isinstance(ctx.deref(old), (Seq, GrowingList)) and isinstance(old, (Object, Row)) and op == "add":
-                sequences.extend(ctx, old, self.expr(value))
-            else:
-                self.set_attribute(target, self.operate(op, old, self.expr(value)))
+            elif not self._is_changed(op, old, new := self.expr(value)):
+                self.set_attribute(target, self.operate(op, old, new, in_place=True))
             return
         assert isinstance(target, ast.Subscript)
         owner = self.expr(target.value)
@@ -475,10 +509,10 @@ class Assignments(Results):
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
             ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
-        if isinstance(old, (Object, Row)) and op == "add" and isinstance(ctx.deref(old), (Seq, GrowingList)):
-            sequences.extend(ctx, old, self.expr(value))
+        new = self.expr(value)
+        if self._is_changed(op, old, new):
             return
-        result = self.updated(op, old, self.expr(value))
+        result = self.updated(op, old, new)
         if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
             # the key is one of the dict's, as it has been read
             changed = [
@@ -486,11 +520,36 @@ class Assignments(Results):
             ]  # fmt: skip
             ctx.change(owner, with_children(base, tuple(self.kept(v, "item") for v in changed)))
             return
-        if isinstance(base, Array):
+        if isinstance(base, Flat):
+            flats.store(ctx, base, items, result)
+        elif isinstance(base, Array):
             storing.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
         else:
             at = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Store()), target)
             self.store(at, result)
+
+    def _is_changed(self, op: str, old: Value, new: Value) -> bool:
+        """Whether ``old op= new`` has changed the very list or set; with NumPy's numbers and arrays a list is an array
+        afterwards."""
+        ctx = self.ctx
+        held, given = ctx.deref(old), ctx.deref(new)
+        if _is_list(held) and op in ("add", "multiply"):
+            if op == "add" and python_types.is_numpy(given):
+                return False
+            python_types.check(ctx, python_types.BINARY[op][1], held, given)
+            if op == "add":
+                sequences.extend(ctx, old, new)
+                return True
+        elif not isinstance(python_types.example(ctx, held), set):
+            return False
+        made = ctx.deref(self.operate(op, old, new, in_place=True))
+        if isinstance(old, Object) and isinstance(made, Seq):
+            ctx.change(old, made)
+            return True
+        names = [name for frame in ctx.frames for name, value in frame.items() if value == old]
+        if len(names) > 1 or isinstance(old, Row) or any(old in (children(v) or ()) for v in ctx.heap.values()):
+            ctx.fail("an operator in place on a list or set that has several names", "write it without `=`")
+        return False
 
     def settle_item(self, item: Item) -> Item:
         return item if isinstance(item, SliceValue) else self.settle(item, "at")
@@ -498,11 +557,13 @@ class Assignments(Results):
     def updated(self, op: str, old: Value, new: Value) -> Value:
         """What ``old op= new`` leaves; an array takes it in place."""
         if isinstance(old, Array) and op != "matmul":
+            if lies(old):
+                storing.check_readonly(self.ctx, old, "output array")
             outputs.check_casts(self.ctx, op, [old, new], [old])
             old, new = outputs.fitting(self.ctx, [old, new], [old])
-        return self.operate(op, old, new)
+        return self.operate(op, old, new, in_place=True)
 
-    def operate(self, op: str, left: Value, right: Value) -> Value:
+    def operate(self, op: str, left: Value, right: Value, in_place: bool = False) -> Value:
         ctx = self.ctx
         made = special_methods.binary(ctx, op, left, right)
         if made is not None:
@@ -510,6 +571,10 @@ class Assignments(Results):
         left, right = ctx.deref(left), ctx.deref(right)
         if isinstance(left, OrNone) or isinstance(right, OrNone):
             left, right = self.operands(op, left, right)
+        if isinstance(left, Flat) or isinstance(right, Flat):
+            ctx.fail("an operator on `.flat`, which is an iterator", "write x.ravel()")
+        if op != "remainder" or not is_text(left):
+            python_types.check(ctx, python_types.BINARY[op][in_place], left, right)
         if op == "matmul":
             return empties.operation(ctx, op, [left, right], lambda given: library_calls.matmul(ctx, *given))
         sets = hashed.combined(ctx, op, left, right)
@@ -520,26 +585,31 @@ class Assignments(Results):
             return texts
         if isinstance(left, Seq) or isinstance(right, Seq):
             if op == "add" and isinstance(left, Seq) and isinstance(right, Seq):
-                if left.kind != right.kind:
-                    names = f'{left.kind} (not "{right.kind}") to {left.kind}'
-                    ctx.guard(b.FALSE, "TypeError", f"can only concatenate {names}")
+                check_items(len(left.items) + len(right.items))
                 return Seq(left.items + right.items, left.kind)
             if op == "multiply":
                 seq, times = (left, right) if isinstance(left, Seq) else (right, left)
                 assert isinstance(seq, Seq)
-                if isinstance(times, Static) and isinstance(times.value, (int, np.integer)):
-                    return Seq(seq.items * int(times.value), seq.kind)
+                if isinstance(times, Static) and isinstance(times.value, (int, np.integer)) and seq.kind != "set":
+                    check_items(len(seq.items) * int(times.value))
+                    return Seq(asked(ctx, operator.mul, seq.items, int(times.value)), seq.kind)
                 if isinstance(times, Scalar) and times.dtype.startswith(("index", "int", "uint")):
                     return sequences.repeated(ctx, seq, replace(times, expr=b.as_index(times.expr)))
-        if op == "add" and (isinstance(left, GrowingList) or isinstance(right, GrowingList)):
+        if (known := python_types.known_set(left)) is not None and (other := python_types.known_set(right)) is not None:
+            made_set = asked(ctx, python_types.BINARY[op][0], known, other)
+            return Seq(tuple(Static(v) for v in made_set), "set")
+        if op == "add" and _is_list(left) and _is_list(right):
             return sequences.joined(ctx, left, right)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):
             if isinstance(left.value, (str, tuple, list)):
-                return Static(PYTHON_OPERATORS[op](left.value, right.value))
+                return Static(asked(ctx, PYTHON_OPERATORS[op], left.value, right.value))
         if op == "bitwise_or":
             one, two = classes.object_at(left), classes.object_at(right)
             if isinstance(one, (type, types.UnionType)) and isinstance(two, (type, types.UnionType)):
                 return Static(one | two)
+        numbers = all(is_number(v) or isinstance(v, Scalar) for v in (left, right))
+        if not numbers and not any(map(python_types.is_numpy, (left, right))):
+            ctx.fail(f"`{_SYMBOLS.get(op, '**')}` of {describe(left)} and {describe(right)}")
         return empties.operation(ctx, op, [left, right], lambda given: apply(ctx, op, given, operator_call=True))
 
     def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:

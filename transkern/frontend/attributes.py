@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import math
 import types
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend import objects, special_methods
+from transkern.frontend import objects, python_types, special_methods
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
     describe,
     exact_expr,
     is_number,
+    opened,
     part,
 )  # fmt: skip
 from transkern.frontend.indexing import shape_of
-from transkern.frontend.observed import note
+from transkern.frontend.observed import note, passing
 from transkern.frontend.shaping import (
     flat,
     transpose,
 )  # fmt: skip
-from transkern.frontend.source import TextScope, from_object, known_object, live_function
+from transkern.frontend.source import TextScope, from_object, function_of, known_object, live_function
 from transkern.frontend.values import (
     Array,
     Bound,
     Concatenation,
     Dict,
+    Flat,
     Function,
     Generator,
     GrowingList,
@@ -39,6 +44,7 @@ from transkern.frontend.values import (
     Instance,
     Known,
     Method,
+    Partial,
     Range,
     Record,
     Scalar,
@@ -49,9 +55,10 @@ from transkern.frontend.values import (
     Unbound,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import to_integer
 from transkern.ir import build as b
-from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Const, Expr
+from transkern.ir.complexes import float_of, is_complex
+from transkern.ir.expr import Apply, Const, Expr
 
 _LIMITS = ("eps", "max", "min", "tiny", "resolution", "bits", "smallest_normal")
 _NUMPYS = (np.generic, np.ndarray, np.dtype, str, np.finfo, np.iinfo)
@@ -66,31 +73,55 @@ def of_class(ctx: Context, value: Value, name: str) -> Value | None:
         found = inspect.getattr_static(contents.kind, name)
     except AttributeError:
         return None
-    if isinstance(found, types.FunctionType):
-        return Bound(live_function(found), value)
+    if (written := function_of(found)) is not None:
+        return Bound(live_function(written), value)
     if isinstance(found, staticmethod):
         return from_object(found.__func__)
     if isinstance(found, classmethod):
         return Bound(live_function(found.__func__), Static(contents.kind))
     if isinstance(found, (property, functools.cached_property)):
         return Bound(live_function(found.fget if isinstance(found, property) else found.func), value)  # type: ignore
-    return from_object(found)
+    made = from_object(found)
+    if made is None or isinstance(found, type) or not hasattr(type(found), "__get__"):
+        return made
+    match made:  # it binds itself to the object, as functions do: NumPy's that are no ufuncs, and cached ones
+        case Function():
+            return Bound(made, value)
+        case Known():
+            return Partial(made, (value,), ())
+        case _:
+            ctx.fail(f"`{name}` of the class `{contents.kind.__name__}`, a descriptor", "make it a property")
 
 
 def is_property(ctx: Context, value: Value, name: str) -> bool:
     """Whether the attribute is computed by the class."""
     contents = ctx.deref(value)
-    if not isinstance(contents, Record) or contents.get(name) is not None:
+    if isinstance(contents, Static):
+        return special_methods.is_captured_object(contents.value) and isinstance(
+            inspect.getattr_static(contents.value, name, None), property
+        )
+    if not isinstance(contents, Record):
         return False
-    return isinstance(inspect.getattr_static(contents.kind, name, None), (property, functools.cached_property))
+    found = inspect.getattr_static(contents.kind, name, None)  # a property goes before what the object itself has
+    is_kept = isinstance(found, functools.cached_property) and contents.get(name) is None
+    return is_kept or isinstance(found, property)
 
 
 def attribute(ctx: Context, value: Value, name: str) -> Value:
+    """``value.name``; what a property says is computed."""
+    found = _attribute(ctx, value, name)
+    if isinstance(found, Bound) and is_property(ctx, value, name):
+        assert ctx.inline is not None
+        return ctx.inline(found.function, [found.receiver], {})
+    return found
+
+
+def _attribute(ctx: Context, value: Value, name: str) -> Value:
     if isinstance(value, Instance) and name in value.pool.names:
         return objects.attribute(ctx, value, name)
     contents = ctx.deref(value)
     if isinstance(contents, Record):
-        found = contents.get(name)
+        found = None if is_property(ctx, value, name) else contents.get(name)
         if found is None and name in ("_replace", "_asdict", "index", "count") and contents.is_tuple:
             return Method(value, name)
         if found is None and name == "_fields" and contents.is_tuple:
@@ -105,6 +136,9 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
         if isinstance(found, Unbound):
             ctx.fail(found.why, "keep what needs it outside")
         return found
+    python_types.check_attribute(ctx, contents, name)
+    if isinstance(value, Scalar) and value.python and name in _PARTS:
+        return _part_of_number(value, name)
     if isinstance(value, Static) and not isinstance(value.value, _NUMPYS):
         if isinstance(value.value, (bool, int, float, complex)):
             return _number_attribute(ctx, value, name)
@@ -119,12 +153,12 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
             if (
                 isinstance(found, Known)
                 and path in ("numpy", "math")
-                and not hasattr(np if path == "numpy" else math, name)
+                and name not in dir(np if path == "numpy" else math)  # which imports nothing
             ):
                 ctx.fail(f"`{path}` has no `{name}`")
             return found
         case Static(np.dtype() as dtype):
-            return Static(getattr(dtype, name))
+            return Static(asked(ctx, getattr, dtype, name))
         case Static(np.finfo() | np.iinfo() as limits) if name in _LIMITS:
             return Static(getattr(limits, name))
         case Static(str()) | Text() | Generator():
@@ -143,6 +177,11 @@ def attribute(ctx: Context, value: Value, name: str) -> Value:
             return Method(value, name)
         case Seq() | Range():
             return Method(value, name)
+        case Flat(array) if name == "copy":
+            return Method(replace(array, view=False, identity=""), name)
+        case Flat() if not hasattr(np.flatiter, name):
+            ctx.guard(b.FALSE, "AttributeError", f"'numpy.flatiter' object has no attribute '{name}'")
+            raise AssertionError
         case _:
             ctx.fail(f"`.{name}` of {describe(value)}")
 
@@ -155,12 +194,24 @@ def _check_method(ctx: Context, name: str) -> None:
         ctx.fail(f"`.{name}` of an array", "arrays have `shape`, `ndim`, `size`, `dtype`, `itemsize`, `nbytes` here")
 
 
+_PARTS = ("real", "imag", "numerator", "denominator")
+
+
+def _part_of_number(value: Scalar, name: str) -> Value:
+    """``x.real`` and the like of a number of Python's: one of its numbers."""
+    if is_complex(value.dtype):
+        return Scalar(Apply(name, (value.expr,), float_of(value.dtype)), True)
+    if name == "imag":
+        return Static(0.0 if value.dtype == "float64" else 0)
+    if name == "denominator":
+        return Static(1)
+    return Scalar(b.cast(value.expr, "index") if value.dtype == "bool" else value.expr, True)
+
+
 def _number_attribute(ctx: Context, value: Static, name: str) -> Value:
     """``(3).real``; methods of numbers."""
     if name in ("real", "imag", "numerator", "denominator"):
         return Static(getattr(value.value, name))
-    if not hasattr(value.value, name):
-        ctx.guard(b.FALSE, "AttributeError", f"'{type(value.value).__name__}' object has no attribute '{name}'")
     return Method(value, name)
 
 
@@ -173,8 +224,14 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     if isinstance(owner, TextScope):  # a module read as text
         known = owner.member(name)
         if known is None:
+            if (refusal := owner.refusal(name)) is not None:
+                raise refusal
             ctx.fail(f"`{name}` of the module {owner.file}", "its functions, imports and literals are read")
         return known
+    written = inspect.getattr_static(owner, name, None)
+    if isinstance(written, property) and special_methods.is_captured_object(owner):
+        return Bound(live_function(written.fget), Static(owner))  # type: ignore[arg-type]
+    _check_descriptor(ctx, owner, written, name)
     try:
         found = getattr(owner, name)
     except AttributeError:
@@ -183,7 +240,9 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
             text = f"{'type object' if isinstance(owner, type) else 'module'} '{owner.__name__}'"
         ctx.guard(b.FALSE, "AttributeError", f"{text} has no attribute '{name}'")
         raise
-    if isinstance(owner, type) and isinstance(inspect.getattr_static(owner, name), classmethod):
+    if isinstance(owner, types.ModuleType) and name not in vars(owner):
+        ctx.fail(f"`{name}` of the module {owner.__name__}, whose `__getattr__` makes it", "bind it in the module")
+    if isinstance(owner, type) and isinstance(written, classmethod):
         return Bound(live_function(found.__func__), Static(owner))
     mapping = special_methods.captured_mapping(Static(owner))
     if mapping is not None and name in ("items", "keys", "values") and callable(found):
@@ -193,13 +252,27 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     if mapping is not None and name == "get":
         return Bound(live_function(_got), Static(owner))
     if isinstance(found, types.MethodType) and found.__self__ is owner:
-        written = found.__func__
-        if isinstance(written, types.FunctionType):
-            return Bound(live_function(written), Static(owner))
-    value = from_object(found)
+        if (method := function_of(found.__func__)) is not None:
+            return Bound(live_function(method), Static(owner))
+    with passing():
+        value = from_object(found)
     if value is None:
         ctx.fail(f"`.{name}`, a {type(found).__name__}, cannot take part", "pass what is needed of it as an argument")
-    return value
+    return opened(ctx, value)
+
+
+def _check_descriptor(ctx: Context, owner: object, written: object, name: str) -> None:
+    """Refuses attributes that code of the user's would compute while a function is translated: as what, and from what,
+    nobody would notice a change."""
+    kind = owner if isinstance(owner, type) else type(owner)
+    if isinstance(owner, (enum.Enum, types.ModuleType)) or issubclass(kind, enum.Enum):
+        return
+    getters = [getattr(type(written), "__get__", None), kind.__getattribute__]
+    known = (types.FunctionType, property, functools.cached_property, classmethod, staticmethod)
+    if isinstance(written, known) or function_of(written) is not None:
+        return
+    if any(isinstance(g, types.FunctionType) for g in getters):
+        ctx.fail(f"`.{name}`, which a descriptor of `{kind.__name__}` computes", "make it a property, or pass it")
 
 
 def _got(mapping: Mapping[Any, Any], key: Any, default: Any = None) -> Any:
@@ -225,7 +298,7 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
         case "dtype":
             return Static(np.dtype(value.dtype))
         case "flat":
-            return flat(ctx, value)
+            return Flat(flat(ctx, value))
         case "itemsize":
             return Static(np.dtype(value.dtype).itemsize)
         case "real" | "imag":
@@ -254,7 +327,7 @@ def python_number(ctx: Context, value: Value) -> Value:
         return Static(value.value.item() if isinstance(value.value, np.generic) else value.value)
     expr = exact_expr(ctx, value)
     if expr.dtype.startswith(("int", "uint")):
-        return Scalar(b.as_index(expr), True)
+        return to_integer(ctx, expr)
     if expr.dtype.startswith("float"):
         return Scalar(b.cast(expr, "float64"), True)
     if is_complex(expr.dtype):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 
 from transkern.frontend import generators
 from transkern.frontend.anew import Site
@@ -17,6 +18,15 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 
 RETURN = "return"  # the pseudo-name that holds an inlined function's value
+
+
+@dataclass(slots=True)
+class Behind:
+    """What follows a branch: memory for what its paths have told, and what they put there."""
+
+    memory: list[n.Stmt] = field(default_factory=list)
+    then: list[n.Stmt] = field(default_factory=list)
+    orelse: list[n.Stmt] = field(default_factory=list)
 
 
 class Body:
@@ -50,6 +60,7 @@ class Body:
         self, ctx: Context, scope: Scope, node: ast.FunctionDef | ast.Lambda, env: dict[str, Value], inlined: bool
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
+        ctx.read(node)
         self.node = desugared(generators.written_out(node, self._function_here), inlined)
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
@@ -61,6 +72,7 @@ class Body:
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
         # what is in lists, dicts and objects on two paths, until it is joined
+        self.behind: Behind | None = None  # where paths are joined: what follows them
         self.unmerged: dict[int, tuple[Value, Value, list[n.Stmt], list[n.Stmt]]] = {}
         self.handed_out: set[str] = set()  # buffers that results stand in
         ctx.inline = ctx.inline or self.inline

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from transkern.frontend import characters, doubts, growing, list_types, rows
 from transkern.frontend.assigning import Assignments
-from transkern.frontend.bodies import RETURN
+from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.carried import is_shown
 from transkern.frontend.elementwise import as_array, describe, scalar_expr, select
 from transkern.frontend.liveness import live_after
@@ -43,7 +43,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import variables_read
+from transkern.ir.traverse import buffers_read, variables_read, walk
 
 
 class Branches(Assignments):
@@ -86,6 +86,7 @@ class Branches(Assignments):
                 outcomes.append((out, dict(self.env), done, self.ended))
                 heaps.append(ctx.heap)
         (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
+        self.behind = behind = Behind()
         ctx.globals_now = managed
         self.decides = condition
         if move and (ended1 or ended2):
@@ -107,6 +108,7 @@ class Branches(Assignments):
                 env.update({k: before[k] for k, v in known.items() if env.get(k) is v})
             self.merge_heaps(heaps[0], heaps[1], out1, out2)
             self.merge(env1, env2, out1, out2, live)
+        self.behind = None
         ctx.span = span
         # one path leaves: of an inlined function that has returned on the other path, it can only raise
         first, second = (ended2, ended1) if move and (ended1 or ended2) else (done1, done2)
@@ -114,12 +116,16 @@ class Branches(Assignments):
         if leaves and first != second:
             match leaves:
                 case [n.Guard(Const(False)) as raised]:  # a raise on a condition is a check
-                    ctx.emit(replace(raised, condition=b.logical_not(when)))
+                    ctx.out.append(replace(raised, condition=b.logical_not(when)))  # at its own place
                 case _:
                     ctx.emit(n.If(when, tuple(leaves)))
             ctx.out.extend(stays)  # not in a branch: what it binds holds from here on
         elif out1 or out2:
+            again = ctx.let(condition, "chosen") if behind.memory else condition
             ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
+            if behind.memory:
+                ctx.out.extend(behind.memory)
+                ctx.emit(n.If(again, tuple(behind.then), tuple(behind.orelse)))
         self.ended = move and (ended1 or ended2)
         return done1 and done2
 
@@ -420,8 +426,10 @@ class Branches(Assignments):
             return Unbound(f"`{name}` has different shapes on two paths", self.decides)
         bounds = [bound_of(ctx, v.dims[0]) for v in (one, two)]
         if None in bounds:
-            return Unbound(f"`{name}` has different sizes on two paths", self.decides)
+            return self.joined_behind(name, one, two, out1, out2)
         bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
+        if variables_read(bound) & (_let_in(out1) | _let_in(out2)):  # a size that is known on its path only
+            return self.joined_behind(name, one, two, out1, out2)
         buffer = ctx.buffer(name, one.dtype, (bound, *one.dims[1:]))
         if seen:
             ctx.chosen[buffer.name] = name, self.decides
@@ -432,6 +440,47 @@ class Branches(Assignments):
                 self.fill(buffer, count, value)
             out.extend(extra)
         return ctx.whole(buffer, (count, *one.dims[1:]))
+
+    def joined_behind(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        """Two arrays as one, whose memory is asked for when both paths have told its length; then it is filled:
+
+        if c: k = …      v = np.empty(k)      if c: v[:] = …
+        else: k = …                           else: v[:] = …
+        """
+        ctx, behind = self.ctx, self.behind
+        made = [{s.buffer for s in walk(out) if isinstance(s, (n.Define, n.Alloc))} for out in (out1, out2)]
+        if behind is None or any(
+            value.mask is not None or buffers_read(value.body) & inside
+            for value, inside in zip((one, two), made, strict=True)
+        ):
+            return Unbound(f"`{name}` has different sizes on two paths", self.decides)
+        length = ctx.variable(f"{name}_length", "index")
+        filled = []
+        for value, out, other in ((one, out1, out2), (two, out2, out1)):
+            out.append(n.Assign(length.name, value.dims[0], span=ctx.span))
+            filled.append(self.carried_out(value, out, other))
+        with ctx.block() as memory:
+            buffer = ctx.buffer(name, one.dtype, (ctx.extent(length), *one.dims[1:]))
+            ctx.emit(n.Alloc(buffer.name, span=ctx.span))
+        behind.memory += memory
+        for value, later in zip(filled, (behind.then, behind.orelse), strict=True):
+            index = tuple(a.var for a in value.axes)
+            later.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
+        return ctx.whole(buffer)
+
+    def carried_out(self, value: Array, out: list[n.Stmt], other: list[n.Stmt]) -> Array:
+        """An array at the end of `out` as an expression over names that are seen behind it, too; on the `other` path
+        they have a value that nobody reads."""
+        known = {s.name: s.value.dtype for s in out if isinstance(s, n.Let)}
+        read = variables_read(value.body).union(*(variables_read(a.extent) for a in value.axes))
+        names: dict[str, Expr] = {}
+        for of in sorted(read & known.keys()):
+            variable = self.ctx.variable(of.partition(".")[0], known[of])
+            out.append(n.Assign(variable.name, Var(of, known[of]), span=self.ctx.span))
+            other.append(n.Assign(variable.name, Const(0, known[of]), span=self.ctx.span))
+            names[of] = variable
+        axes = tuple(replace(a, extent=b.substitute(a.extent, names)) for a in value.axes)
+        return replace(value, axes=axes, body=b.substitute(value.body, names))
 
     def same_sizes(self, one: Array, two: Array) -> bool:
         """Whether two arrays have one shape where the call's sizes are as they may be assumed."""
@@ -448,6 +497,10 @@ class Branches(Assignments):
             return
         ctx.emit(n.Write(buffer.name, value.axes, tuple(a.var for a in value.axes), value.body))
         ctx.emit(n.Assign(count.name, value.dims[0]))
+
+
+def _let_in(out: list[n.Stmt]) -> set[str]:
+    return {s.name for s in walk(out) if isinstance(s, n.Let)}
 
 
 def _bound(value: Value) -> Expr | None:

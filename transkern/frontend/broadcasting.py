@@ -125,10 +125,14 @@ def broadcast_to(
     shape, own = value.dims, value.dims
     conditions: Expr = b.TRUE
     while len(own) > len(dims):
-        conditions = b.both(conditions, b.compare("equal", own[0], b.ONE) if leading else b.FALSE)
+        one = b.compare("equal", own[0], b.ONE) if leading else b.FALSE
+        if message:
+            conditions = b.both(conditions, one)
+        else:  # where NumPy tells the shape without the dimensions that it has left out
+            ctx.guard(one, "ValueError", _unfit(own, dims), (*own, *dims))
         value = Array(value.axes[1:], value.at((b.ZERO, *(a.var for a in value.axes[1:]))))
         own = value.dims
-    shape = own if conditions == b.TRUE and not message else shape
+    shape = shape if message else own
     target = dims[len(dims) - len(own) :]
     for d, t in zip(own, target, strict=True):
         if b.constant(d) == 1:
@@ -137,7 +141,11 @@ def broadcast_to(
         if may_stretch(ctx, d):
             fits = b.either(fits, b.compare("equal", d, b.ONE))
         conditions = b.both(conditions, fits)
-    message = message or "could not broadcast input array from shape {from} into shape {into}"
-    text = message.replace("{from}", shape_text(shape)).replace("{into}", shape_text(dims))
-    ctx.guard(conditions, "ValueError", text, (*shape, *dims))
+    ctx.guard(conditions, "ValueError", _unfit(shape, dims, message), (*shape, *dims))
     return axes, value.at(stretched(ctx, own, axes))
+
+
+def _unfit(shape: Sequence[Expr], dims: Sequence[Expr], message: str = "") -> str:
+    """NumPy's words for what cannot be stretched."""
+    message = message or "could not broadcast input array from shape {from} into shape {into}"
+    return message.replace("{from}", shape_text(shape)).replace("{into}", shape_text(dims))

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import classes, doubts, growing, hashed, sequences
+from transkern.frontend import classes, doubts, growing, hashed, large, sequences
 from transkern.frontend.arguments import TABLE, Arguments, handles
+from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
@@ -28,6 +29,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import constant_object, shape_of
 from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import rounded
+from transkern.frontend.positions import check_position
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import constant_int
 from transkern.frontend.source import from_object
@@ -61,6 +63,7 @@ from transkern.frontend.whole import check_whole, to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex
+from transkern.ir.containers import OF_NUMPY
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import buffers_read
 
@@ -81,6 +84,12 @@ def _len(ctx: Context, a: Arguments) -> Value:
             return Static(len(items))
         case Range(start, stop, step):
             return static_or(trip_count(start, stop, step))
+        case Scalar() | Static() if is_number(value) or isinstance(value, Scalar):
+            module = "" if is_python_number(value) else "numpy."
+            kind = classes.class_of(value)
+            assert kind is not None
+            ctx.guard(b.FALSE, "TypeError", f"object of type '{module}{kind.__name__}' has no len()")
+            raise AssertionError
         case _:
             array = as_array(ctx, value)
             if not array.ndim:
@@ -95,9 +104,11 @@ def _range(ctx: Context, a: Arguments) -> Value:
         value = a.given.get(name)
         if value is None:
             continue
+        check_position(ctx, value, range)
         check_whole(ctx, value)
         e = scalar_expr(ctx, value)
-        exprs.append(ctx.let(b.as_index(e), "bound") if not _invariant(e) else b.as_index(e))
+        e = to_integer(ctx, e).expr
+        exprs.append(ctx.let(e, "bound") if not _invariant(e) else e)
     if len(exprs) == 1:
         return Range(b.ZERO, exprs[0], b.ONE)
     return Range(exprs[0], exprs[1], exprs[2] if len(exprs) > 2 else b.ONE)
@@ -143,10 +154,8 @@ def _convert(ctx: Context, a: Arguments) -> Value:
     value = a.given.get("x")
     if value is None:
         return Static({"int": 0, "float": 0.0, "bool": False}[kind])
-    if isinstance(value, Static) and is_number(value):
-        return Static({"int": int, "float": float, "bool": bool}[kind](value.value))
-    if isinstance(value, Static) and isinstance(value.value, str):
-        return Static({"int": int, "float": float, "bool": bool}[kind](value.value))
+    if isinstance(value, Static) and (is_number(value) or isinstance(value.value, str)):
+        return Static(asked(ctx, {"int": int, "float": float, "bool": bool}[kind], value.value))
     if kind == "bool":
         return truth(ctx, value)
     expr = exact_expr(ctx, value)
@@ -166,7 +175,7 @@ def _convert(ctx: Context, a: Arguments) -> Value:
 def _complex(ctx: Context, a: Arguments) -> Value:
     parts = [a.given.get(k) for k in ("real", "imag")]
     if all(p is None or (isinstance(p, Static) and is_number(p)) for p in parts):
-        return Static(complex(*[p.value for p in parts if isinstance(p, Static)]))
+        return Static(asked(ctx, complex, *[p.value for p in parts if isinstance(p, Static)]))
     real, imag = (Static(0.0) if p is None else p for p in parts)
     x, y = scalar_expr(ctx, real), scalar_expr(ctx, imag)
     if parts[1] is None:
@@ -199,7 +208,7 @@ def _pow(ctx: Context, a: Arguments) -> Value:
     if mod is None:
         return apply(ctx, "power", [base, exponent], operator_call=True)
     known = [constant_object(ctx, v, "pow() with a modulus, of run-time numbers") for v in (base, exponent, mod)]
-    return Static(pow(*known))
+    return Static(asked(ctx, pow, *known))
 
 
 @handles("builtins.ord", names="c")
@@ -216,7 +225,7 @@ def _ord(ctx: Context, a: Arguments) -> Value:
 def _chr(ctx: Context, a: Arguments) -> Value:
     value = a.need("i")
     if isinstance(value, Static) and isinstance(value.value, int):
-        return Static(chr(value.value))
+        return Static(asked(ctx, chr, value.value))
     code = b.as_index(scalar_expr(ctx, value))
     inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(0x110000)))
     ctx.guard(inside, "ValueError", "chr() arg not in range(0x110000)")
@@ -227,7 +236,7 @@ def _chr(ctx: Context, a: Arguments) -> Value:
 def _str(ctx: Context, a: Arguments) -> Value:
     if "object" not in a.given:
         return Static("")
-    return known(as_text(ctx, a.need("object"), "", "r" if a.name == "repr" else ""))
+    return known(as_text(ctx, a.need("object"), "", "r" if a.name == "repr" else "s"))
 
 
 @handles("builtins.format", names="value spec")
@@ -321,7 +330,9 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
             return sequences.sorted_list(ctx, contents, contents, a.flag("reverse"))
         array = as_array(ctx, contents)
         made = sequences.sorted_array(ctx, array, a.flag("reverse"))
-        python = isinstance(contents, GrowingList) and contents.python
+        if isinstance(contents, Range):
+            made = replace(made, body=b.as_index(made.body))
+        python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
         return growing.list_of(ctx, replace(made, view=False), python)
     return sequences.ordered(ctx, counted, {k: v for k, v in a.given.items() if k != "iterable"})
 
@@ -380,7 +391,7 @@ def _abs(ctx: Context, a: Arguments) -> Value:
 def _round(ctx: Context, a: Arguments) -> Value:
     value, digits = a.need("number"), a.get("ndigits")
     if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
-        return Static(round(value.value, *([] if digits is None else [digits.value])))
+        return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
     if not is_python_number(value) and digits is not None:
         array = as_array(ctx, value)
         return rounded(ctx, value if array.ndim else Scalar(array.body), digits)
@@ -398,22 +409,36 @@ def _round(ctx: Context, a: Arguments) -> Value:
 def _better(ctx: Context, name: str, one: Value, two: Value, kind: Kind) -> Scalar:
     """Python's max or min of two numbers, of which the first is taken where they are equal."""
     doubt = doubts.of_both(two, one, None, None)
-    if doubt is not None and doubts.is_rounded(doubt, kind[0]):  # compared as they are
+    mixed = doubt is not None and set(doubt.kinds) == {("index", True), ("float64", True)}
+    as_they_are = doubt is not None and (mixed or doubts.is_rounded(doubt, kind[0]))
+    if as_they_are:
         compared = truth(ctx, apply(ctx, "greater" if name == "max" else "less", [two, one], operator_call=True))
         better = ctx.let(scalar_expr(ctx, compared), "better")
     x, y = b.cast(scalar_expr(ctx, one), kind[0]), b.cast(scalar_expr(ctx, two), kind[0])
     if doubt is not None or not kind[0].startswith(("index", "int", "uint")):
         x, y = (ctx.let(e, name) if isinstance(e, Apply) else e for e in (x, y))  # each stands there twice
-    if doubt is None or not doubts.is_rounded(doubt, kind[0]):
+    if not as_they_are:
         better = Apply("greater" if name == "max" else "less", (y, x), "bool")
     if doubt is not None:
         one, two = (_held_in(v, e) for v, e in ((one, x), (two, y)))
-        doubt = doubts.of_both(two, one, better, doubts.chosen(better, two, one))
+        split = doubts.chosen(better, two, one)
+        if mixed and split is not None:
+            split = replace(split, exact=True)  # it stays an integer, which may be none of the floats
+        doubt = doubts.of_both(two, one, better, split)
     if kind[0] == "index":
         return Scalar((b.maximum if name == "max" else b.minimum)(x, y), True, doubt=doubt)
     if kind[0].startswith(("int", "uint")):
         return Scalar(Apply("maximum" if name == "max" else "minimum", (x, y), kind[0]), kind[1], doubt=doubt)
     return Scalar(b.where(better, y, x), kind[1], doubt=doubt)
+
+
+def _of_large(ctx: Context, name: str, one: Value, two: Value) -> Value:
+    """`_better` of two numbers of which one is an integer that 64 bits do not hold."""
+    better = apply(ctx, "greater" if name == "max" else "less", [two, one], operator_call=True)
+    if isinstance(better, Static):
+        return two if better.value else one
+    known = next(v for v in (one, two) if isinstance(v, Static) and large.is_large(v))
+    large.refuse(ctx, known.value)
 
 
 def _held_in(value: Value, expr: Expr) -> Value:
@@ -442,6 +467,9 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
             return Static(max(values) if name == "max" else min(values))
         best = args[0]
         for other in args[1:]:
+            if large.is_large(best) or large.is_large(other):
+                best = _of_large(ctx, name, best, other)
+                continue
             kind = scalar_kind(best, other)
             if kind is None:
                 ctx.fail(f"`{name}` of {describe(best)} and {describe(other)}", f"use np.{name}imum for arrays")
@@ -561,7 +589,7 @@ def _shown(ctx: Context, value: Value) -> Value:
     """What `print` shows for a value: an array, or a text."""
     if isinstance(value, (Array, Concatenation)) and not (isinstance(value, Array) and value.ndim == 0):
         return value
-    return as_text(ctx, value)
+    return as_text(ctx, value, "", "s")
 
 
 @handles("warnings.warn", names="message category stacklevel source skip_file_prefixes")
@@ -613,7 +641,7 @@ def _printed(
             expr = scalar_expr(ctx, number)
             python = isinstance(number, Scalar) and number.python
             held = Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
-            numbers.append((held, "python" if python else "scalar"))
+            numbers.append((held, "scalar" if not python and held.dtype in OF_NUMPY else "python"))
     template += quoted(end)
     ins = tuple(ctx.define(replace(v, view=False, identity=""), "shown").base for v, _ in numbers)
     kinds = tuple(kind for _, kind in numbers)

@@ -6,11 +6,15 @@ import ast
 import collections
 import dataclasses
 import itertools
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from transkern import limits
+from transkern.errors import CompileError
 from transkern.frontend import (
     attributes,
     folds,
@@ -19,20 +23,26 @@ from transkern.frontend import (
     growing,
     hashed,
     iterating,
+    memoised,
     objects,
     rows,
     sequences,
     special_methods,
 )
+from transkern.frontend.anew import NotKnown
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
 from transkern.frontend.conditions import Conditions
 from transkern.frontend.context import Context
+from transkern.frontend.decorators import decorated
 from transkern.frontend.elementwise import apply, describe, truth
+from transkern.frontend.identity import is_known_library
 from transkern.frontend.indexing import constant_object
-from transkern.frontend.source import from_object
+from transkern.frontend.measures import check_items
+from transkern.frontend.source import TextScope, frame_of, from_object
 from transkern.frontend.trips import condition_of, trip_count
 from transkern.frontend.values import (
+    Array,
     Bound,
     Dict,
     Function,
@@ -47,15 +57,18 @@ from transkern.frontend.values import (
     Record,
     Row,
     Scalar,
+    Scope,
     Seq,
     Static,
     Unbound,
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Var
+from transkern.ir.expr import Expr, Var
+from transkern.ir.traverse import is_longer
 
 INLINE_DEPTH = 32
+_PARTS = 64  # of an argument of a lambda
 _OPERATORS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide",
     "mod": "remainder", "pow": "power", "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or",
@@ -187,6 +200,19 @@ class Calls(Conditions):
     ) -> Value:
         """A call of a plain function, its body translated in place."""
         ctx = self.ctx
+        read = isinstance(function.scope, TextScope) and not function.decorated
+        if read and getattr(function.node, "decorator_list", []):
+            outside = type(self)(ctx, function.scope, function.node, dict(function.closure), True)
+            call = lambda decorator, given, at: self.apply_function(decorator, [given], at)  # noqa: E731
+            made = decorated(function, outside.expr, call)
+            if not isinstance(made, Function):
+                ctx.fail(f"a call of `{function.name}`, which its decorators make {describe(made)}")
+            return self.inline(made, positional, keywords, node)
+        if function.cached:
+            plain = replace(function, cached=False)
+            return memoised.called(
+                ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
+            )
         if ctx.depth >= INLINE_DEPTH:
             problem = f"`{function.name}` calls itself too deeply"
             for name in sorted(ctx.entry):
@@ -195,17 +221,26 @@ class Calls(Conditions):
             for name in sorted(ctx.entry & ctx.dims):
                 ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
             ctx.fail(problem, "write the recursion as a loop")
+        if not ctx.pinned and (why := ctx.budget.call()):
+            raise limits.exhausted(f"a call of `{function.name}`: {why}", ctx.span, ctx.lines)
         if generators.is_generator(function.node):
             problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
             ctx.fail(problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
         inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
         if isinstance(function.node, ast.FunctionDef):
-            inner.env.update({k: inner.settle(v, k) for k, v in env.items()})
-        outer = (ctx.lines, ctx.file, ctx.span)
+            settled = {k: inner.settle(v, k) for k, v in env.items()}
+            inner.env.update(settled)
+            self._share(env, settled)
+        else:  # what a lambda computes twice is not to be as long as all that it was made of
+            long = {k: v for k, v in env.items() if is_longer(_expr_of(v), _PARTS)}
+            inner.env.update({k: inner.settle(v, k) for k, v in long.items()})
+        outer = (ctx.lines, ctx.file, ctx.span, ctx.frame)
         if not ctx.pinned:
             ctx.lines, ctx.file = function.scope.lines, function.scope.file
+            ctx.frame = frame_of(function, ctx.place())
         ctx.depth += 1
+        ctx.called.append(function)
         try:
             result = inner.run()
             if isinstance(result, (Unbound, Maybe)):
@@ -215,9 +250,31 @@ class Calls(Conditions):
                     ctx.must_be_known(Scalar(result.decides), why, "return one type on every path")
                 ctx.fail(why, "return one type on every path")
             return result
+        except CompileError as error:
+            if isinstance(error, NotKnown) or not _leaves_the_user(self.scope, function.scope):
+                raise
+            owner = function.scope.owner  # type: ignore[attr-defined]
+            public = ".".join(part for part in owner.__module__.split(".") if not part.startswith("_"))
+            problem = f"cannot compile a call of `{public}.{owner.__qualname__}`: {error.problem}"
+            help = 'keep it outside the compiled function, or use fallback="numpy"'
+            raise CompileError(problem, help, outer[2], outer[0]) from error
         finally:
             ctx.depth -= 1
-            ctx.lines, ctx.file, ctx.span = outer
+            ctx.called.pop()
+            ctx.lines, ctx.file, ctx.span, ctx.frame = outer
+
+    def _share(self, given: dict[str, Value], settled: dict[str, Value]) -> None:
+        """What a function is given and has put into memory, as it stores into it, is what the caller's names stand for
+        from now on."""
+        for name, value in given.items():
+            made = settled[name]
+            if not isinstance(value, Array) or not isinstance(made, Array) or value.view or not made.view:
+                continue
+            for frame in self.ctx.frames:
+                for held in [k for k, v in frame.items() if v is value]:
+                    if frame is not self.env:
+                        self.ctx.fail(f"a store into `{held}`, by a function that a function calls", "copy it first")
+                    frame[held] = made
 
     def by_key(
         self, name: str, positional: Sequence[Value], keywords: dict[str, Value], node: ast.Call
@@ -259,7 +316,7 @@ class Calls(Conditions):
             best_key = self.either(held, value, best_key, [], [], node)
         return best
 
-    def apply_function(self, function: Value, args: Sequence[Value], node: ast.Call) -> Value:
+    def apply_function(self, function: Value, args: Sequence[Value], node: ast.expr) -> Value:
         """A call of a function that is a value."""
         keywords: dict[str, Value] = {}
         if isinstance(function, Partial):
@@ -349,9 +406,13 @@ class Calls(Conditions):
             known.append(items)
         if kind is itertools.product:
             times = constant_object(ctx, keywords.get("repeat", Static(1)), "`repeat=`")
+            check_items(math.prod(map(len, known)) ** min(max(0, times), 16) if known else 1)
             return Seq(tuple(Seq(tuple(t)) for t in itertools.product(*known, repeat=times)), "list")
         size = positional[1] if len(positional) > 1 else keywords.get("r", Static(None))
         of = constant_object(ctx, size, f"`{kind.__name__}` of a run-time size")
+        if isinstance(of, (int, type(None))):
+            length = len(known[0]) if of is None else of
+            check_items((math.comb if kind is itertools.combinations else math.perm)(len(known[0]), max(0, length)))
         return Seq(tuple(Seq(tuple(t)) for t in kind(known[0], of)), "list")
 
     def _fields(
@@ -397,6 +458,16 @@ class Calls(Conditions):
         return objects.placed(ctx, made)
 
 
+def _expr_of(value: Value) -> Expr:
+    match value:
+        case Scalar(expr):
+            return expr
+        case Array(_, body):
+            return body
+        case _:
+            return b.ZERO
+
+
 def bind_arguments(
     ctx: Context,
     function: Function,
@@ -427,10 +498,25 @@ def bind_arguments(
     defaults.update({a: d for a, d in zip(only, args.kw_defaults, strict=True) if d is not None})
     for name in [*names, *only]:
         if name not in env:
-            if name not in defaults:
+            found = _default(ctx, function, name, defaults.get(name), caller)
+            if found is None:
                 ctx.fail(f"{function.name}() missing a required argument: '{name}'")
-            owner = type(caller)(ctx, function.scope, function.node, dict(function.closure), True)
-            env[name] = owner.expr(defaults[name])
+            env[name] = found
     if args.kwarg:
         env[args.kwarg.arg] = more
     return env
+
+
+def _default(ctx: Context, function: Function, name: str, node: ast.expr | None, caller: Body) -> Value | None:
+    """The default of a parameter: as it was when the function was made, not as its text says now."""
+    if function.defaults is not None:
+        return dict(function.defaults).get(name)
+    if function.scope.is_live or node is None:
+        return function.scope.default(name)
+    return type(caller)(ctx, function.scope, function.node, dict(function.closure), True).expr(node)
+
+
+def _leaves_the_user(caller: Scope, called: Scope) -> bool:
+    """Whether a function of a library's, whose lines tell a user nothing, is called by one of the user's."""
+    one, other = (getattr(getattr(s, "owner", None), "__module__", None) or "" for s in (caller, called))
+    return is_known_library(other) and not is_known_library(one)

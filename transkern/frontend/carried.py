@@ -74,6 +74,8 @@ class LoopState:
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
+        self.stale: set[str] = set()  # names of such, whose array is stored into while the slot is read
+        self.views: set[str] = set()  # names that some iteration binds to a part of what they were
         self.rebound: set[str] = set()  # names that some iteration binds to another array
         self.kept: set[str] = set()  # names that some iteration leaves what they are
         self.never: set[str] = set()  # names that none binds to another array after all: they are no slots
@@ -114,7 +116,7 @@ class LoopState:
         if self.turns is not None and self.turns.turn is not None:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
-        self.left, self.rebound, self.kept = {}, set(), set()
+        self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
         for token, kind in self.touched.items():
             contents = self._contents(owner, token, kind)
             owner.ctx.heap[token] = self.objects[token] = contents
@@ -274,15 +276,22 @@ class LoopState:
 
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if ctx.is_seen(name, initial):
+            assert isinstance(initial, Array)
             self.from_outside[slot] = name
             ctx.begun.add(slot)
+            ctx.note_copy(name, slot, frozenset([initial.base]), None, lambda: self.stale.add(name))
 
-    def settle(self) -> None:
+    def settle(self, owner: Loops) -> None:
         """After the body: an array that others see keeps its memory where no iteration binds its name anew."""
         for name in {*self.from_outside.values()} - self.rebound:
             if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
                 self.never.add(name)
                 self.widened = True
+        for name in sorted(self.stale & self.rebound if not self.widened else ()):
+            owner.ctx.fail(
+                f"`{name}` begins as a view of an array that the loop stores into, and is bound to another in it",
+                f"begin with a copy, {name} = {name}.copy(), or keep the array and let positions change",
+            )
 
     @property
     def copies(self) -> int:
@@ -312,6 +321,15 @@ class LoopState:
         self._sync(owner, leaving=is_break)
         owner.ctx.emit(n.Break() if is_break else n.Continue())
 
+    def _check_function(self, ctx: Context, name: str, value: Value | None) -> None:
+        """Refuses another function under a name that the next iteration, or what comes after the loop, may call."""
+        before = self.before.get(name)
+        functions = [v for v in (before, value) if isinstance(v, (Function, Known))]
+        if before is None or isinstance(before, Unbound) or not functions or not self.is_live(name):
+            return
+        if value is not None and value != before:
+            ctx.fail(f"`{name}` stands for one function before a loop and for another in it", "give them two names")
+
     def _sync(self, owner: Loops, leaving: bool = False) -> None:
         ctx = owner.ctx
         pending: list[tuple[Value, Value]] = []
@@ -322,6 +340,7 @@ class LoopState:
                 if isinstance(value, Unbound) and name in self.slots and self.is_live(name):
                     decides = Static(None) if value.decides is None else Scalar(value.decides)
                     ctx.must_be_known(decides, value.why, "give it a value of one type on every path")
+                self._check_function(ctx, name, value)
                 if name in self.slots:
                     self._needs_flag(name)
                 continue
@@ -376,6 +395,8 @@ class LoopState:
             (self.kept if value == slot else self.rebound).add(name)
             if value != slot or _lists_in(value):
                 self._check_alias(owner, name, value)
+                if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
+                    self.views.add(name)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
                     if ctx.is_seen(name, value):
                         ctx.chosen[slot.base] = name, None
@@ -396,7 +417,7 @@ class LoopState:
         """Whether every iteration increases the variable that bounds the trips; else the loop is translated again."""
         for slot, value in pending:
             if isinstance(slot, Scalar) and slot.expr == Var(self.counting) and isinstance(value, (Scalar, Static)):
-                now = value.expr if isinstance(value, Scalar) else static_expr(value.value)
+                now = value.expr if isinstance(value, Scalar) else static_expr(owner.ctx, value.value)
                 gap = b.difference(owner.ctx.unnamed(now), slot.expr) if now.dtype == "index" else None
                 if gap is not None and gap >= 1:
                     return
@@ -623,8 +644,12 @@ class LoopState:
             for slot, name in self.from_outside.items():
                 owner.ctx.chosen.setdefault(slot, (name, self.runs))
         for slot, name in self.from_outside.items():
+            may_be = name in self.kept | self.views
             if name in self.kept:
                 owner.ctx.chosen.setdefault(slot, (name, None))
+            before = self.before.get(name)
+            if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
+                owner.ctx.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
         for name in self.all_assigned:
             if name in self.never:
                 continue

@@ -50,7 +50,7 @@ def kind_of(ctx: Context, value: Value) -> Any:
         case OrNone(inner):
             return ("or none", kind_of(ctx, inner))
         case Static() if is_number(value):
-            expr = static_expr(value.value)
+            expr = static_expr(ctx, value.value)
             return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr), doubts.kinds_of(value))
         case Scalar(expr, python):
             return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(doubts.carried(value)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 import numpy as np
 
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, captured_array, describe, scalar_expr, select
 from transkern.frontend.values import Char, Dict, Scalar, Seq, Static, Value
@@ -18,9 +20,7 @@ _FEW = 8
 def item(ctx: Context, text: str, position: Value) -> Value:
     """``text[position]``."""
     if isinstance(position, Static):
-        if not -len(text) <= position.value < len(text):
-            ctx.guard(b.FALSE, "IndexError", "string index out of range")
-        return Static(text[position.value])
+        return Static(asked(ctx, operator.getitem, text, position.value))
     at, extent = b.as_index(scalar_expr(ctx, position)), b.index(len(text))
     inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
     ctx.guard(inside, "IndexError", "string index out of range")

@@ -24,7 +24,7 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import SliceValue, array_item, positions, ravel_index
 from transkern.frontend.products import diagonal
-from transkern.frontend.shaping import constant_int, normal_axis, reshape
+from transkern.frontend.shaping import constant_axis, normal_axis, reshape
 from transkern.frontend.storing import converted, storable, write
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -36,7 +36,7 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
     if axis is None:
         x, which = reshape(ctx, x, [Static(-1)]), 0
     else:
-        which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+        which = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
     x, at = ctx.kept(x), ctx.kept(_positions(ctx, indices, "same_kind"))
     size = b.product((*at.dims, *(d for k, d in enumerate(x.dims) if k != which)))
     ctx.guard(
@@ -108,6 +108,11 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
     ctx.guard(b.compare("equal", size, wanted), "ValueError", "putmask: mask and data must be the same size")
     if mask.dims != target.dims:
         mask = reshape(ctx, mask, [Scalar(d, True) for d in target.dims])
+    given = ctx.deref(a.need("values"))
+    if isinstance(given, Array) and not np.can_cast(given.dtype, target.dtype, "safe"):  # numbers and lists are cast
+        what = "array data" if given.ndim else "scalar"
+        types = f"from dtype('{given.dtype}') to dtype('{target.dtype}')"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
     axes = ctx.axes(target.dims)
     linear = ravel_index([x.var for x in axes], target.dims)
     new = Array(axes, _repeated(ctx, a.need("values"), linear, target.dtype))
@@ -152,6 +157,8 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
 def _place(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "arr"), a.array("mask")
     values = converted(ctx, a.need("vals"), target.dtype)
+    same = b.compare("equal", b.product(mask.dims), b.product(target.dims))
+    ctx.guard(same, "ValueError", "place: mask and data must be the same size")
     if values.ndim == 0 or b.constant(b.product(values.dims)) == 1:
         at = tuple(b.ZERO for _ in values.axes)
         write(ctx, target, [_bool(mask)], Array((), values.at(at)))
@@ -177,7 +184,7 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
     if axis is None:
         x, which = reshape(ctx, x, [Static(-1)]), 0
     else:
-        which = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+        which = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
     if b.constant(mask.dims[0]) is not None:  # positions known but for which of them count
         at = [SliceValue(None, Static(b.constant(mask.dims[0])), None)]
         x = as_array(ctx, array_item(ctx, x, [*[SliceValue(None, None, None)] * which, *at]))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import pkgutil
-import sys
 import types
 from typing import Any
 
 import numpy as np
 
+from transkern.frontend import identity
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe
 from transkern.frontend.values import (
@@ -18,6 +17,7 @@ from transkern.frontend.values import (
     Char,
     Concatenation,
     Dict,
+    Flat,
     Function,
     Generator,
     GrowingList,
@@ -53,20 +53,15 @@ def object_at(value: Value) -> object | None:
 
 
 def named_object(path: str) -> object | None:
-    """The function, class or module of Python's library or NumPy that a path names."""
-    if path.split(".")[0] not in (*sys.stdlib_module_names, "numpy"):
-        return None
-    try:
-        return pkgutil.resolve_name(path)  # type: ignore[no-any-return]
-    except (ImportError, AttributeError):
-        return None
+    """The function, class or module of Python's library or NumPy that a path names, of what has been imported."""
+    return identity.resolved(path) if identity.is_known_library(path) else None
 
 
 def class_of(value: Value) -> type | None:
     """The class of a value (of what an object's token stands for), where it is known."""
     match value:
-        case Generator(kind=kind):
-            return np.random.Generator if kind == "PCG64" else np.random.RandomState
+        case Generator(legacy=legacy):
+            return np.random.RandomState if legacy else np.random.Generator
         case Array() | Concatenation():
             return np.ndarray
         case Static(found):
@@ -91,6 +86,8 @@ def class_of(value: Value) -> type | None:
             return kinds.pop()
         case Range():
             return range
+        case Flat():
+            return np.flatiter
         case Slice():
             return slice
         case Function():

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters, classes, empties, hashed, iterating, objects, special_methods
+from transkern.frontend import characters, classes, empties, hashed, iterating, objects, python_types, special_methods
+from transkern.frontend.asking import asked
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
 from transkern.frontend.elementwise import (
@@ -29,12 +30,14 @@ from transkern.frontend.values import (
     Array,
     Char,
     Dict,
+    Flat,
     GrowingList,
     Instance,
     Known,
     Object,
     OneOf,
     OrNone,
+    Range,
     Record,
     Scalar,
     Seq,
@@ -43,6 +46,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Const
+from transkern.ir.ops import MIRRORED
 
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal",
@@ -77,14 +81,14 @@ class Comparisons(Body):
         assert result is not None
         return result
 
-    def _other_than_all(self, name: str, value: Value) -> Value:
+    def _other_than_all(self, name: str, value: Value, known: object) -> Value:
         """A comparison with None or a text, which no number is: of an array, NumPy compares each element."""
-        other = name == "not_equal"
-        if isinstance(value, Array) or (isinstance(value, Static) and isinstance(value.value, np.ndarray)):
-            array = as_array(self.ctx, value)
-            if array.ndim:
-                return replace(array, body=Const(other, "bool"), view=False, identity="", empty=None)
-        return Static(other)
+        if not python_types.is_array(value):
+            return Static(asked(self.ctx, _COMPARISONS[name], python_types.example(self.ctx, value), known))
+        array = as_array(self.ctx, value)
+        if not array.ndim:
+            return Static(asked(self.ctx, _COMPARISONS[name], np.ones((), array.dtype), known))
+        return replace(array, body=Const(name == "not_equal", "bool"), view=False, identity="", empty=None)
 
     def _decided_or(self, node: ast.Compare, result: Value, x: Value, rest: ast.Compare) -> Value:
         """``a < x < f(y)``, whose ``a < x`` is `result`: `rest`, which compares `x`, is evaluated where that holds."""
@@ -123,6 +127,8 @@ class Comparisons(Body):
                 return made if isinstance(op, ast.In) else self._not(made)
             if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
                 ctx.must_grow(y.token, "`in` a dict with a key that is known at run time only")
+            y = as_array(ctx, y) if isinstance(y, Flat) and not y.named else y
+            python_types.check(ctx, operator.contains, ctx.deref(y), ctx.deref(x))
             found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
             return found if isinstance(op, ast.In) else self._not(found)
         name = _COMPARE[type(op)]
@@ -132,8 +138,19 @@ class Comparisons(Body):
         if isinstance(x, OrNone) or isinstance(y, OrNone):
             return self._compare_or_none(op, *(v if isinstance(v, Instance) else ctx.deref(v) for v in (x, y)))
         x, y = ctx.deref(x), ctx.deref(y)
+        python_types.check(ctx, _COMPARISONS[name], x, y)
+        if name in ("equal", "not_equal") and python_types.are_of_different_families(ctx, x, y):
+            return Static(name == "not_equal")
         if isinstance(x, (Dict, Record)) and isinstance(y, (Dict, Record)) and name in ("equal", "not_equal"):
-            x, y = Seq(x.items), Seq(y.items)
+            if not _have_the_same_keys(x, y):
+                return Static(name == "not_equal")
+            others = tuple(y.get(k) or Static(None) for k in x.keys) if isinstance(x, Dict) else y.items
+            x, y = Seq(x.items), Seq(others)
+        if (one_set := python_types.known_set(x)) is not None and (other_set := python_types.known_set(y)) is not None:
+            return Static(_COMPARISONS[name](one_set, other_set))
+        for one in (x, y):
+            if isinstance(one, Seq) and one.kind not in ("tuple", "list"):
+                ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
         one_kind, other_kind = classes.object_at(x), classes.object_at(y)
         if one_kind is not None and other_kind is not None:  # `x.dtype == float`
             return Static(bool(_COMPARISONS[name](one_kind, other_kind)))
@@ -146,6 +163,10 @@ class Comparisons(Body):
                 wanted = two.value
                 condition = one.where(lambda option: option == wanted)  # noqa: B023
                 return Scalar(condition if name == "equal" else b.logical_not(condition), True)
+        if isinstance(x, Range) and isinstance(y, Range):
+            return self._compared_ranges(name, x, y)
+        if python_types.is_array(y) and isinstance(x, (Seq, GrowingList, Range)):  # the array's method answers
+            name, x, y = MIRRORED[name], y, x
         arrays = any(isinstance(v, Static) and isinstance(v.value, np.ndarray) for v in (x, y))
         if isinstance(x, Static) and isinstance(y, Static) and not arrays and not (is_number(x) and is_number(y)):
             try:
@@ -169,7 +190,9 @@ class Comparisons(Body):
                 return compared
         for one, two in ((x, y), (y, x)):
             if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
-                return self._other_than_all(name, two)
+                if name not in ("equal", "not_equal"):
+                    ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
+                return self._other_than_all(name, two, one.value)
         return empties.operation(ctx, name, [x, y], lambda given: apply(ctx, name, given, operator_call=True))
 
     def _compare_lists(self, name: str, x: Value, y: Value) -> Value | None:
@@ -198,6 +221,14 @@ class Comparisons(Body):
         ):
             return Static(name == "not_equal")
         return None
+
+    def _compared_ranges(self, name: str, x: Range, y: Range) -> Value:
+        """Whether two ranges are equal: whether they run over the same numbers."""
+        known = [[b.constant(e) for e in (r.start, r.stop, r.step)] for r in (x, y)]
+        if None in known[0] + known[1]:
+            self.ctx.fail("a comparison of ranges that are known at run time only", "compare their ends")
+        one, two = (range(*(e for e in bounds if e is not None)) for bounds in known)
+        return Static((one == two) is (name == "equal"))
 
     def _are_equal(self, one: Value, two: Value) -> Value:
         """Whether items of two tuples (lists) are equal, as those are compared: an object is equal to itself."""
@@ -258,6 +289,15 @@ class Comparisons(Body):
             return Static(not value.value)
         assert isinstance(value, Scalar)
         return Scalar(b.logical_not(value.expr), True)
+
+
+def _have_the_same_keys(x: Dict | Record, y: Dict | Record) -> bool:
+    """Whether two dicts, or two objects, are equal where what they hold is."""
+    if isinstance(x, Dict) and isinstance(y, Dict):
+        return len(x.keys) == len(y.keys) and all(y.get(k) is not None for k in x.keys)
+    if not isinstance(x, Record) or not isinstance(y, Record):
+        return False
+    return x.kind is y.kind or (x.is_tuple and y.is_tuple)
 
 
 def _identical(x: Value, y: Value) -> bool | None:

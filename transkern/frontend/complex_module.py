@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import scalar_expr
 from transkern.frontend.values import Scalar, Seq, Static, Value
@@ -24,11 +25,8 @@ FUNCTIONS = frozenset((*_ELEMENTARY, "phase", "polar", "rect", "isnan", "isinf",
 def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """``cmath.name(*args)``."""
     if all(isinstance(a, Static) for a in [*args, *keywords.values()]):
-        try:
-            given = {k: v.value for k, v in keywords.items() if isinstance(v, Static)}
-            result = getattr(cmath, name)(*[a.value for a in args if isinstance(a, Static)], **given)
-        except (ValueError, OverflowError, TypeError) as error:
-            ctx.guard(b.FALSE, type(error).__name__, str(error).replace("{", "{{").replace("}", "}}"))
+        given = {k: v.value for k, v in keywords.items() if isinstance(v, Static)}
+        result = asked(ctx, getattr(cmath, name), *[a.value for a in args if isinstance(a, Static)], **given)
         return Seq(tuple(Static(r) for r in result)) if isinstance(result, tuple) else Static(result)
     match name:
         case "rect":

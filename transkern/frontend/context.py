@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
+from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.source import span_of
@@ -23,6 +24,7 @@ from transkern.frontend.values import (
     GrowingList,
     Instance,
     Object,
+    OrNone,
     Pool,
     PoolKey,
     Row,
@@ -35,7 +37,7 @@ from transkern.frontend.values import (
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Load, Reduce, Span, Var
+from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Frame, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
 
@@ -58,12 +60,20 @@ class Catch(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """An array made of one of several on two paths, under a name: its buffer, theirs, and what decides."""
+    """An array made of one of several on two paths, under a name: its buffer, theirs, and what decides. `noted` is
+    called where one of them is stored into; without it, that is refused."""
 
     name: str
     buffer: str
     shown: frozenset[str]
     decides: Expr | None
+    noted: Callable[[], None] | None = None
+
+
+_CHAIN = 8  # variables that are followed from one to the next, to the argument that they depend on
+
+
+_SNAPSHOT = 10  # steps: whoever takes one may translate the same text again
 
 
 class Context:
@@ -71,6 +81,10 @@ class Context:
 
     def __init__(self, lines: Sequence[str], file: str) -> None:
         self.lines, self.file = lines, file
+        self.budget = limits.budget()
+        self.called: list[Function] = []  # the functions that are being translated in place
+        self.texts_read: set[ast.AST] = set()  # functions
+        self.too_deep: tuple[Span, bool] | None = None  # where Python's own stack has ended; whether by calls
         self.buffers: dict[str, n.Buffer] = {}
         self.variables: dict[str, str] = {}
         self.bounds: dict[str, Expr] = {}
@@ -99,7 +113,10 @@ class Context:
         self.inline: Inline | None = None  # how a function's text is translated in place (set by the translator)
         self.trips: list[Expr | None] = []  # how often each enclosing run-time loop runs, where known
         self.depth = 0  # of inlining
+        self.frame: Frame | None = None  # the function that is being translated
         self.written: set[str] = set()
+        self.handed_out: set[str] = set()  # buffers of what cached functions have made: others have them, too
+        self.readonly: set[str] = set()  # arguments that NumPy does not store into
         self.in_place: dict[str, bool] = {}  # arguments: whether the first store is by an operator or `out=`
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
         self.assumptions: list[Expr] = []
@@ -113,6 +130,7 @@ class Context:
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
         self.copies: list[Copy] = []
+        self.is_flat = False  # whether subscripts count all elements of an array, and not those along an axis
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
         self.sites: dict[int, Site] = {}  # where each of them was made
@@ -131,7 +149,8 @@ class Context:
         self.reserves = True  # whether there is memory for arrays that loops make longer
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
         self.numbers: set[str] = set()  # arguments that are lists of numbers
-        self.captured: list[tuple[str, Any]] = []  # large arrays from outside the function: name and array
+        self.captured: list[tuple[str, Any]] = []  # arrays from outside the function in their memory: name and array
+        self.outside: list[tuple[Array, Any]] = []  # those whose elements are constants, as they were made of them
         self.named: dict[str, Expr] = {}  # integers under a name: what they were made of
         self.loop_path: tuple[int, ...] = ()  # the loops around, numbered
         self.made_in: dict[str, tuple[int, ...]] = {}  # buffers: the loops around their making
@@ -208,11 +227,29 @@ class Context:
         span = span_of(node, self.file) if node is not None and not self.pinned else self.span
         return CompileError(problem, help, span, self.lines)
 
+    def step(self, count: int = 1) -> None:
+        """Counts what is translated; raises Exhausted where that is too much for one compilation."""
+        if why := self.budget.step(count, not self.pinned):
+            where = f" in the call of `{self.called[-1].name}`" if self.called and not self.pinned else ""
+            raise limits.exhausted(why + where, self.span, self.lines)
+
+    def read(self, node: ast.AST) -> None:
+        """Takes the text of a function: one that is too long is refused before anybody goes through it."""
+        if node not in self.texts_read:
+            self.texts_read.add(node)
+            most = int(limits.STEPS * self.budget.factor)
+            if sum(1 for _ in ast.walk(node)) > most:
+                why = f"a function of more than {most} nodes"
+                raise limits.exhausted(why, span_of(node, self.file), self.lines)
+
     # --- emitting
 
     def emit(self, statement: n.Stmt) -> None:
-        span = replace(self.span, turns=self.turns) if self.turns else self.span
-        self.out.append(replace(statement, span=span))
+        self.out.append(replace(statement, span=self.place()))
+
+    def place(self) -> Span:
+        """The present place with all that is known of it: the function, who calls it, the turn of its loop."""
+        return replace(self.span, turns=self.turns, frame=self.frame)
 
     @contextmanager
     def block(self) -> Iterator[list[n.Stmt]]:
@@ -226,6 +263,7 @@ class Context:
             self.around.pop()
 
     def snapshot(self) -> tuple[Any, ...]:
+        self.step(_SNAPSHOT)
         return (
             dict(self.buffers),
             dict(self.variables),
@@ -285,6 +323,7 @@ class Context:
         """What is in a list, and in the lists in it; any other value as it is."""
         value = self.deref(value)
         if isinstance(value, Seq) and any(isinstance(i, (Object, Seq)) for i in value.items):
+            self.step(1 + len(value.items) // 16)
             return replace(value, items=tuple(self.contents(i) for i in value.items))
         return value
 
@@ -349,9 +388,15 @@ class Context:
     def must_be_known(self, value: Value, problem: str, help: str = "") -> NoReturn:
         """`value` is needed at specialisation: where it is an argument, its value becomes part of the types."""
         error = NotKnown(problem, help or "make it a constant, or a loop over what is known", self.span, self.lines)
+        if isinstance(value, OrNone):  # that it is None is known first
+            value = Scalar(value.none)
         if isinstance(value, Scalar) and not buffers_read(value.expr):
             made = self.unnamed(value.expr)
-            made = b.substitute(made, {name: self.last_assigned(name) for name in variables_read(made) - self.entry})
+            for _ in range(_CHAIN):
+                left = variables_read(made) - self.entry
+                made = b.substitute(made, {name: self.last_assigned(name) for name in left})
+                if not left or variables_read(made) - self.entry == left:
+                    break
             made = b.substitute(made, {size.name: given for given, size in self.extents.items()})
             names = sorted(variables_read(made))
             if names and set(names) <= self.entry:
@@ -365,10 +410,26 @@ class Context:
     def last_assigned(self, name: str) -> Expr:
         """What a variable, such as the length of a list, got in the statements before this one, or around it."""
         for statements in (self.out, *reversed(self.around)):
-            for s in reversed(statements):
-                if isinstance(s, n.Assign) and s.name == name:
-                    return self.unnamed(s.value)
+            found = self._assigned_in(statements, name)
+            if found is not None:
+                return found
         return Var(name, self.variables.get(name, "index"))
+
+    def _assigned_in(self, statements: Sequence[n.Stmt], name: str) -> Expr | None:
+        for k in reversed(range(len(statements))):
+            match statements[k]:
+                case n.Assign(assigned, value) | n.Let(assigned, value) if assigned == name:
+                    return self.unnamed(value)
+                case n.If(condition, then, orelse):
+                    one, two = (self._assigned_in(branch, name) for branch in (then, orelse))
+                    if one is two is None:
+                        continue
+                    before = self._assigned_in(statements[:k], name)
+                    one, two = (before if branch is None else branch for branch in (one, two))
+                    return None if one is None or two is None else b.where(self.unnamed(condition), one, two)
+                case _:
+                    pass
+        return None
 
     # --- making things
 
@@ -479,6 +540,15 @@ class Context:
         return value if value.mask is None else self.compact(value, "kept")
 
     @contextmanager
+    def counting_all(self) -> Iterator[None]:
+        """Inside, subscripts count all elements of an array."""
+        before, self.is_flat = self.is_flat, True
+        try:
+            yield
+        finally:
+            self.is_flat = before
+
+    @contextmanager
     def knowing(self, condition: Expr) -> Iterator[None]:
         """Inside, `condition` holds."""
         count = len(self.facts)
@@ -574,16 +644,23 @@ class Context:
         at = len(self.root)
         while at and not any(_decides(s) or scalars_set(s) & needs for s in walk((self.root[at - 1],))):
             at -= 1
-        self.root.insert(at, n.Guard(condition, error, message, span=self.span))
+        self.root.insert(at, n.Guard(condition, error, message, span=self.place()))
 
-    def note_copy(self, name: str, buffer: str, shown: frozenset[str], decides: Expr | None) -> None:
+    def note_copy(
+        self, name: str, buffer: str, shown: frozenset[str], decides: Expr | None,
+        noted: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
         """`buffer` holds a copy of one of several arrays that others show, too: while it may still be read, none
-        of them may be stored into."""
-        self.copies.append(Copy(name, buffer, shown, decides))
+        of them may be stored into (or it is `noted`)."""
+        self.copies.append(Copy(name, buffer, shown, decides, noted))
 
     def _check_copies(self, buffer: str) -> None:
         for c in self.copies:
-            if buffer in c.shown and self._still_read(c.buffer):
+            if buffer not in c.shown or not self._still_read(c.buffer):
+                continue
+            if c.noted is not None:
+                c.noted()
+            else:
                 self.must_be_known(
                     Scalar(b.TRUE if c.decides is None else c.decides),
                     f"`{c.name}` is one of two arrays, which of them is known at run time only, and one is stored into",
@@ -743,6 +820,8 @@ class Context:
 
         What was known of all its elements no longer holds, also not earlier in the loops around this store.
         """
+        if any(buffer == name for name, _ in self.captured):
+            self.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
         if buffer in self.chosen:
             name, decides = self.chosen[buffer]
             what, copy = f"`{name}`", f"{name} = {name}.copy()"
@@ -787,6 +866,7 @@ class Context:
 
 def error_class(error: str) -> type[BaseException]:
     """The class of a guard's error."""
+    error = error.removeprefix(n.SEVERAL)
     if ":" in error:
         module, _, name = error.partition(":")
         found: Any = sys.modules[module]

@@ -200,8 +200,10 @@ def depends(ctx: Context, values: Sequence[Value], what: str) -> NoReturn:
 
 
 def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:
-    """Whether it may be a float of Python's which is another number in the type that holds it."""
+    """Whether it may be a number of Python's which is another one in the type that holds it."""
     kinds = doubted.sure if sure and doubted.runs is not None else doubted.kinds
+    if held == "float64" and ("index", True) in kinds:
+        return any(isinstance(v, int) and float(v) != v for v in doubted.python or ())
     if ("float64", True) not in kinds or held not in ("float32", "float16", "complex64"):
         return False
     if doubted.python is None:

@@ -6,17 +6,24 @@ in loops and branches, and by several kernels, in the order of the program.
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from transkern.frontend import large
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, scalar_expr
+from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import write
 from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Const, Expr
 
 _DRAWS = {
@@ -72,10 +79,12 @@ STATE_WORDS = {"PCG64": 6, "MT19937": 627, "global": 1}
 @handles("numpy.random.default_rng", names="seed")
 def _default_rng(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
-    if isinstance(seed, Generator):
+    if isinstance(seed, Generator) or (isinstance(seed, Static) and isinstance(seed.value, np.random.Generator)):
         return seed
     if seed in (None, Static(None)):
         return _seeded(ctx, None, "PCG64")
+    if large.is_large(seed):
+        return _seeded(ctx, seed, "PCG64")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
         ctx.guard(b.FALSE, "TypeError", "SeedSequence expects int or sequence of ints for entropy")
@@ -87,28 +96,45 @@ def _random_state(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
     if seed in (None, Static(None)):
         return _seeded(ctx, None, "MT19937")
+    if large.is_large(seed):
+        return _seeded(ctx, seed, "MT19937")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
         ctx.fail("a seed that is no integer", "give it an integer")
     return _seeded(ctx, given, "MT19937")
 
 
-def _seeded(ctx: Context, seed: Array | None, kind: str) -> Generator:
+def _seeded(ctx: Context, seed: Array | Static | None, kind: str) -> Generator:
+    """A new generator; `seed` is an array, an integer that 64 bits do not hold, or none."""
     state = ctx.buffer("generator", "uint64", (b.index(STATE_WORDS[kind]),))
     ctx.emit(n.Alloc(state.name))
-    ins = () if seed is None else (_held(ctx, convert(seed, "int64"), "seed").base,)
-    ctx.emit(n.Library("seeded", (state.name,), ins, (("kind", kind),)))
-    return Generator(state.name, kind)
+    held = convert(seed, "uint64" if seed.dtype == "uint64" else "int64") if isinstance(seed, Array) else None
+    ins = () if held is None else (_held(ctx, held, "seed").base,)
+    known = (("seed", seed.value),) if isinstance(seed, Static) else ()
+    ctx.emit(n.Library("seeded", (state.name,), ins, (("kind", kind), *known)))
+    return Generator(state.name, kind, legacy=kind != "PCG64")
 
 
-def _global(ctx: Context) -> Generator:
-    """The generator behind ``np.random.rand()``, which all of a process share."""
+def captured(ctx: Context, generator: np.random.Generator | np.random.RandomState) -> Generator:
+    """A generator that a module holds: each draw asks the module for it, so that it goes on for others, too."""
+    for module, space in [(m, vars(s)) for m, s in list(sys.modules.items()) if isinstance(s, types.ModuleType)]:
+        for name, value in list(space.items()):
+            if value is generator:
+                note(space, name)
+                of = f"__import__('sys').modules[{module!r}].__dict__[{name!r}]"
+                return _global(ctx, of, isinstance(generator, np.random.RandomState))
+    ctx.fail("a random generator from outside that is no global of a module", "pass it as an argument")
+
+
+def _global(ctx: Context, of: str = "np.random", legacy: bool = True) -> Generator:
+    """A generator that others share: the one behind ``np.random.rand()``, or what the text `of` finds. The memory only
+    says in what order they are drawn from."""
     if not ctx.global_generator:
         ctx.global_generator = ctx.fresh("global_generator")
     name = ctx.global_generator
     if name not in ctx.buffers:
         ctx.buffers[name] = n.Buffer(name, "uint64", (b.index(STATE_WORDS["global"]),))
-    return Generator(name, "global")
+    return Generator(name, "global", of, legacy)
 
 
 def _register(name: str) -> None:
@@ -135,7 +161,7 @@ def draw(
     ctx: Context, generator: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     """A call of one of the generator's methods."""
-    legacy = generator.kind != "PCG64"
+    legacy = generator.legacy
     if legacy:
         if name in ("rand", "randn") and not keywords:
             args = [Seq(tuple(args))] if args else []
@@ -173,12 +199,22 @@ def draw(
             a.need(parameter)
         values.append(as_array(ctx, given if given is not None else Static(float(default))))
     dtype = dtype_of(ctx, None if legacy else a.get("dtype"), dtype)
-    values = [convert(v, "int64" if name == "binomial" and k == 0 else "float64") for k, v in enumerate(values)]
+    values = [_taken(ctx, v, "int64" if name == "binomial" and k == 0 else "float64") for k, v in enumerate(values)]
     if name == "uniform" and a.get("size") is None:  # it takes the difference of its limits
         broadcast_dims(ctx, [v.dims for v in reversed(values)])
     dims = _size(ctx, a, [v.dims for v in values])
     made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
     return _result(ctx, made, python and (legacy or a.get("dtype") is None))
+
+
+def _taken(ctx: Context, value: Array, dtype: str) -> Array:
+    """A parameter of a draw as NumPy takes it: of arrays nothing may be lost, and numbers are real."""
+    if value.ndim and not np.can_cast(value.dtype, dtype, "safe"):
+        types = f"from dtype('{value.dtype}') to dtype('{dtype}')"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast array data {types} according to the rule 'safe'")
+    if is_complex(value.dtype):
+        ctx.guard(b.FALSE, "TypeError", "float() argument must be a string or a real number, not 'complex'")
+    return convert(value, dtype)
 
 
 def _typed(name: str, dtype: str) -> str:
@@ -203,9 +239,9 @@ def _step(
     names = (generator.state, *(v.base for v in ins))
     ctx.before_write(generator.state)
     taken = only or ", ".join(f"a[{k}]" for k in range(len(ins)))
-    shape = "" if not sized else "shape" if generator.kind == "PCG64" else "size=shape or None"
+    shape = "" if not sized else "size=shape or None" if generator.legacy else "shape"
     call = f"{name}({', '.join(part for part in (taken, shape) if part)}{more}){then}"
-    attributes = (("call", call), ("kind", generator.kind))
+    attributes = (("call", call), ("kind", generator.kind), ("of", generator.of))
     ctx.emit(n.Library("drawn", (out.name, generator.state), names, attributes))
     return ctx.whole(out)
 
@@ -225,7 +261,7 @@ def _integers(ctx: Context, generator: Generator, args: Sequence[Value], keyword
     low, high = a.need("low"), a.get("high")
     if high is None:
         low, high = Static(0), low
-    values = [convert(as_array(ctx, v), "int64") for v in (low, high)]
+    values = [_taken(ctx, as_array(ctx, v), "int64") for v in (low, high)]
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
     made = _step(
         ctx, generator, "integers", values, _size(ctx, a, [v.dims for v in values]), dtype,
@@ -249,6 +285,10 @@ def _randint(ctx: Context, generator: Generator, args: Sequence[Value], keywords
 def _seed(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, "seed", ("seed",), args, keywords)
     given = a.get("seed")
+    if given is not None and not as_array(ctx, given).dtype.startswith(("int", "uint", "bool")):
+        dtype = as_array(ctx, given).dtype
+        text = f"Cannot cast scalar from dtype('{dtype}') to dtype('int64') according to the rule 'safe'"
+        ctx.guard(b.FALSE, "TypeError", text)
     seeds = [] if given is None else [convert(as_array(ctx, given), "int64")]
     _step(ctx, generator, "seed", seeds, (), "int64", sized=False, then=" or 0")
     return Static(None)
@@ -262,14 +302,14 @@ def _vectors(
     a = Arguments(ctx, name, (*described.split(), "size"), args, keywords)
     values, width = [], None
     for parameter in described.split():
-        value = convert(as_array(ctx, a.need(parameter)), "int64" if parameter == "n" else "float64")
+        value = _taken(ctx, as_array(ctx, a.need(parameter)), "int64" if parameter == "n" else "float64")
         width = value.dims[-1] if parameter == like and value.ndim == 1 else width
         values.append(value)
     if width is None or (name == "multinomial" and values[0].ndim):
         ctx.fail(f"`{name}` of such parameters", "draw one kind of vector at a time")
     size = a.get("size")
     dims = () if size is None else _size(ctx, a)
-    shape = "shape[:-1]" if generator.kind == "PCG64" else "shape[:-1] or None"
+    shape = "shape[:-1] or None" if generator.legacy else "shape[:-1]"
     return _step(ctx, generator, name, values, (*dims, width), dtype, f", size={shape}", sized=False)
 
 
@@ -281,6 +321,8 @@ def _permutation(
         ctx.fail(f"`{a.name}` with axis=")
     given = a.need("x")
     value = as_array(ctx, given)
+    if value.ndim == 0 and not value.dtype.startswith(("int", "uint")):
+        ctx.fail(f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
     if name == "permutation" and value.ndim == 0:
         (count,) = full(ctx, (b.as_index(scalar_expr(ctx, given)),), b.ZERO).dims
         held = Array(ctx.axes((count,)), Const(0, "int64"))
@@ -301,13 +343,15 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
     given = as_array(ctx, a.need("a"))
     if given.ndim > 1:
         ctx.fail("`Generator.choice` from several dimensions", "choose positions, and gather with them")
+    if not given.ndim and not given.dtype.startswith(("int", "uint")):
+        ctx.fail("`Generator.choice` from a number that is no integer", "give it an integer, or an array")
     values = [given if given.ndim else convert(given, "int64")]
     more = f", replace={a.flag('replace', True)}"
     if a.get("p") is not None:
-        values.append(convert(as_array(ctx, a.need("p")), "float64"))
+        values.append(_taken(ctx, as_array(ctx, a.need("p")), "float64"))
         more += ", p=a[1]"
     dims = _size(ctx, a)
     dtype = given.dtype if given.ndim else "int64"
-    made = _step(ctx, generator, "choice", values, dims, dtype, more, "a[0]" if given.ndim else "int(a[0])")
+    made = _step(ctx, generator, "choice", values, dims, dtype, more, "a[0]" if given.ndim else "a[0].item()")
     return _result(ctx, made, not given.ndim)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import identity
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_number
@@ -69,7 +70,7 @@ def _issubdtype(ctx: Context, a: Arguments) -> Value:
     for name in ("arg1", "arg2"):
         value = a.need(name)
         if isinstance(value, Known) and value.path.startswith("numpy."):
-            types.append(getattr(np, value.path.removeprefix("numpy."), None))
+            types.append(identity.resolved(value.path))
         elif isinstance(value, Static) and isinstance(value.value, type):
             types.append(value.value)
         else:

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import doubts, python_complex, special_methods
+from transkern.frontend import doubts, large, python_complex, special_methods
+from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import Words, broadcast_dims, masks_agree, shape_text, stretched
 from transkern.frontend.context import Context
+from transkern.frontend.observed import note_array
+from transkern.frontend.types import are_aligned
 from transkern.frontend.values import (
     OPTIONAL,
     Array,
@@ -20,6 +23,7 @@ from transkern.frontend.values import (
     Char,
     Concatenation,
     Dict,
+    Flat,
     Function,
     GrowingList,
     Hashed,
@@ -39,6 +43,8 @@ from transkern.frontend.values import (
     Text,
     Unbound,
     Value,
+    children,
+    with_children,
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -53,6 +59,7 @@ _CAPTURED = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
+_KNOWN = 64  # elements of an array from outside whose values are part of the code
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
 PYTHON_OPERATORS: dict[str, Callable[..., Any]] = {
@@ -75,17 +82,36 @@ def is_python_number(value: Value) -> bool:
     return isinstance(value, Scalar) and value.python
 
 
-def static_expr(value: Any) -> Const:
-    """A Python or NumPy number as a constant of its own type."""
+_ORDERS = ("less", "less_equal", "greater", "greater_equal")
+
+
+def is_python_complex(value: Value) -> bool:
+    if isinstance(value, Static):
+        return type(value.value) is complex
+    return isinstance(value, Scalar) and value.python and value.dtype == "complex128"
+
+
+def is_float64(value: Value) -> bool:
+    """Whether it is a number of NumPy's that is one of Python's floats, too."""
+    if isinstance(value, Static):
+        return isinstance(value.value, np.float64)
+    return isinstance(value, Scalar) and not value.python and value.dtype == "float64" and value.doubt is None
+
+
+def static_dtype(value: Any) -> str:
+    """The type that a Python or NumPy number is computed in."""
     if isinstance(value, np.generic):
-        return Const(value.item(), value.dtype.name)
-    if isinstance(value, bool):
-        return Const(value, "bool")
-    if isinstance(value, int):
-        return Const(int(value), "index")  # an enum's member, too
-    if isinstance(value, float):
-        return Const(value, "float64")
-    return Const(value, "complex128")
+        return value.dtype.name
+    kinds = ((bool, "bool"), (int, "index"), (float, "float64"), (complex, "complex128"))
+    return next(dtype for kind, dtype in kinds if isinstance(value, kind))
+
+
+def static_expr(ctx: Context, value: Any) -> Const:
+    """A Python or NumPy number as a constant of its own type."""
+    dtype = static_dtype(value)
+    if isinstance(value, np.generic):
+        return Const(value.item(), dtype)
+    return large.whole(ctx, int(value)) if dtype == "index" else Const(value, dtype)  # an enum's member, too
 
 
 def present(ctx: Context, value: Value, error: str = "TypeError", message: str = "") -> Value:
@@ -133,7 +159,7 @@ def scalar_expr(ctx: Context, value: Value) -> Expr:
     value = present(ctx, value)
     match value:
         case Static(v) if isinstance(v, (bool, int, float, complex, np.generic)):
-            return static_expr(v)
+            return static_expr(ctx, v)
         case Scalar(expr):
             return expr
         case Array(axes=(), body=body):
@@ -161,6 +187,8 @@ def describe(value: Value) -> str:
             return f"one of {', '.join(map(repr, options))}"
         case Char():
             return "a character"
+        case Flat():
+            return "the iterator `.flat`"
         case OrNone(inner):
             return f"{describe(inner)} or None"
         case Static(None):
@@ -192,13 +220,17 @@ def as_array(ctx: Context, value: Value) -> Array:
             return _sequence_array(ctx, items)
         case Array():
             return value
+        case Flat(array):
+            return array
         case Static(np.ndarray() as constant):
             return _constant_array(ctx, constant)
+        case Static(number) if large.is_large(value) and np.asarray(number).dtype != object:
+            return Array((), Const(number, np.asarray(number).dtype.name))
         case Scalar() | Static() if isinstance(value, Scalar) or is_number(value):
             expr = scalar_expr(ctx, value)
             doubts.certain(ctx, [value], lambda given: str(np.dtype(_dtype_or_weak(given[0])).name), "an array of")
             return Array((), b.cast(expr, "int64") if expr.dtype == "index" else expr)
-        case Seq(items, _):
+        case Seq(items, "tuple" | "list"):
             return _sequence_array(ctx, items)
         case GrowingList() as owner:
             if owner.buffer in ctx.doubted_lists:
@@ -275,17 +307,36 @@ _UNEVEN = (
 
 
 def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
-    """A large array from outside the function: an argument that the compiled function brings along."""
-    if constant.dtype.name not in _CAPTURED:
+    """An array from outside the function in its memory: an argument that the compiled function brings along."""
+    if not _can_be_passed(constant):
         ctx.fail(f"an array of {constant.dtype} from outside the function", "pass it as an argument")
+    note_array(constant, passed=True)
     name = next((name for name, known in ctx.captured if known is constant), None)
     if name is None:
         name = ctx.fresh("table")
         ctx.captured.append((name, constant))
     dims = tuple(b.index(d) for d in constant.shape)
     ctx.taken.add(name)
-    ctx.buffers[name] = Buffer(name, constant.dtype.name, dims, "argument")
-    return replace(ctx.whole(ctx.buffers[name]), view=False)
+    aligned = are_aligned([constant])
+    layout = "C" if constant.flags.c_contiguous else "strided"
+    ctx.buffers[name] = Buffer(name, constant.dtype.name, dims, "argument", layout, aligned=aligned)
+    return ctx.whole(ctx.buffers[name])
+
+
+def _can_be_passed(constant: np.ndarray[Any, Any]) -> bool:
+    return constant.dtype.name in _CAPTURED and constant.dtype.isnative
+
+
+def opened(ctx: Context, value: Value) -> Value:
+    """What a name from outside stands for: large arrays in it are in their own memory, of others the elements count."""
+    match value:
+        case Static(np.ndarray() as constant):
+            if constant.size > _KNOWN and _can_be_passed(constant):
+                return captured_array(ctx, constant)
+            note_array(constant, passed=False)
+        case Seq() | Dict() | Record():
+            return with_children(value, tuple(opened(ctx, v) for v in children(value) or ()))
+    return value
 
 
 def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
@@ -302,19 +353,24 @@ def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
 
 
 def _constant_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
-    if constant.size > 64:
+    if constant.size > _KNOWN or constant.dtype.name not in _CAPTURED:
         return captured_array(ctx, constant)
     if constant.ndim == 0:
-        return Array((), static_expr(constant[()]))
-    if constant.size == 0:
-        return Array(ctx.axes(tuple(map(b.index, constant.shape))), b.cast(Const(0, "int64"), constant.dtype.name))
-    return _sequence_array(ctx, tuple(Static(v) for v in constant))
+        made = Array((), static_expr(ctx, constant[()]))
+    elif constant.size == 0:
+        made = Array(ctx.axes(tuple(map(b.index, constant.shape))), b.cast(Const(0, "int64"), constant.dtype.name))
+    else:
+        made = _sequence_array(ctx, tuple(Static(v) for v in constant))
+    ctx.outside.append((made, constant))
+    return replace(made, origin=(made, tuple(a.var for a in made.axes)))
 
 
 def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     """``np.array`` of a display: a select over the position."""
     if not items:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
+    if any(map(large.is_large, items)):
+        items = large.elements(ctx, items)
     parts = [as_array(ctx, item) for item in items]
     parts = [ctx.compact(p, "part") if p.mask is not None else p for p in parts]
     dtype = result_type(ctx, [item if is_python_number(item) else p for item, p in zip(items, parts, strict=True)])
@@ -383,10 +439,14 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     for a in args:
         if isinstance(a, Static) and not is_number(a):
             ctx.fail(f"`{op}` of {describe(a)}")
+    if operator_call and len(args) == 2 and op not in _ORDERS and is_float64(args[1]) and is_python_complex(args[0]):
+        args = [args[0], Scalar(scalar_expr(ctx, args[1]), True)]  # to Python's `complex` it is a float of its own
     if doubts.doubts_of(args):
         return _doubtful(ctx, op, args, dtype, operator_call)
     if operator_call and all(is_python_number(a) for a in args):
         return _python(ctx, op, args)
+    if any(map(large.is_large, args)):
+        return _of_large(ctx, op, args, dtype, operator_call)
     if op in ("power", "float_power") and len(args) == 2:
         special = _power(ctx, args, operator_call)
         if special is not None:
@@ -405,13 +465,27 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     return Array(axes, body, mask)
 
 
+def _of_large(
+    ctx: Context, op: str, args: Sequence[Value], dtype: str | None, operator_call: bool
+) -> Value:  # fmt: skip
+    """`apply`, where 64 bits do not hold one of Python's integers among the operands."""
+    decided = large.compared(op, args)
+    if decided is not None:
+        return decided
+    if all(isinstance(a, Static) for a in args) and dtype is None:
+        return Static(asked(ctx, OPS[op].numpy, *(a.value for a in args if isinstance(a, Static))))
+    function = PYTHON_OPERATORS[op] if operator_call else OPS[op].numpy
+    loop, result = loop_types(ctx, OPS[op].numpy, args, dtype)
+    return apply(ctx, op, large.operands(ctx, function, args, loop, result), dtype, operator_call)
+
+
 def _doubtful(ctx: Context, op: str, args: Sequence[Value], dtype: str | None, operator_call: bool) -> Value:
     """`apply`, where run-time conditions decide about operands' types."""
     from transkern.frontend.types_of_scalars import joined
 
     def types(given: Sequence[Value]) -> doubts.Types:
         if operator_call and all(is_python_number(a) for a in given):
-            kinds = [static_expr(a.value).dtype if isinstance(a, Static) else a.dtype for a in given]  # type: ignore
+            kinds = [static_dtype(a.value) if isinstance(a, Static) else a.dtype for a in given]  # type: ignore
             return (), (_python_result(op, kinds), True)
         loop, result = loop_types(ctx, OPS[op].numpy, given, dtype)
         return loop, (result, False)
@@ -597,15 +671,14 @@ def simplify(expr: Expr) -> Expr:
 def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
     """Python's own arithmetic on Python's own numbers."""
     if all(isinstance(a, Static) for a in args):
-        values = [a.value for a in args]  # type: ignore[union-attr]
-        try:
-            return Static(PYTHON_OPERATORS[op](*values))
-        except ZeroDivisionError as error:
-            ctx.guard(b.FALSE, "ZeroDivisionError", str(error))
-        except (OverflowError, TypeError, ValueError) as error:
-            ctx.fail(str(error))
+        return Static(asked(ctx, PYTHON_OPERATORS[op], *(a.value for a in args if isinstance(a, Static))))
+    if any(map(large.is_large, args)):
+        made = large.operated(ctx, op, args)
+        return _python(ctx, op, made) if isinstance(made, list) else made
     exprs = [scalar_expr(ctx, a) for a in args]
     kinds = [e.dtype for e in exprs]
+    if "complex128" in kinds and "index" in kinds and op in ("equal", "not_equal"):
+        return Scalar(large.compared_with_complex(ctx, op, *sorted(exprs, key=lambda e: e.dtype)), True)
     if "complex128" in kinds:
         return python_complex.operate(ctx, op, exprs)
     if op in ("bitwise_and", "bitwise_or", "bitwise_xor") and set(kinds) == {"bool"}:
@@ -613,6 +686,8 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
     exprs = [b.cast(e, "index") if e.dtype == "bool" else e for e in exprs]
     kinds = [e.dtype for e in exprs]
     common = "float64" if "float64" in kinds else "index"
+    if op in COMPARISONS and sorted(kinds) == ["float64", "index"]:
+        return Scalar(large.compared_with_float(ctx, op, *exprs), True)
     if op in COMPARISONS:
         exprs = [b.cast(e, common) for e in exprs]
         return Scalar(

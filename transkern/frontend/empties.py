@@ -19,9 +19,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from transkern.errors import EMPTY, SEVERAL
+from transkern.frontend import identity
 from transkern.frontend.context import Context
 from transkern.frontend.doubts import tag_number
 from transkern.frontend.elementwise import PYTHON_OPERATORS, as_array
+from transkern.frontend.measures import check_sizes
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -44,7 +46,12 @@ from transkern.ir.facts import implied
 Compute: TypeAlias = Callable[[Sequence[Value], Mapping[str, Value]], Value]
 _CASES = 3  # of lists that an operation is given
 _BUILTINS = {"abs": abs, "divmod": divmod, "pow": pow, "round": round, "range": range}
-_MODULES = {"numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft}
+_MODULES = ("numpy", "numpy.linalg", "numpy.fft")
+_MAKERS = frozenset([
+    "arange", "eye", "full", "geomspace", "identity", "linspace", "logspace", "ones", "pad", "repeat", "resize", "tile",
+    "tri", "zeros",
+])  # fmt: skip
+"""What makes arrays of a size that a number says."""
 _BY_TYPES = ("only integers", "arrays used as indices")  # IndexErrors that types decide, not numbers
 
 
@@ -82,10 +89,10 @@ def known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
     function: Any
     if module == "builtins":
         function = _BUILTINS.get(name)
-    elif module.startswith("numpy.") and isinstance(of := getattr(np, module.removeprefix("numpy."), None), np.ufunc):
+    elif module.startswith("numpy.") and isinstance(of := identity.resolved(module), np.ufunc):
         function = getattr(of, name, None)
     else:
-        function = getattr(_MODULES.get(module), name, None)
+        function = identity.resolved(path) if module in _MODULES else None
     return compute(args, keywords) if function is None else told(ctx, function, args, keywords, compute)
 
 
@@ -234,6 +241,8 @@ def _ask(
             named = {k: standing.value(v) for k, v in keywords.items()}
         except _Unknown:
             return None
+        if getattr(asked, "__name__", "") in _MAKERS:
+            check_sizes([*given, *named.values()])
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -288,8 +297,8 @@ class _Standing:
                 return [*map(self.value, items)]
             case Slice(start, stop, step):
                 return slice(*(None if p is None else self.value(p) for p in (start, stop, step)))
-            case Known(path) if path.startswith("numpy.") and hasattr(np, path.removeprefix("numpy.")):
-                return getattr(np, path.removeprefix("numpy."))
+            case Known(path) if path.startswith("numpy.") and (found := identity.resolved(path)) is not None:
+                return found
             case _:
                 raise _Unknown
 

@@ -10,20 +10,22 @@ import builtins
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from transkern.frontend import attributes, empties, grids, hashed, special_methods
+from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
 from transkern.frontend.anew import NotKnown
+from transkern.frontend.arguments import TABLE
 from transkern.frontend.bodies import At
 from transkern.frontend.calling import Calls
 from transkern.frontend.desugar import placed
-from transkern.frontend.elementwise import apply, describe, present
+from transkern.frontend.elementwise import apply, describe, opened, present
 from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
 from transkern.frontend.managers import space_of
+from transkern.frontend.measures import MOST_KEYS, NotComputed, check_items
+from transkern.frontend.observed import passing
 from transkern.frontend.source import span_of
-from transkern.frontend.syntax import assigned_names, results_given
+from transkern.frontend.syntax import local_names, results_given
 from transkern.frontend.texts import as_text, quoted, together
 from transkern.frontend.values import (
     Array,
-    Bound,
     Dict,
     Function,
     GrowingList,
@@ -47,6 +49,8 @@ BINARY: dict[type[ast.operator], str] = {
     ast.Mod: "remainder", ast.Pow: "power", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or",
     ast.BitXor: "bitwise_xor", ast.LShift: "left_shift", ast.RShift: "right_shift",
 }  # fmt: skip
+_COMPUTED = "pass it as an argument, or compute less of it at once"
+_CALLS = 8  # in each other, from which on they are why Python's stack has ended
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}
 UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better translated one by one
 
@@ -59,9 +63,13 @@ class Expressions(Calls):
     def expr(self, node: ast.expr) -> Value:
         ctx = self.ctx
         span = ctx.span
+        ctx.step()
         try:
             return self._expr(node)
-        except (RecursionError, MemoryError):
+        except NotComputed as error:
+            ctx.fail(f"{error}, of what is known while the function is translated", _COMPUTED, node)
+        except RecursionError:
+            ctx.too_deep = ctx.too_deep or (span_of(node, self.scope.file), len(ctx.called) > _CALLS)
             raise
         finally:
             ctx.span = span
@@ -92,6 +100,7 @@ class Expressions(Calls):
                     sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(op)]
                     inner = present(ctx, inner, "TypeError", f"bad operand type for unary {sign}: 'NoneType'")
                     sign = _UNARY[type(op)]
+                    python_types.check(ctx, python_types.UNARY[sign], inner)
                     return empties.operation(ctx, sign, [inner], lambda of: apply(ctx, sign, of, operator_call=True))
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 return self.comparison(node, left, ops, comparators)
@@ -104,7 +113,9 @@ class Expressions(Calls):
             case ast.List(elts=elts):
                 return Seq(self._display(elts), "list")
             case ast.Set(elts=elts):
-                return Seq(self._display(elts), "set")
+                elements = Seq(self._display(elts), "list")
+                with At(ctx, node, self.scope.file):
+                    return TABLE["builtins.set"](ctx, [elements], {})
             case ast.Dict(keys=keys, values=values):
                 return self._dict(keys, values)
             case ast.Slice():
@@ -123,10 +134,7 @@ class Expressions(Calls):
                 with At(ctx, node, self.scope.file):
                     missing = f"'NoneType' object has no attribute '{attr}'"
                     owner = present(ctx, owner, "AttributeError", missing)
-                    found = attributes.attribute(ctx, owner, attr)
-                    if isinstance(found, Bound) and attributes.is_property(ctx, owner, attr):
-                        return self.inline(found.function, [found.receiver], {}, node)
-                    return found
+                    return attributes.attribute(ctx, owner, attr)
             case ast.Call():
                 return self.call(node)
             case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
@@ -138,7 +146,7 @@ class Expressions(Calls):
                 add = ast.Attribute(ast.Name("items made", ast.Load()), "add", ast.Load())
                 return self.comprehended(node, Seq((), "set"), ast.Expr(ast.Call(add, [elt], [])), generators)
             case ast.Lambda():
-                return Function("<lambda>", node, self.scope, self.env)
+                return Function("<lambda>", node, self.scope, self.env, self.defaults(node.args))
             case ast.JoinedStr(values=parts):
                 return together([self._text_part(p) for p in parts])
             case ast.NamedExpr(target=target, value=value):
@@ -150,7 +158,9 @@ class Expressions(Calls):
 
     def _display(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
         items: list[Value] = []
-        calls = [any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(e)) for e in elts]
+        check_items(len(elts))
+        called = [k for k, e in enumerate(elts) if any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(e))]
+        last = called[-1] if called else -1
         for position, e in enumerate(elts):
             if isinstance(e, ast.Starred):
                 items += self.elements(self.expr(e.value), None, e)
@@ -158,10 +168,9 @@ class Expressions(Calls):
             item = self.expr(e)
             with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
                 item = self._placed(item)
-            later = elts[position + 1 :]
-            if isinstance(item, Scalar) and any(calls[position + 1 :]):
+            if isinstance(item, Scalar) and position < last:
                 item = self.settle(item, "item")  # a call may change what it is made of
-            elif isinstance(item, Array) and item.mask is None and any(map(_may_store, later)):
+            elif isinstance(item, Array) and item.mask is None and any(map(_may_store, elts[position + 1 :])):
                 item = self.settle(item, "item")
             items.append(item)
         return tuple(items)
@@ -173,6 +182,8 @@ class Expressions(Calls):
     def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Value:
         ctx = self.ctx
         made = Dict((), ())
+        if len(keys) > MOST_KEYS:
+            ctx.fail(f"a dict of more than {MOST_KEYS} keys", "pass it as an argument, or use an array")
         for key, value in zip(keys, values, strict=True):
             inner = self.expr(value)
             if key is None:
@@ -199,13 +210,16 @@ class Expressions(Calls):
 
     def name(self, name: str, node: ast.AST) -> Value:
         value = self.env.get(name)
-        if value is None:
-            value = self.ctx.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
+        if value is None and name not in local_names(self.node):
+            with passing():
+                value = self.ctx.globals_now.get((space_of(self.scope), name)) or self.scope.lookup(name)
+            value = None if value is None else opened(self.ctx, value)
         missing = f"cannot access local variable '{name}' where it is not associated with a value"
         if value is None:
-            body = self.node.body if isinstance(self.node, ast.FunctionDef) else []
-            if " " in name or name in assigned_names(body):
+            if " " in name or name in local_names(self.node):
                 self.ctx.guard(b.FALSE, "UnboundLocalError", missing)
+            if (refusal := self.scope.refusal(name)) is not None:
+                raise refusal
             if hasattr(builtins, name):
                 self.ctx.fail(f"`{name}` in a compiled function", "keep it outside the compiled function", node)
             self.ctx.fail(f"`{name}` is not known here", "only constants, functions and modules can be captured", node)
@@ -225,6 +239,13 @@ class Expressions(Calls):
         if isinstance(value, Unbound):
             self.ctx.fail(value.why, "give it a value of one type on every path", node)
         return value
+
+    def defaults(self, args: ast.arguments) -> tuple[tuple[str, Value], ...]:
+        """What the parameters of a function that is made here have as their defaults from now on."""
+        given = [*args.posonlyargs, *args.args]
+        pairs = [*zip(given[len(given) - len(args.defaults) :], args.defaults, strict=True)]
+        pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
+        return tuple((a.arg, self.settle(self.expr(d), a.arg)) for a, d in pairs)
 
     def items(self, node: ast.expr) -> list[Item]:
         if isinstance(node, ast.Tuple):

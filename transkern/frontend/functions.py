@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,17 +23,19 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     numpy_functions,
     padding,
     products,
+    python_types,
     sequences,
     transforms,
 )
 from transkern.frontend.arguments import TABLE
+from transkern.frontend.asking import asked
 from transkern.frontend.attributes import python_number
 from transkern.frontend.compositions import (
     compose,
     handlers,  # noqa: F401
 )
 from transkern.frontend.context import Context
-from transkern.frontend.drawing import draw
+from transkern.frontend.drawing import captured, draw
 from transkern.frontend.elementwise import (
     as_array,
     convert,
@@ -42,16 +46,19 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     simplify,
 )  # fmt: skip
-from transkern.frontend.indexing import array_item
+from transkern.frontend.indexing import array_item, constant_object
 from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
+from transkern.frontend.signatures import check_call
 from transkern.frontend.storing import storable
 from transkern.frontend.texts import text_method
+from transkern.frontend.types import dtype_name
 from transkern.frontend.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc
 from transkern.frontend.values import (
     Array,
     Concatenation,
     Dict,
+    Flat,
     Generator,
     GrowingList,
     Hashed,
@@ -63,6 +70,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import check_unsigned
 from transkern.ir import build as b
 from transkern.ir.expr import Apply
 
@@ -82,6 +90,13 @@ _OVER_KEYS = frozenset([
 """Python's functions that go over a dict's or a set's keys."""
 
 
+_OF_NUMBERS: dict[str, Callable[..., Any]] = {
+    f"builtins.{f.__name__}": f
+    for f in (abs, complex, divmod, float, int, len, max, min, ord, chr, pow, round, sorted, sum)
+} | {f"math.{name}": getattr(math, name) for name in math_module.FUNCTIONS if hasattr(math, name)}
+"""Functions that Python has for some types only."""
+
+
 def listed(ctx: Context, value: Value) -> Value:
     """What ``zip`` and ``enumerate`` give, as a list where its length is known at run time; others as they are."""
     if not isinstance(value, Method) or value.name not in ("zip", "enumerate", "reversed"):
@@ -93,16 +108,17 @@ def listed(ctx: Context, value: Value) -> Value:
 
 def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> Value:
     """``np.float32(x)``."""
-    name = np.dtype(kind).name
+    name = dtype_name(np.dtype(kind))
+    if len(args) > 1 and issubclass(kind, (np.number, np.bool_)):
+        if issubclass(kind, np.complexfloating):
+            ctx.fail(f"`np.{kind.__name__}` of two parts", "write x + 1j * y, and convert it")
+        text = f"{kind.__name__}() takes at most 1 argument ({len(args)} given)"
+        ctx.guard(b.FALSE, "TypeError", text)
     if not args:
         return Static(kind())
     value = args[0]
     if isinstance(value, Static) and is_number(value):
-        with np.errstate(all="ignore"):
-            try:
-                return Static(kind(value.value))
-            except (OverflowError, ValueError) as error:
-                ctx.guard(b.FALSE, type(error).__name__, str(error))
+        return Static(asked(ctx, kind, value.value))
     if isinstance(value, Scalar):
         return Scalar(b.cast(storable(ctx, value, exact_expr(ctx, value), name, basic=False), name))
     array = as_array(ctx, value)
@@ -110,8 +126,12 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    if not keywords and path in _OF_NUMBERS:
+        python_types.check(ctx, _OF_NUMBERS[path], *args)
     # NumPy sees through lists of lists; what Python's own functions hand on are the very objects
     path = path.replace("_heapq.", "heapq.").replace("_bisect.", "bisect.")
+    if any(isinstance(a, Flat) for a in args) and path not in _OF_ITERATORS:
+        args = [_elements(ctx, path, a) for a in args]
     look = ctx.deref if path.startswith("builtins.") else ctx.contents
     if not path.startswith(("heapq.", "bisect.")):  # these change the list that they are given
         args = [look(a) for a in args]
@@ -120,13 +140,42 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
         args = [hashed.keys(ctx, a) if isinstance(a, Hashed) else a for a in args]
     if path in ("builtins.list", "builtins.sorted", "builtins.max", "builtins.min"):
         args = [listed(ctx, a) for a in args]
+    if not is_known(path):
+        return _known(ctx, path, args, keywords)  # which refuses it: NumPy must not be asked
     if path == "builtins.range" or not all(isinstance(a, (Scalar, Static)) for a in args) or path in TABLE:
         return empties.known(ctx, path, args, keywords, lambda given, named: _known(ctx, path, given, named))
     return _known(ctx, path, args, keywords)
 
 
+_OF_ITERATORS = ("builtins.isinstance", "builtins.type", "builtins.hasattr", "builtins.getattr", "builtins.callable")
+
+
+def _elements(ctx: Context, path: str, value: Value) -> Value:
+    """What a function finds in ``x.flat``."""
+    if not isinstance(value, Flat):
+        return value
+    if path in ("builtins.next", "builtins.iter", "builtins.reversed", "builtins.print") or (
+        value.named and path.startswith("builtins.") and path != "builtins.len"
+    ):
+        ctx.fail(f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", "write x.ravel()")
+    return value.array
+
+
+def is_known(path: str) -> bool:
+    """Whether the compiler has a meaning for a function."""
+    module, _, name = path.rpartition(".")
+    of = module.removeprefix("numpy.")
+    return (
+        path in TABLE or (module == "numpy" and (name in UFUNCS or name in METHODS))
+        or (module != of and of in UFUNCS and name in UFUNC_METHODS)
+        or (module == "cmath" and name in complex_module.FUNCTIONS)
+        or (module == "math" and name in math_module.FUNCTIONS)
+    )
+
+
 def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """A call of a function that the compiler knows."""
+    check_call(ctx, path, len(args), keywords)
     handler = TABLE.get(path)
     if handler is not None:
         return handler(ctx, args, keywords)
@@ -141,7 +190,7 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
         return math_module.call(ctx, name, args, keywords)
     if module == "numpy" and name in METHODS and args:
         made = call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
-        return made if name == "copy" else _of_number(args[0], made)
+        return made if name in ("copy", "transpose") else _of_number(args[0], made)
     if path in _DEPENDING:
         ctx.fail(f"`{path.replace('numpy.', 'np.')}`: {_DEPENDING[path][0]}", _DEPENDING[path][1])
     ctx.fail(f"cannot compile `{path.replace('numpy.', 'np.').replace('builtins.', '')}`: no kernel computes it",
@@ -167,17 +216,23 @@ def call_method(
                 return made
         case Generator():
             return draw(ctx, receiver, name, args, keywords)
+        case Static(np.random.Generator() | np.random.RandomState() as shared):
+            return draw(ctx, captured(ctx, shared), name, args, keywords)
         case Array() | Scalar() | Static() | Concatenation():
             if name == "tolist":
                 return tolist(ctx, receiver)
-            if name in ("sort", "partition", "put", "fill") and isinstance(receiver, Static):
+            if name in ("sort", "partition", "put", "fill") and isinstance(receiver, (Static, Scalar)):
                 ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
             if name in ("sort", "partition", "put") and isinstance(receiver, Array):
                 return change_in_place(ctx, receiver, name, args, keywords)
             if name == "conjugate" and isinstance(receiver, Scalar) and receiver.python:
-                return Scalar(simplify(Apply(name, (receiver.expr,), receiver.dtype)), True)
-            if name == "conjugate" and is_python_number(receiver) and isinstance(receiver, Static):
-                return Static(receiver.value.conjugate())
+                of = b.cast(receiver.expr, "index") if receiver.dtype == "bool" else receiver.expr
+                return Scalar(simplify(Apply(name, (of,), of.dtype)), True)
+            if is_python_number(receiver) and isinstance(receiver, Static):
+                given = [constant_object(ctx, v, f"`.{name}` with a run-time number") for v in args]
+                return Static(asked(ctx, getattr(receiver.value, name), *given))
+            if is_python_number(receiver) and name != "conjugate":
+                ctx.fail(f"`.{name}` of {describe(receiver)}")
             if name not in METHODS and f"numpy.{name}" in TABLE and hasattr(np.ndarray, name):
                 return empties.told(
                     ctx, lambda of, *given, **named: getattr(of, name)(*given, **named), [receiver, *args], keywords,
@@ -209,12 +264,15 @@ def tolist(ctx: Context, value: Value) -> Value:
     array = as_array(ctx, value)
     if array.ndim == 0:
         return python_number(ctx, Scalar(array.body))
+    check_unsigned(ctx, array)
     if array.ndim == 1 and b.constant(array.dims[0]) is None:
-        numbers = scalar_expr(ctx, python_number(ctx, Scalar(array.body)))
+        whole = array.dtype.startswith(("int", "uint"))
+        numbers = b.as_index(array.body) if whole else scalar_expr(ctx, python_number(ctx, Scalar(array.body)))
         return growing.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
     extent = b.constant(array.dims[0])
     if extent is None:
         dim = array.dims[0]
         ctx.must_be_known(Scalar(dim, True), "`.tolist()` of an array whose number of rows is not known")
+    ctx.step(extent)
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")

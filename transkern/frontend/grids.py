@@ -9,7 +9,16 @@ import numpy as np
 
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, is_python_number, result_type, scalar_expr, select
+from transkern.frontend.elementwise import (
+    apply,
+    as_array,
+    is_number,
+    is_python_number,
+    result_type,
+    scalar_expr,
+    select,
+    type_name,
+)
 from transkern.frontend.indexing import Item, SliceValue, nonzero_positions, ravel_index, unravel
 from transkern.frontend.progressions import arange, linspace
 from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full
@@ -164,6 +173,8 @@ TABLE["numpy.meshgrid"] = _meshgrid
 
 @handles("numpy.indices", names="dimensions dtype sparse")
 def _indices(ctx: Context, a: Arguments) -> Value:
+    if isinstance(a.need("dimensions"), Scalar) or is_number(a.need("dimensions")):
+        ctx.guard(b.FALSE, "TypeError", f"'{type_name(a.need('dimensions'))}' object is not iterable")
     dims = dims_of(ctx, a.need("dimensions"))
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
     full(ctx, dims, b.ZERO)  # no size is negative
@@ -225,6 +236,8 @@ def _unravel_index(ctx: Context, a: Arguments) -> Value:
     total = b.product(dims)
     given = a.need("indices")
     value = as_array(ctx, given)
+    if not value.dtype.startswith(("int", "uint")):
+        ctx.guard(b.FALSE, "TypeError", "only int indices permitted")
     value = ctx.kept(value)
     at = b.as_index(value.body)
     if not value.axes:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import collections
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters, doubts, special_methods
+from transkern.frontend import characters, doubts, large, python_types, special_methods
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -21,12 +24,14 @@ from transkern.frontend.elementwise import (
     select,
     type_name,
 )  # fmt: skip
+from transkern.frontend.positions import check_position, check_subscripts
 from transkern.frontend.values import (
     OPTIONAL,
     Array,
     Char,
     Concatenation,
     Dict,
+    Flat,
     GrowingList,
     Hashed,
     Instance,
@@ -48,7 +53,7 @@ from transkern.frontend.values import (
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
-from transkern.ir.expr import Axis, Const, Expr, Reduce
+from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
 
 SliceValue = Slice
 Item = Value
@@ -65,33 +70,28 @@ class _Span:
 
 def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
     """``slice.indices`` on expressions; the length's form is canonical, so that equal slices have equal sizes."""
-    step_value = _bound(ctx, item.step) if item.step is not None else b.ONE
+    item = large.clipped(item, extent)
+    step_value = _step(ctx, item.step)
     step = b.constant(step_value)
-    if step is None and not _is_positive(ctx, step_value):
-        assert item.step is not None
-        ctx.must_be_known(
-            item.step, "a slice with a run-time step that may be negative or zero",
-            "use a constant step, one that is seen to be positive (`if step > 0:`), or index with np.arange",
-        )  # fmt: skip
     if step == 0:
         ctx.guard(b.FALSE, "ValueError", "slice step cannot be zero")
     start = None if item.start is None else _bound(ctx, item.start)
     stop = None if item.stop is None else _bound(ctx, item.stop)
     if step is None or step > 0:
-        first = _clip_bound(ctx, start, extent, b.ZERO)
-        if stop is None:
-            length = b.maximum(b.sub(extent, _from_end(ctx, start, extent, b.ZERO)), b.ZERO)
+        begin = _or_default(item.start, _from_end(ctx, start, extent, b.ZERO), b.ZERO)
+        if item.stop is None:
+            length = b.maximum(b.sub(extent, begin), b.ZERO)
         else:
-            last = _from_end(ctx, stop, extent, extent)
-            begin = _from_end(ctx, start, extent, b.ZERO)
+            last = _or_default(item.stop, _from_end(ctx, stop, extent, extent), extent)
             # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
             length = b.maximum(b.sub(b.minimum(last, extent), begin), b.ZERO)
         if step != 1:
             length = b.floordiv(b.add(length, b.sub(step_value, b.ONE)), step_value)
-        return _Span(first, length, step_value)
+        return _Span(begin, length, step_value)  # it is only used where the slice holds an element: no clip above
     top = b.sub(extent, b.ONE)
     begin = top if start is None else b.minimum(_from_end(ctx, start, extent, top, floor=-1), top)
     end = b.index(-1) if stop is None else b.minimum(_from_end(ctx, stop, extent, b.index(-1), floor=-1), top)
+    begin, end = _or_default(item.start, begin, top), _or_default(item.stop, end, b.index(-1))
     length = b.maximum(b.sub(begin, end), b.ZERO)
     if step != -1:
         length = b.floordiv(b.add(length, b.index(-step - 1)), b.index(-step))
@@ -105,12 +105,34 @@ def _is_positive(ctx: Context, step: Expr) -> bool:
     return ctx.not_negative(b.sub(step, b.ONE))
 
 
-def _bound(ctx: Context, value: Value | None) -> Expr:
-    assert value is not None
+def _step(ctx: Context, given: Value | None) -> Expr:
+    """A slice's step: a constant, or seen to be positive."""
+    if given is None:
+        return b.ONE
+    step = _bound(ctx, given)
+    positive = (b.constant(step) or 0) > 0 or _is_positive(ctx, step)
+    known = b.constant(step) is not None and not isinstance(given, OrNone)
+    if not known and not positive:
+        ctx.must_be_known(
+            given, "a slice with a run-time step that may be negative or zero",
+            "use a constant step, one that is seen to be positive (`if step > 0:`), or index with np.arange",
+        )  # fmt: skip
+    return _or_default(given, step, b.ONE)
+
+
+def _bound(ctx: Context, value: Value) -> Expr:
+    """A bound, which may be None at run time: what it is where it is not."""
+    missing, value = (value.none, value.value) if isinstance(value, OrNone) else (b.FALSE, value)
+    check_position(ctx, value, lambda at: range(0)[at:], missing)
     expr = scalar_expr(ctx, value)
-    if not (expr.dtype == "index" or expr.dtype.startswith(("int", "uint", "bool"))):
-        ctx.guard(b.FALSE, "TypeError", "slice indices must be integers or None or have an __index__ method")
+    if expr.dtype == "uint64":  # beyond the end of every array
+        expr = Apply("minimum", (expr, Const(b.HIGHEST, "uint64")), "uint64")
     return b.as_index(expr)
+
+
+def _or_default(given: Value | None, bound: Expr, default: Expr) -> Expr:
+    """A bound, or what stands for None at its place where it is that at run time."""
+    return b.where(given.none, default, bound) if isinstance(given, OrNone) else bound
 
 
 def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, floor: int = 0) -> Expr:
@@ -131,12 +153,6 @@ def _from_end(ctx: Context, bound: Expr | None, extent: Expr, default: Expr, flo
     return b.where(b.compare("less", bound, b.ZERO), b.maximum(b.add(extent, bound), b.index(floor)), bound)
 
 
-def _clip_bound(ctx: Context, bound: Expr | None, extent: Expr, default: Expr) -> Expr:
-    """The first position of a forward slice. It is only used where the slice holds an element, so it needs no clip
-    above."""
-    return _from_end(ctx, bound, extent, default)
-
-
 def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
     """``base[items]``."""
     made = special_methods.item(ctx, base, items)
@@ -148,6 +164,10 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
         if items[0].value in base.pool.names:
             return objects.attribute(ctx, base, items[0].value)
     base = ctx.deref(base)
+    if not isinstance(base, (Dict, Hashed)):
+        python_types.check(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
+    if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):
+        asked(ctx, operator.getitem, range(0) if isinstance(base, Range) else [], items[0].value)
     match base:
         case Hashed():
             from transkern.frontend.hashed import item
@@ -167,6 +187,10 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return _sequence_item(ctx, elements, kind, items)
         case GrowingList():
             return _list_item(ctx, base, items)
+        case Flat():
+            from transkern.frontend import flats
+
+            return flats.item(ctx, base, items)
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
             return characters.item(ctx, text, items[0])
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], Slice):
@@ -228,6 +252,12 @@ def constant_object(ctx: Context, value: Value, problem: str) -> Any:
             ctx.must_be_known(value, problem)
 
 
+def constant_slice(ctx: Context, item: SliceValue) -> slice:
+    """A slice of what is known one by one."""
+    parts = [Static(None) if p is None else p for p in (item.start, item.stop, item.step)]
+    return slice(*(constant_object(ctx, p, "a slice of a list with run-time bounds") for p in parts))
+
+
 def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
     found = base.get(key)
     if found is None:
@@ -239,14 +269,13 @@ def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
 
 
 def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: Sequence[Item]) -> Value:
-    if len(items) != 1:
-        ctx.fail(f"several subscripts of a {kind}")
-    item = items[0]
+    of: Any = [] if kind == "list" else ()
+    item = items[0] if len(items) == 1 else Seq(tuple(items))
+    check_position(ctx, item, lambda at: of[at])
     match item:
         case Static(int() as position):
-            if not -len(elements) <= position < len(elements):
-                ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
-            return elements[position]
+            chosen: Value = asked(ctx, operator.getitem, [*elements] if kind == "list" else elements, position)
+            return chosen
         case SliceValue(start, stop, step):
             parts = []
             for part in (start, stop, step):
@@ -276,7 +305,8 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
         case Array(axes=()):
             return _sequence_item(ctx, elements, kind, [Scalar(item.body)])
         case Static(np.integer() as position):
-            return _sequence_item(ctx, elements, kind, [Static(int(position))])
+            known: Value = asked(ctx, operator.getitem, [*elements] if kind == "list" else elements, position)
+            return known
         case _:
             ctx.fail(f"a {kind} subscripted with {describe(item)}")
 
@@ -288,7 +318,7 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
         if types != {("index", True), ("float64", True)} or any(doubts.doubts_of([e]) for e in elements):
             ctx.must_be_known(item, f"a {kind} of numbers of different types, subscripted at run time")
         return _chosen_of_two(ctx, elements, kind, item)
-    size, at = b.index(len(elements)), b.as_index(item.expr)
+    size, at = b.index(len(elements)), _list_position(ctx, item)
     inside, below = ctx.within(at, size)
     at = at if inside and below else ctx.let(at, "at")
     condition = b.both(b.compare("less", at, size), b.compare("greater_equal", at, b.neg(size)))
@@ -343,9 +373,11 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
     if len(items) == 1 and isinstance(items[0], Slice):
         return _list_slice(ctx, owner, items[0])
+    of: Any = collections.deque() if owner.is_queue else []
+    check_position(ctx, items[0] if len(items) == 1 else Seq(tuple(items)), lambda at: of[at])
     if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
         count = owner.length
-        at = b.as_index(scalar_expr(ctx, items[0]))
+        at = _list_position(ctx, items[0])
         message = "deque index out of range" if owner.is_queue else "list index out of range"
         if not is_typed(ctx, owner):
             ctx.guard(b.FALSE, "IndexError", message)
@@ -354,6 +386,16 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
         )
         return element(ctx, owner, b.wrap_index(at, count))
     ctx.fail("this subscript of a list", "make it an array: np.array(list)")
+
+
+def _list_position(ctx: Context, item: Value) -> Expr:
+    """A subscript of a list, not yet checked against its length."""
+    expr = scalar_expr(ctx, item)
+    if expr.dtype == "uint64":
+        expr = ctx.let(expr, "at")
+        fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
+        ctx.guard(fits, "IndexError", "cannot fit 'numpy.uint64' into an index-sized integer")
+    return b.as_index(expr)
 
 
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
@@ -417,6 +459,7 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
 def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
     """``base[items]`` as a value: a scalar where nothing is left of the shape, a view for basic subscripts."""
     by_array = any(isinstance(item, Array) and not item.axes for item in items)  # NumPy copies there
+    check_subscripts(ctx, items)
     items = [as_item(ctx, item) for item in items]
     if base.mask is not None:
         early = _filtered_item(ctx, base, items)
@@ -426,7 +469,9 @@ def array_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value:
     plan = _plan(ctx, base, items)
     if not plan.axes and not any(isinstance(item, Static) and item.value is Ellipsis for item in items):
         return Scalar(base.at(plan.index))
-    return Array(plan.axes, base.at(plan.index), plan.mask, view=base.view and not plan.advanced and not by_array)
+    if plan.advanced or by_array or plan.mask is not None:
+        return Array(plan.axes, base.at(plan.index), plan.mask)
+    return base.seen(plan.axes, plan.index)
 
 
 def positions(ctx: Context, value: Value) -> Array:
@@ -478,6 +523,8 @@ class Plan:
 
 
 def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
+    if any(map(large.is_large, items)):
+        asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
     used = sum(_consumes(item) for item in items)
     if used > base.ndim:
         ctx.guard(
@@ -500,6 +547,19 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
     expanded = _masks_to_positions(ctx, base, expanded)
     advanced = any(isinstance(i, (Array, _Positions)) for i in expanded)
     return _advanced_plan(ctx, base, expanded) if advanced else _basic_plan(ctx, base, expanded)
+
+
+def _example(item: Item) -> Any:
+    """A subscript of the kind of one that only a call knows."""
+    match item:
+        case Static(known):
+            return known
+        case Slice():
+            return slice(None)
+        case Array():
+            return np.zeros((1,) * item.ndim, item.dtype)
+        case _:
+            return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -629,6 +689,11 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
             ctx.fail(f"a subscript that is {describe(item)}")
 
 
+def _outside(ctx: Context, axis: int) -> str:
+    """What is said of a position outside of an axis, and outside of all elements of `.flat`."""
+    return f"index {{}} is out of bounds for {'' if ctx.is_flat else f'axis {axis} with '}size {{}}"
+
+
 def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
     """A scalar subscript, checked against the extent and counted from the end where negative."""
     expr = scalar_expr(ctx, item)
@@ -638,9 +703,13 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
             "valid indices",
         )  # fmt: skip
+    if expr.dtype == "uint64":
+        expr = ctx.let(expr, "at")
+        fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
+        ctx.guard(fits, "OverflowError", "Python int too large to convert to C long")
     at = b.as_index(expr)
     value = b.constant(at)
-    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    message = _outside(ctx, axis)
     if value is not None:
         need = b.index(value + 1 if value >= 0 else -value)
         ctx.guard(b.compare("greater_equal", extent, need), "IndexError", message, (at, extent))
@@ -694,7 +763,8 @@ def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
         extent = base.dims[len(index)] if len(index) < base.ndim else b.ONE
         if position in places:
             passed = True
-            value = b.as_index(next(positions))
+            value = next(positions)
+            value = b.as_index(b.cast(value, "int64") if value.dtype == "uint64" else value)  # NumPy's wrap
             if not isinstance(item, _Positions):  # of a mask they are within its dims, which are the array's
                 value = numbers.get(position) or _checked(ctx, value, extent, len(index), adv_axes, mask)
             index.append(value)
@@ -727,7 +797,7 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
         low, high = ctx.within(value, extent)
     if low and high:
         return value
-    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    message = _outside(ctx, axis)
     if low and mask is None and len(axes) == 1 and value == axes[0].var:  # sizes decide, and nothing is looked at
         ctx.guard(b.compare("less_equal", axes[0].extent, extent), "IndexError", message, (extent, extent))
         return value
@@ -778,6 +848,7 @@ def _filtered_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value | 
 
 def place(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
     """``base[items]`` as a place to store to: the plan of its elements."""
+    check_subscripts(ctx, items)
     items = [as_item(ctx, item) for item in items]
     return _plan(ctx, base, items)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend import characters, classes, special_methods
+from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -30,6 +31,7 @@ from transkern.frontend.values import (
     Char,
     Concatenation,
     Dict,
+    Flat,
     GrowingList,
     Hashed,
     Known,
@@ -88,6 +90,10 @@ def iteration(ctx: Context, source: Value) -> Any:
             return _grid(ctx, dims, pair)
         case Seq(items):
             return list(items)
+        case Flat(array, named):
+            if named:
+                ctx.fail("a loop over `.flat` that has a name: it goes on where it was", "write x.flat in the loop")
+            return iteration(ctx, array)
         case Static(str() as text) if len(text) > _FEW_CHARACTERS:
             return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)
         case Static(tuple() | list() | str() as items):
@@ -177,7 +183,7 @@ def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) 
 
 def _row(array: Array, position: Expr) -> Value:
     body = array.at((position, *(a.var for a in array.axes[1:])))
-    return Scalar(body) if array.ndim == 1 else Array(array.axes[1:], body, view=array.view)
+    return Scalar(body) if array.ndim == 1 else array.seen(array.axes[1:], (position, *(a.var for a in array.axes[1:])))
 
 
 _UNKNOWN = object()
@@ -246,6 +252,11 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return characters.contained(ctx, value, [Static(k) for k in items])
             case _:
                 pass
+    is_array = isinstance(value, (Array, Concatenation)) or (
+        isinstance(value, Static) and isinstance(value.value, np.ndarray)
+    )
+    if is_array and (isinstance(container, (Hashed, Dict)) or (isinstance(container, Seq) and container.kind == "set")):
+        asked(ctx, hash, np.zeros(0))
     match container:
         case Hashed():
             from transkern.frontend import hashed
@@ -266,6 +277,8 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return Static(value.value in v)
         case GrowingList() if not is_typed(ctx, container):
             return Static(False)
+        case GrowingList() if is_array and as_array(ctx, value).ndim:
+            ctx.fail("`in` a list, of an array", "say what it is to be compared with, and `.any()` or `.all()`")
         case GrowingList() if _is_of_others(container) or not _is_one(ctx, value):
             return compose(ctx, "lists", "contains", [container, value], {})
         case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):

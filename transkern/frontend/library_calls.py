@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_dims, stretched
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, result_type  # fmt: skip
@@ -36,7 +37,7 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
     x, y = as_array(ctx, left), as_array(ctx, right)
     x, y = (ctx.kept(v) for v in (x, y))
     if x.ndim == 0 or y.ndim == 0:
-        ctx.guard(b.FALSE, "ValueError", "matmul: Input operand 0 does not have enough dimensions")
+        asked(ctx, np.matmul, *(np.ones((1,) * v.ndim) for v in (x, y)))
     dtype = result_type(ctx, [x, y])
     x, y = convert(x, dtype), convert(y, dtype)
     inner_x, inner_y = x.dims[-1], y.dims[-2] if y.ndim > 1 else y.dims[0]

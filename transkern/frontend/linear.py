@@ -12,7 +12,7 @@ from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, is_number, result_type, scalar_expr
 from transkern.frontend.library_calls import step
-from transkern.frontend.shaping import constant_int, expand, normal_axis, reshape, stack
+from transkern.frontend.shaping import constant_axis, expand, normal_axis, reshape, stack
 from transkern.frontend.values import Array, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
@@ -232,8 +232,11 @@ def _partition(ctx: Context, a: Arguments) -> Value:
     axis = a.given.get("axis") or Static(-1)
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), Static(-1)
-    at = normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
-    kth = convert(as_array(ctx, a.need("kth")), "int64")
+    at = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
+    kth = as_array(ctx, a.need("kth"))
+    if not kth.dtype.startswith(("int", "uint")):
+        ctx.guard(b.FALSE, "TypeError", "Partition index must be integer")
+    kth = convert(kth, "int64")
     name = a.name.removeprefix("np.")
     out = ("order", "int64") if name == "argpartition" else ("partitioned", x.dtype)
     facts = {"low": b.ZERO, "high": x.dims[at]} if name == "argpartition" else {}
@@ -248,5 +251,7 @@ def _lexsort(ctx: Context, a: Arguments) -> Value:
     keys = a.need("keys")
     made = stack(ctx, keys.items, 0, "all keys need to be the same shape") if isinstance(keys, Seq) else keys
     x = as_array(ctx, made)
+    if x.ndim < 2:
+        ctx.fail("np.lexsort of one key", "use np.argsort")
     facts = {"low": b.ZERO, "high": x.dims[1], "permutation": x.ndim == 2}
     return step(ctx, "lexsort", {"keys": x}, {"order": ("int64", x.dims[1:])}, facts)[0]

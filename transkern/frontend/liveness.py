@@ -7,8 +7,9 @@ conditions are not evaluated. What a nested function reads is live everywhere, s
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Mapping, Sequence
+
+from transkern.frontend.syntax import once_a_tree
 
 Names = frozenset[str]
 
@@ -48,7 +49,7 @@ def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, 
     return {} if found is None else found.loops
 
 
-@functools.cache
+@once_a_tree
 def _analysis(function: ast.FunctionDef | ast.Lambda) -> _Liveness | None:
     if isinstance(function, ast.Lambda):
         return None

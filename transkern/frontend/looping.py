@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import functools
-import pydoc
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import iterating, objects
+from transkern.frontend import classes, iterating, objects
 from transkern.frontend.anew import MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
@@ -354,9 +352,7 @@ class Loops(Branches):
         return (self.exception_class(self.expr(node), node),)
 
     def exception_class(self, kind: Value, node: ast.expr) -> type[BaseException]:
-        if isinstance(kind, Known) and kind.path.startswith("builtins."):
-            kind = Static(getattr(builtins, kind.path.removeprefix("builtins."), None))
-        if isinstance(kind, Known) and isinstance(found := pydoc.locate(kind.path), type):
+        if isinstance(kind, Known) and isinstance(found := classes.named_object(kind.path), type):
             kind = Static(found)
         if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
             self.ctx.fail("a computed exception", "name an exception class, such as ValueError", node)
@@ -454,7 +450,7 @@ class Loops(Branches):
                 if len(ctx.stored) + len(ctx.grown) > stored:
                     state.widened = True
             if not state.widened:
-                state.settle()
+                state.settle(self)
             if not state.widened:
                 self._check_stored(state, changed)
                 break

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, exact_expr
 from transkern.frontend.iterating import iteration
@@ -34,11 +35,8 @@ _ROUNDING = ("floor", "ceil", "trunc")
 def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """``math.name(*args)``."""
     if all(isinstance(a, Static) for a in [*args, *keywords.values()]):
-        try:
-            given = {k: v.value for k, v in keywords.items() if isinstance(v, Static)}
-            result = getattr(math, name)(*[a.value for a in args if isinstance(a, Static)], **given)
-        except (ValueError, OverflowError, TypeError) as error:
-            ctx.guard(b.FALSE, type(error).__name__, str(error).replace("{", "{{").replace("}", "}}"))
+        given = {k: v.value for k, v in keywords.items() if isinstance(v, Static)}
+        result = asked(ctx, getattr(math, name), *[a.value for a in args if isinstance(a, Static)], **given)
         return Seq(tuple(Static(r) for r in result)) if isinstance(result, tuple) else Static(result)
     if name in _CONSTANT:
         ctx.must_be_known(next(a for a in args if not isinstance(a, Static)), f"math.{name} of a run-time number")

@@ -6,18 +6,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import outputs
+import numpy as np
+
+from transkern.frontend import classes, outputs
 from transkern.frontend.arguments import TABLE, Arguments, handles
+from transkern.frontend.asking import asked
 from transkern.frontend.attributes import python_number
 from transkern.frontend.choosing import compressed, taken
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import apply, as_array, convert, part, scalar_expr, together, warn_discarded
+from transkern.frontend.elementwise import (
+    apply,
+    as_array,
+    convert,
+    is_python_number,
+    part,
+    scalar_expr,
+    together,
+    warn_discarded,
+)
 from transkern.frontend.indexing import array_item
 from transkern.frontend.library_calls import sort
 from transkern.frontend.numpy_functions import clipped, nonzero
 from transkern.frontend.products import diagonal, dot
 from transkern.frontend.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.shaping import (
+    constant_axis,
     constant_int,
     dtype_of,
     normal_axis,
@@ -29,9 +42,11 @@ from transkern.frontend.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.storing import write
+from transkern.frontend.strides import copied
 from transkern.frontend.trips import bound_of
 from transkern.frontend.ufuncs import scan
 from transkern.frontend.values import Array, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.whole import check_unsigned
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -99,8 +114,10 @@ def _any(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("argmax", "argmin", parameters="axis out keepdims")
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
-    x = ctx.kept(x)
-    made = reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"))
+    x, axis = ctx.kept(x), a.get("axis")
+    if x.ndim == 0 and axis not in (None, Static(None)):
+        normal_axis(ctx, constant_axis(ctx, axis), 1)  # what has no axes, it takes for an array of one
+    made = reduce(ctx, a.name, x, axis, a.flag("keepdims"))
     only_into(ctx, a, "int64")
     message = f"output array does not match result of np.{a.name}."
     outputs.check_shape(ctx, a.get("out"), as_array(ctx, made).dims, message)
@@ -137,7 +154,7 @@ def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
     axis = a.get("axis")
     if axis is None and x.ndim != 1:
         x = reshape(ctx, x, [Static(-1)])
-    which = 0 if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+    which = 0 if axis is None else normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
     dtype = dtype_into(ctx, a, x, running=True) or sum_dtype(x.dtype)
     x = convert(x, dtype) if x.dtype != dtype else x
     outputs.check_shape(ctx, a.get("out"), x.dims, "provided out is the wrong size for the accumulation.")
@@ -150,9 +167,11 @@ def _sorted(ctx: Context, x: Array, a: Arguments) -> Value:
     if a.flag("stable"):
         kind = "stable"
     axis = a.given.get("axis")
+    if not x.ndim and a.name == "argsort":
+        ctx.fail("`argsort` of a number", "its order is np.array([0])")
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), None
-    return sort(ctx, a.name, x, constant_int(ctx, axis or Static(-1), "an axis"), kind)
+    return sort(ctx, a.name, x, constant_axis(ctx, axis or Static(-1)), kind)
 
 
 def change_in_place(
@@ -180,6 +199,10 @@ def _conjugate(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("copy", parameters="order")
 def _copy(ctx: Context, x: Array, a: Arguments) -> Value:
+    if (order := a.given.get("order")) is not None and not isinstance(getattr(order, "value", None), str):
+        kind = classes.class_of(order)
+        shown = "numpy.ndarray" if kind is np.ndarray else getattr(kind, "__name__", "object")
+        ctx.guard(b.FALSE, "TypeError", f"order must be str, not {shown}")
     return ctx.define(replace(x, identity="", view=False), "copy") if x.mask is None else ctx.compact(x, "copy")
 
 
@@ -192,7 +215,7 @@ def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
     if dtype == x.dtype and not a.flag("copy", True):
         return x
     made = convert(x, dtype)
-    return made if x.mask is not None or made.body is not x.body else ctx.define(made, "copy")
+    return made if x.mask is not None or made.body is not x.body else copied(ctx, made, "copy")
 
 
 @method("reshape", parameters="shape b c d e f order copy")
@@ -228,12 +251,14 @@ def _transpose(ctx: Context, x: Array, a: Arguments) -> Value:
     given = [v for v in a.given.values() if not (isinstance(v, Static) and v.value is None)]
     if len(given) == 1 and isinstance(given[0], Seq):
         given = list(given[0].items)
-    return transpose(ctx, x, [constant_int(ctx, v, "an axis") for v in given] or None)
+    if given and len(given) != x.ndim:
+        ctx.guard(b.FALSE, "ValueError", "axes don't match array")
+    return transpose(ctx, x, [constant_axis(ctx, v) for v in given] or None)
 
 
 @method("swapaxes", parameters="a b")
 def _swapaxes(ctx: Context, x: Array, a: Arguments) -> Value:
-    given = [constant_int(ctx, a.need(k), "an axis") for k in "ab"]
+    given = [constant_axis(ctx, a.need(k)) for k in "ab"]
     p, q = (normal_axis(ctx, at, x.ndim, f"axis{k}: ") for k, at in enumerate(given, 1))
     order = list(range(x.ndim))
     order[p], order[q] = order[q], order[p]
@@ -298,6 +323,7 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
         return Seq(tuple(_tolist(ctx, as_array(ctx, r), a) for r in rows), "list")
     if x.ndim > 1:
         ctx.fail("`.tolist()` of several dimensions of run-time length", "return the array")
+    check_unsigned(ctx, x)
     dtype = "index" if x.dtype.startswith(("int", "uint")) else "float64" if x.dtype.startswith("float") else x.dtype
     held = ctx.define(Array(x.axes, b.cast(x.body, dtype), x.mask), "values")
     count = ctx.count(held.base, bound_of(ctx, held.dims[0]))
@@ -340,8 +366,11 @@ def _take(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("repeat", parameters="repeats axis")
 def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
     axis, times = a.get("axis"), a.need("repeats")
-    which = None if axis is None else normal_axis(ctx, constant_int(ctx, axis, "an axis"), x.ndim)
+    which = None if axis is None else normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
     counts = as_array(ctx, times)
+    if counts.dtype.startswith(("float", "complex")) or (counts.dtype == "uint64" and not is_python_number(times)):
+        types = f"from dtype('{counts.dtype}') to dtype('int64')"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast array data {types} according to the rule 'safe'")
     if counts.ndim and b.constant(counts.dims[0]) != 1:
         return repeat_counts(ctx, x, counts, which)
     number = b.as_index(counts.at(tuple(b.ZERO for _ in counts.axes)))
@@ -367,10 +396,10 @@ def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
     """``np.round``: scaled, rounded half to even, scaled back, as NumPy does it."""
     array = value if isinstance(value, (Array, Scalar)) else as_array(ctx, value)
     places = 0 if digits is None else constant_int(ctx, digits, "decimals")
+    scale = Static(asked(ctx, np.power, 10.0, abs(places)).item())
     if array.dtype.startswith(("int", "uint")) or array.dtype == "index":
         if places < 0:
-            tens = Static(10**-places)
-            scaled = apply(ctx, "multiply", [apply(ctx, "rint", [apply(ctx, "divide", [array, tens])]), tens])
+            scaled = apply(ctx, "multiply", [apply(ctx, "rint", [apply(ctx, "divide", [array, scale])]), scale])
             dtype = "int64" if array.dtype == "index" else array.dtype
             if isinstance(scaled, Array):
                 return convert(scaled, dtype)
@@ -381,14 +410,13 @@ def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
         return together(ctx, *(rounded(ctx, p if p.ndim else Scalar(p.body), digits) for p in parts))
     if places == 0:
         return apply(ctx, "rint", [array])
-    scale = Static(float(10 ** abs(places)))
     first, second = ("multiply", "divide") if places > 0 else ("divide", "multiply")
     return apply(ctx, second, [apply(ctx, "rint", [apply(ctx, first, [array, scale])]), scale])
 
 
 @method("diagonal", parameters="offset axis1 axis2")
 def _diagonal(ctx: Context, x: Array, a: Arguments) -> Value:
-    first, second = (constant_int(ctx, a.get(n) or Static(k), "an axis") for k, n in enumerate(("axis1", "axis2")))
+    first, second = (constant_axis(ctx, a.get(n) or Static(k)) for k, n in enumerate(("axis1", "axis2")))
     return diagonal(ctx, x, a.get("offset") or Static(0), first, second)
 
 

@@ -24,6 +24,7 @@ from transkern.frontend.elementwise import (
     is_python_number,
     result_type,
     scalar_expr,
+    type_name,
 )  # fmt: skip
 from transkern.frontend.indexing import (
     SliceValue,
@@ -40,6 +41,7 @@ from transkern.frontend.progressions import arange, linspace, linspace_step
 from transkern.frontend.reductions import axes_of, reduce
 from transkern.frontend.shaping import (
     concatenate,
+    constant_axis,
     constant_int,
     dims_of,
     dtype_of,
@@ -49,13 +51,14 @@ from transkern.frontend.shaping import (
     normal_axis,
     reshape,
     roll,
+    size_of,
     split,
     stack,
     tile,
     transpose,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
-from transkern.frontend.strides import contiguous, is_contiguous
+from transkern.frontend.strides import contiguous, copied, is_contiguous
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -69,12 +72,19 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Var
 
+_NO_AXES = (
+    "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of this "
+    "error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
+)
+
 
 @handles("numpy.where", names="condition x y")
 def _where(ctx: Context, a: Arguments) -> Value:
     condition = a.need("condition")
     if a.get("x") is None:
         mask = as_array(ctx, condition)
+        if not mask.ndim:
+            ctx.guard(b.FALSE, "ValueError", _NO_AXES)
         if mask.mask is not None:
             mask = ctx.compact(mask, "mask")
         return Seq(tuple(nonzero_positions(ctx, _as_bool(mask))))
@@ -103,6 +113,10 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
     mask = _as_bool(a.array("a"))
     if mask.mask is not None:
         mask = ctx.compact(mask, "mask")
+    if not mask.ndim and a.name == "np.argwhere":
+        ctx.fail("np.argwhere of a number", "make it an array: np.atleast_1d")
+    if not mask.ndim and a.name != "np.flatnonzero":
+        ctx.guard(b.FALSE, "ValueError", _NO_AXES)
     if a.name == "np.flatnonzero":
         return nonzero_positions(ctx, reshape(ctx, mask, [Static(-1)]))[0]
     positions = nonzero_positions(ctx, mask)
@@ -113,6 +127,9 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.clip", names="a a_min a_max out min max")
 def _clip(ctx: Context, a: Arguments) -> Value:
+    for one, other in (("a_min", "a_max"), ("a_max", "a_min")):
+        if one in a.given and other not in a.given:
+            ctx.guard(b.FALSE, "TypeError", f"clip() missing 1 required positional argument: '{other}'")
     low, high = a.get("a_min") or a.get("min"), a.get("a_max") or a.get("max")
     return a.result(clipped(ctx, a.need("a"), low, high, a.get("out")))
 
@@ -171,7 +188,7 @@ def _bounded(ctx: Context, value: Value, bound: Value, bounds: tuple[Value, Valu
 
 @handles(
     "numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfortranarray",
-    "numpy.fromiter", names="object dtype copy order ndmin",
+    names="object dtype copy order ndmin",
 )  # fmt: skip
 def _array(ctx: Context, a: Arguments) -> Value:
     value = a.need("object")
@@ -185,16 +202,34 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if dtype != array.dtype:
         check_numbers(ctx, value, dtype)
         return convert(array, dtype)
-    copied = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
+    is_new = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
     if a.name == "np.ascontiguousarray" and array.view and not is_contiguous(ctx, array):
         return contiguous(ctx, array, "ascontiguousarray")
     if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
-        copied = False  # copy=None: where it must be
-    if copied and array.view and not isinstance(value, GrowingList):
-        return ctx.define(replace(array, identity=""), "copy")
+        is_new = False  # copy=None: where it must be
+    if is_new and array.view and not isinstance(value, GrowingList):
+        return copied(ctx, array, "copy")
     if a.name in ("np.asarray", "np.asanyarray") and isinstance(value, Static) and isinstance(value.value, np.ndarray):
         return value if value.value.ndim == array.ndim else array
     return array
+
+
+@handles("numpy.copy", names="a order subok")
+def _copy(ctx: Context, a: Arguments) -> Value:
+    array = as_array(ctx, a.need("a"))
+    if a.text("order", "K") == "C":
+        return ctx.define(replace(array, identity=""), "copy")
+    return copied(ctx, array, "copy")
+
+
+@handles("numpy.fromiter", names="iter dtype count")
+def _fromiter(ctx: Context, a: Arguments) -> Value:
+    if a.given.get("dtype") is None:
+        ctx.guard(b.FALSE, "TypeError", "fromiter() missing required argument 'dtype' (pos 2)")
+    a.given["object"] = made = a.array("iter")
+    if made.ndim != 1 or a.get("count") not in (None, Static(-1)):
+        ctx.fail("np.fromiter of anything but numbers one after the other, or with count=", "use np.array")
+    return _array(ctx, a)
 
 
 @handles("numpy.seterr", names="all divide over under invalid")
@@ -243,7 +278,7 @@ def _full(ctx: Context, a: Arguments) -> Value:
 
 def _filled_with(ctx: Context, dims: tuple[Expr, ...], given: Value, dtype: str) -> Array:
     value = as_array(ctx, given)
-    if is_python_number(given) and value.dtype == "int64":  # all else is cast
+    if is_python_number(given) and value.dtype in ("int64", "uint64"):  # all else is cast
         check_numbers(ctx, given, dtype)
     if value.ndim == 0:
         return full(ctx, dims, b.cast(value.body, dtype))
@@ -268,11 +303,17 @@ def _full_like(ctx: Context, a: Arguments) -> Value:
     return _filled_with(ctx, dims, a.need("fill_value"), dtype)
 
 
-@handles("numpy.eye", "numpy.identity", names="N M k dtype")
+@handles("numpy.identity", names="n dtype")
+def _identity(ctx: Context, a: Arguments) -> Value:
+    a.given["N"] = a.need("n")
+    return _eye(ctx, a)
+
+
+@handles("numpy.eye", names="N M k dtype")
 def _eye(ctx: Context, a: Arguments) -> Value:
-    rows = b.as_index(scalar_expr(ctx, a.need("N")))
-    columns = rows if a.get("M") is None else b.as_index(scalar_expr(ctx, a.need("M")))
-    shift = b.ZERO if a.get("k") is None else b.as_index(scalar_expr(ctx, a.need("k")))
+    rows = size_of(ctx, a.need("N"))
+    columns = rows if a.get("M") is None else size_of(ctx, a.need("M"))
+    shift = b.ZERO if a.get("k") is None else size_of(ctx, a.need("k"))
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     value = full(ctx, (rows, columns), Const(0, dtype))
     i, j = value.axes
@@ -296,7 +337,7 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
     start, stop = (v if isinstance(v, Scalar) or is_number(v) else as_array(ctx, v) for v in ends)
     count = a.get("num") or Static(50)
     made = linspace(ctx, start, stop, count, a.flag("endpoint", True), dtype)
-    axis = constant_int(ctx, a.get("axis") or Static(0), "an axis")
+    axis = constant_axis(ctx, a.get("axis") or Static(0))
     if axis:
         at = normal_axis(ctx, axis, made.ndim)
         made = transpose(ctx, made, [*range(1, at + 1), 0, *range(at + 1, made.ndim)])
@@ -380,7 +421,7 @@ def _joined(ctx: Context, a: Arguments, parts: list[Value]) -> Value:
                 if given is None
                 else None
                 if isinstance(given, Static) and given.value is None
-                else constant_int(ctx, given, "an axis")
+                else constant_axis(ctx, given)
             )
             return concatenate(ctx, parts, axis)
         case "np.dstack":
@@ -390,6 +431,7 @@ def _joined(ctx: Context, a: Arguments, parts: list[Value]) -> Value:
             return concatenate(ctx, arrays, 0 if arrays[0].ndim == 1 else 1)
         case "np.column_stack":
             arrays = [as_array(ctx, p) for p in parts]
+            arrays = [expand(ctx, v, 0) if v.ndim == 0 else v for v in arrays]
             return concatenate(ctx, [expand(ctx, v, 1) if v.ndim == 1 else v for v in arrays], 1)
         case _:
             return concatenate(ctx, [_at_least(ctx, p, 2) for p in parts], 0)
@@ -410,12 +452,15 @@ def _stack(ctx: Context, a: Arguments) -> Value:
     parts: Sequence[Value] = _items_of(ctx, rows)
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
-    return _put_together(ctx, a, stack(ctx, parts, constant_int(ctx, a.get("axis") or Static(0), "an axis")))
+    return _put_together(ctx, a, stack(ctx, parts, constant_axis(ctx, a.get("axis") or Static(0))))
 
 
 @handles("numpy.block", names="arrays")
 def _block(ctx: Context, a: Arguments) -> Value:
     tree = a.need("arrays")
+    if isinstance(tree, Seq) and tree.kind == "tuple":
+        text = "arrays is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit "
+        ctx.guard(b.FALSE, "TypeError", f"{text}conversion from tuple to ndarray.")
 
     def measure(value: Value) -> tuple[int, int]:
         """How deep lists are nested, and the most dimensions of an array."""
@@ -438,8 +483,10 @@ def _block(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.unstack", names="x axis")
 def _unstack(ctx: Context, a: Arguments) -> Value:
+    if isinstance(a.need("x"), Seq):
+        ctx.guard(b.FALSE, "AttributeError", f"'{type_name(a.need('x'))}' object has no attribute 'ndim'")
     value = a.array("x")
-    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     extent = b.constant(value.dims[axis])
     if extent is None:
         error = ctx.error("np.unstack of run-time length", "its length must be known: give it in the types")
@@ -456,7 +503,7 @@ def _unstack(ctx: Context, a: Arguments) -> Value:
 )  # fmt: skip
 def _split(ctx: Context, a: Arguments) -> Value:
     value = a.array("ary")
-    axis = constant_int(ctx, a.get("axis") or Static(0), "an axis")
+    axis = constant_axis(ctx, a.get("axis") or Static(0))
     if a.name == "np.hsplit":
         axis = 0 if value.ndim == 1 else 1
     if a.name == "np.dsplit":
@@ -468,7 +515,7 @@ def _split(ctx: Context, a: Arguments) -> Value:
 def _expand_dims(ctx: Context, a: Arguments) -> Value:
     value, axis = a.array("a"), a.need("axis")
     items = axis.items if isinstance(axis, Seq) else (axis,)
-    return shaping.expand_many(ctx, value, [constant_int(ctx, i, "an axis") for i in items])
+    return shaping.expand_many(ctx, value, [constant_axis(ctx, i) for i in items])
 
 
 @handles("numpy.broadcast_to", names="array shape")
@@ -484,6 +531,11 @@ def _tile(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.flip", "numpy.flipud", "numpy.fliplr", names="m axis")
 def _flip(ctx: Context, a: Arguments) -> Value:
     value = a.array("m")
+    for name, least in (("np.flipud", 1), ("np.fliplr", 2)):
+        if a.name == name and value.ndim < least:
+            ctx.guard(b.FALSE, "ValueError", f"Input must be >= {least}-d.")
+    if not value.ndim and a.get("axis") is not None:
+        normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), 0)
     axis = {"np.flipud": Static(0), "np.fliplr": Static(1)}.get(a.name) or a.get("axis")
     made = flip(ctx, value, axes_of(ctx, axis, value.ndim))
     return made if made.ndim else Scalar(made.body)
@@ -498,7 +550,7 @@ def _roll(ctx: Context, a: Arguments) -> Value:
     shifts = list(shift.items) if isinstance(shift, Seq) else [shift]
     axes, shifts = axes * (len(shifts) if len(axes) == 1 else 1), shifts * (len(axes) if len(shifts) == 1 else 1)
     for one, by in zip(axes, shifts, strict=True):
-        value = roll(ctx, value, by, normal_axis(ctx, constant_int(ctx, one, "an axis"), value.ndim))
+        value = roll(ctx, value, by, normal_axis(ctx, constant_axis(ctx, one), value.ndim))
     return value
 
 
@@ -541,9 +593,15 @@ TABLE["numpy.gradient"] = _gradient
 
 @handles("numpy.transpose", "numpy.permute_dims", names="a axes")
 def _permute_dims(ctx: Context, a: Arguments) -> Value:
-    axes = a.get("axes")
-    order = None if not isinstance(axes, Seq) else [constant_int(ctx, v, "an axis") for v in axes.items]
-    made = transpose(ctx, a.array("a"), order)
+    axes, value = a.get("axes"), a.array("a")
+    if axes is not None and not isinstance(axes, Seq):
+        ctx.fail(f"`{a.name}` with axes that are no tuple", "write them one by one: (1, 0)")
+    order = None if not isinstance(axes, Seq) else [constant_axis(ctx, v) for v in axes.items]
+    if order is not None and len(order) != value.ndim:
+        ctx.guard(b.FALSE, "ValueError", "axes don't match array")
+    if is_python_number(a.need("a")):
+        return value
+    made = transpose(ctx, value, order)
     number = isinstance(a.need("a"), Scalar) or isinstance(getattr(a.need("a"), "value", None), np.generic)
     return a.need("a") if not made.ndim and number else made
 
@@ -567,7 +625,12 @@ def _linalg_cross(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.real", "numpy.imag", names="val")
 def _real(ctx: Context, a: Arguments) -> Value:
-    return attribute(ctx, a.need("val"), a.name.removeprefix("np."))
+    value = a.need("val")
+    if isinstance(value, Scalar) and value.python and a.name == "np.imag" and not value.dtype.startswith("complex"):
+        return Scalar(b.ZERO if value.dtype in ("index", "bool") else Const(0.0, "float64"), True)
+    if not isinstance(value, (Array, Scalar)) and not is_number(value):
+        value = as_array(ctx, value)
+    return attribute(ctx, value, a.name.removeprefix("np."))
 
 
 @handles("numpy.lib.stride_tricks.sliding_window_view", names="x window_shape axis")
@@ -598,7 +661,7 @@ def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
     for d, x in zip(axes, inner, strict=True):
         starts[d] = b.add(starts.get(d, outer[d].var), x.var)
     at = tuple(starts.get(d, x.var) for d, x in enumerate(outer))
-    return Array((*outer, *inner), value.at(at), view=value.view)
+    return value.seen((*outer, *inner), at)
 
 
 def _checked_size(ctx: Context, size: Expr) -> Expr:
@@ -615,7 +678,7 @@ def _delete(ctx: Context, a: Arguments) -> Value:
     if axis_given is None and value.ndim > 1:
         value = reshape(ctx, value, [Static(-1)])
     value = ctx.kept(value)
-    axis = 0 if axis_given is None else normal_axis(ctx, constant_int(ctx, axis_given, "an axis"), value.ndim)
+    axis = 0 if axis_given is None else normal_axis(ctx, constant_axis(ctx, axis_given), value.ndim)
     if axis != 0:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
         value = transpose(ctx, value, moved)
@@ -723,7 +786,7 @@ def _append(ctx: Context, a: Arguments) -> Value:
     if axis is None:
         parts = [reshape(ctx, p, [Static(-1)]) for p in parts]
         return concatenate(ctx, parts, 0)
-    return concatenate(ctx, parts, constant_int(ctx, axis, "an axis"))
+    return concatenate(ctx, parts, constant_axis(ctx, axis))
 
 
 @handles("numpy.count_nonzero", names="a axis keepdims")
@@ -751,6 +814,8 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.finfo", "numpy.iinfo", names="dtype")
 def _limits(ctx: Context, a: Arguments) -> Value:
     value = a.need("dtype")
+    if is_number(value) or (isinstance(value, Scalar) and value.python):
+        ctx.fail(f"`{a.name}` of a number", "give it a dtype")
     name = value.dtype if isinstance(value, (Array, Scalar)) else dtype_of(ctx, value, "float64")
     return Static(np.finfo(name) if a.name == "np.finfo" else np.iinfo(name))
 
@@ -764,6 +829,8 @@ def _dtype(ctx: Context, a: Arguments) -> Value:
 def _shape(ctx: Context, a: Arguments) -> Value:
     if a.get("axis") is not None:
         value = a.array("a")
+        if not value.ndim:
+            axes_of(ctx, Seq((a.need("axis"),)) if not isinstance(a.need("axis"), Seq) else a.need("axis"), 0)
         dims = [shape_of(ctx, value)[d] for d in axes_of(ctx, a.get("axis"), value.ndim)]
         return static_or(b.product(tuple(dims)))
     return attribute(ctx, a.array("a"), a.name.removeprefix("np."))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
@@ -12,7 +11,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.library_calls import matmul, stored
 from transkern.frontend.reductions import reduce
-from transkern.frontend.shaping import constant_int, normal_axis, reshape, transpose
+from transkern.frontend.shaping import constant_axis, constant_int, normal_axis, reshape, transpose
 from transkern.frontend.strides import depends_on_strides, is_argument, is_contiguous
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -22,6 +21,9 @@ from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce
 
 @handles("numpy.outer", "numpy.linalg.outer", names="a b out")
 def _outer(ctx: Context, a: Arguments) -> Value:
+    if a.name == "np.linalg.outer" and not a.array("a").ndim == a.array("b").ndim == 1:
+        shown = f"x1.ndim={a.array('a').ndim} and x2.ndim={a.array('b').ndim}"
+        ctx.guard(b.FALSE, "ValueError", f"Input arrays must be one-dimensional, but they are {shown}.")
     x = reshape(ctx, a.array("a"), [Static(-1), Static(1)])
     y = reshape(ctx, a.array("b"), [Static(1), Static(-1)])
     if isinstance(out := a.get("out"), Array):
@@ -92,10 +94,29 @@ def _conjugated(ctx: Context, x: Array) -> Array:
     return as_array(ctx, apply(ctx, "conjugate", [x])) if is_complex(x.dtype) else x
 
 
-@handles("numpy.vecdot", "numpy.linalg.vecdot", names="x1 x2 axis")
+@handles("numpy.linalg.vecdot", names="x1 x2 axis")
+@handles("numpy.vecdot", names="x1 x2 out axis")
 def _vecdot(ctx: Context, a: Arguments) -> Value:
-    product = as_array(ctx, apply(ctx, "multiply", [_conjugated(ctx, a.array("x1")), a.array("x2")]))
-    return reduce(ctx, "sum", product, a.get("axis") or Static(-1), False, product.dtype)
+    axis = constant_int(ctx, a.get("axis") or Static(-1), "an axis")
+    pair = [a.array("x1"), a.array("x2")]
+    for k, x in enumerate(pair):
+        if not x.ndim:
+            text = f"vecdot: Input operand {k} does not have enough dimensions (has 0, gufunc core with signature "
+            ctx.guard(b.FALSE, "ValueError", f"{text}(n),(n)->() requires 1)")
+    x, y = (_last(ctx, v, axis) for v in pair)
+    ctx.guard(
+        b.compare("equal", x.dims[-1], y.dims[-1]), "ValueError",
+        "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
+        "(size {} is different from {})", (y.dims[-1], x.dims[-1]),
+    )  # fmt: skip
+    product = as_array(ctx, apply(ctx, "multiply", [_conjugated(ctx, x), y]))
+    return a.result(reduce(ctx, "sum", product, Static(-1), False, product.dtype))
+
+
+def _last(ctx: Context, value: Array, axis: int) -> Array:
+    """An array with an axis as its last one."""
+    at = normal_axis(ctx, axis, value.ndim)
+    return transpose(ctx, value, [*(d for d in range(value.ndim) if d != at), at])
 
 
 @handles("numpy.tensordot", "numpy.linalg.tensordot", names="a b axes")
@@ -121,7 +142,7 @@ def _contracted(ctx: Context, axes: Value, ndim: int) -> tuple[tuple[int, ...], 
 
 def _numbers(ctx: Context, value: Value) -> tuple[int, ...]:
     items = value.items if isinstance(value, Seq) else (value,)
-    return tuple(constant_int(ctx, i, "an axis") for i in items)
+    return tuple(constant_axis(ctx, i) for i in items)
 
 
 def _contract(ctx: Context, x: Array, y: Array, mine: Sequence[int], theirs: Sequence[int]) -> Value:
@@ -255,4 +276,4 @@ def diagonal(ctx: Context, value: Array, shift: Value, axis1: int, axis2: int) -
     axes: tuple[Axis, ...] = ctx.axes((*turned.dims[:-2], b.minimum(rows, columns)))
     last = axes[-1].var
     at = (*(x.var for x in axes[:-1]), b.add(last, b.index(max(0, -by))), b.add(last, b.index(max(0, by))))
-    return replace(Array(axes, turned.at(at)), view=value.view)
+    return turned.seen(axes, at)

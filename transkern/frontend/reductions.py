@@ -10,7 +10,7 @@ import numpy as np
 from transkern.frontend.arguments import Arguments
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, as_array, convert, exact_expr, nonzero, part, scalar_expr
-from transkern.frontend.shaping import constant_int, dtype_of, normal_axis, reshape, transpose
+from transkern.frontend.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
@@ -31,13 +31,15 @@ def axes_of(ctx: Context, axis: Value | None, ndim: int, ordered: bool = True, n
         case None | Static(None):
             return tuple(range(ndim))
         case Seq(items):
-            axes = tuple(normal_axis(ctx, constant_int(ctx, i, "an axis"), ndim, name) for i in items)
+            axes = tuple(normal_axis(ctx, constant_axis(ctx, i), ndim, name) for i in items)
         case Static(tuple() | list() as items):
             axes = tuple(normal_axis(ctx, int(i), ndim, name) for i in items)  # type: ignore[arg-type]
         case _:
-            if ndim == 0:
+            if ndim == 0:  # NumPy takes the first and the last axis of a number
+                if (at := constant_axis(ctx, axis)) not in (0, -1):
+                    normal_axis(ctx, at, 0, name)
                 return ()
-            return (normal_axis(ctx, constant_int(ctx, axis, "an axis"), ndim, name),)
+            return (normal_axis(ctx, constant_axis(ctx, axis), ndim, name),)
     if len(set(axes)) != len(axes):
         ctx.guard(b.FALSE, "ValueError", "duplicate value in 'axis'")
     return tuple(sorted(axes)) if ordered else axes
@@ -191,10 +193,17 @@ def count_over(ctx: Context, value: Array, axes: Sequence[int]) -> Expr:
     return size
 
 
+def _check_counted(ctx: Context, axis: Value | None, ndim: int) -> None:
+    """NumPy's error for an axis of what has none, whose elements `mean` and `var` would count."""
+    if ndim == 0 and axis not in (None, Static(None)) and not isinstance(axis, Seq):
+        normal_axis(ctx, constant_axis(ctx, axis), 0)
+
+
 def mean(
     ctx: Context, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None, where: Value | None = None
 ) -> Value:
     """``np.mean``: the sum in float64 for integers, in float32 for float16, divided by the count."""
+    _check_counted(ctx, axis, value.ndim)
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" else out
     value = convert(value, work) if value.dtype != work else value
@@ -226,6 +235,7 @@ def variance(
     dtype: str | None = None, centre: Value | None = None,
 ) -> Value:  # fmt: skip
     """``np.var`` and ``np.std``, in NumPy's two passes; `centre`: the mean, where the caller has it."""
+    _check_counted(ctx, axis, value.ndim)
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" != value.dtype else out
     if value.dtype != work:

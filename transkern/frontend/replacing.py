@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import collections
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from transkern.frontend import growing, list_types, rows
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
 from transkern.frontend.indexing import Item
+from transkern.frontend.positions import check_position
 from transkern.frontend.values import (
     OPTIONAL,
     Array,
@@ -34,6 +38,8 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
     growing.must_be_own(ctx, owner, grows=False)
     if len(items) != 1 or isinstance(items[0], Range):
         ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
+    of: Any = collections.deque() if owner.is_queue else []
+    check_position(ctx, items[0], lambda at: operator.setitem(of, at, ()))
     at = growing.position_in(ctx, owner, ctx.deref(items[0]), "list assignment index out of range")
     put_at(ctx, owner, at, value)
 

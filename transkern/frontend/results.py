@@ -13,6 +13,7 @@ from transkern.frontend.bodies import RETURN
 from transkern.frontend.context import Change, Context
 from transkern.frontend.elementwise import as_array, describe, is_number, static_expr
 from transkern.frontend.expressions import Expressions
+from transkern.frontend.strides import from_outside
 from transkern.frontend.values import (
     Array,
     Char,
@@ -128,13 +129,16 @@ class Results(Expressions):
                 numbers = n.ListResult(value.buffer if value.dtype else "", b.size(value.count), "index", True)
                 return self._objects_result(pool, numbers, "objects")
             case Static(v) if isinstance(v, np.generic):
-                return n.ScalarResult(static_expr(v), False)
+                return n.ScalarResult(static_expr(self.ctx, v), False)
             case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
                 return n.ConstantResult(v)
-            case Seq(kind="set"):
-                self.ctx.fail("returning a set", "return a list or a tuple")
+            case Seq(kind="set" | "dict_keys" | "dict_values" | "dict_items" as kind):
+                self.ctx.fail(f"returning a {kind}", "return a list or a tuple")
             case Scalar(doubt=Doubt(split=Split(tag, one, two, exact), kinds=kinds) as doubted) if (
-                exact or not any(p for _, p in kinds) or doubts.is_rounded(doubted, value.dtype)
+                # beside a number of NumPy's, one of Python's is held in NumPy's type: to tell them apart, a loop would
+                # have to hand on which it was
+                exact or len({of_python for _, of_python in kinds}) == 1 or doubts.is_rounded(doubted, value.dtype)
+                or not variables_read(tag) & self.ctx.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
             case Scalar(expr, python, None):
@@ -187,7 +191,9 @@ class Results(Expressions):
                 full, none = self.result(replace(value, empty=None)), self.result(Static(of_empty))
                 return n.TupleResult((n.ScalarResult(some, True), full, none), "either")
             case Array() | Concatenation() | Static(np.ndarray()):
-                return self._array_result(as_array(self.ctx, value))
+                array = as_array(self.ctx, value)
+                shown = from_outside(self.ctx, array)
+                return self._array_result(array) if shown is None else self._view_result(shown)
             case OrNone(inner, none) if _is_number(self.ctx, inner):
                 return n.TupleResult((n.ScalarResult(none, True), self.result(inner)), "or none")
             case Unbound(why):
@@ -251,6 +257,8 @@ class Results(Expressions):
         return n.ViewResult(base.name, value.dims, tuple(offset), tuple(steps), value.dtype, part)
 
     def _array_result(self, value: Array) -> n.Result:
+        if value.view and value.base in self.ctx.handed_out:
+            self.ctx.fail("returning what a cached function has made, which others have, too", "return a copy of it")
         ctx = self.ctx
         whole = (
             value.mask is None and isinstance(value.body, Load) and (value.view or self._unshared(value.body.buffer))

@@ -9,6 +9,7 @@ import numpy as np
 
 from transkern.frontend import growing, hashed, iterating, library_calls
 from transkern.frontend.arguments import TABLE
+from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
@@ -95,12 +96,10 @@ def _list_method(
             extend(ctx, owner, args[0])
             return result
         case "insert":
-            changed.insert(constant_object(ctx, args[0], "an insertion at a run-time position"), args[1])
+            asked(ctx, changed.insert, constant_object(ctx, args[0], "an insertion at a run-time position"), args[1])
         case "pop":
             at = constant_object(ctx, args[0], "pop of a run-time position") if args else -1
-            if not -len(changed) <= at < len(changed):
-                ctx.guard(b.FALSE, "IndexError", "pop index out of range" if changed else "pop from empty list")
-            result = changed.pop(at)
+            result = asked(ctx, changed.pop, at)
         case "remove":
             known = [constant_object(ctx, i, "remove from run-time values") for i in items]
             wanted = constant_object(ctx, args[0], "remove of a run-time value")
@@ -170,12 +169,12 @@ def _dict_method(
 ) -> Value | None:
     match name:
         case "keys":
-            return Seq(tuple(Static(k) for k in contents.keys), "tuple")
+            return Seq(tuple(Static(k) for k in contents.keys), "dict_keys")
         case "values":
-            return Seq(contents.items, "tuple")
+            return Seq(contents.items, "dict_values")
         case "items":
             pairs = zip(contents.keys, contents.items, strict=True)
-            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "tuple")
+            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items")
         case "copy":
             return contents
         case "get" | "pop" | "setdefault":

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from transkern.frontend import large
+from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_text, stretched
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, convert, describe, result_type, scalar_expr
+from transkern.frontend.elementwise import (
+    as_array,
+    convert,
+    describe,
+    is_python_number,
+    result_type,
+    scalar_expr,
+    type_name,
+)
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
-from transkern.frontend.strides import contiguous, is_contiguous, reshaped_view
+from transkern.frontend.strides import contiguous, in_memory, is_contiguous, reshaped_view
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load
+from transkern.ir.traverse import variables_read
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -46,10 +58,17 @@ def dtype_of(ctx: Context, value: Value | None, default: str) -> str:
 def constant_int(ctx: Context, value: Value, what: str) -> int:
     """An integer that must be known at specialisation (an axis, a count of parts)."""
     if isinstance(value, Static) and isinstance(value.value, (int, np.integer)):
-        return int(value.value)
+        return int(large.whole(ctx, int(value.value)).value)  # type: ignore[arg-type]
     if isinstance(value, Static) and isinstance(value.value, np.ndarray) and value.value.ndim == 0:
         return int(value.value)
     ctx.must_be_known(value, f"{what} must be a constant", "write it as a literal")
+
+
+def constant_axis(ctx: Context, value: Value) -> int:
+    """An axis, which must be known at specialisation; NumPy's error for one that C's integers do not hold."""
+    if large.is_large(value) or abs(axis := constant_int(ctx, value, "an axis")) > np.iinfo("intc").max:
+        asked(ctx, np.zeros(1).sum, axis=value.value)  # type: ignore[union-attr]
+    return axis
 
 
 def normal_axis(ctx: Context, axis: int, ndim: int, name: str = "") -> int:
@@ -62,19 +81,34 @@ def normal_axis(ctx: Context, axis: int, ndim: int, name: str = "") -> int:
 
 def dims_of(ctx: Context, value: Value) -> tuple[Expr, ...]:
     """A shape argument: an integer or a sequence of them."""
+    sizes = value.items if isinstance(value, Seq) else [value]
+    for k, size in enumerate(sizes):
+        if isinstance(size, Static) and large.is_large(size):
+            asked(ctx, np.empty, [0] * k + [size.value])
     match value:
         case Seq(items):
-            return tuple(b.as_index(scalar_expr(ctx, i)) for i in items)
+            return tuple(size_of(ctx, i) for i in items)
         case Static(tuple() | list() as items):
-            return tuple(b.index(int(i)) for i in items)  # type: ignore[arg-type]
+            given = [Static(i) for i in items]
+            return tuple(large.whole(ctx, i.value) if large.is_large(i) else size_of(ctx, i) for i in given)
         case Scalar() | Static():
-            return (b.as_index(scalar_expr(ctx, value)),)
+            return (size_of(ctx, value),)
         case _:
             ctx.fail(f"a shape is needed here, not {describe(value)}")
 
 
+def size_of(ctx: Context, value: Value) -> Expr:
+    """A size: an integer."""
+    expr = scalar_expr(ctx, value)
+    if not (expr.dtype in ("index", "bool") or expr.dtype.startswith(("int", "uint"))):
+        kind = type_name(value) if is_python_number(value) else f"numpy.{expr.dtype}"
+        ctx.guard(b.FALSE, "TypeError", f"'{kind}' object cannot be interpreted as an integer")
+    return b.as_index(expr)
+
+
 def full(ctx: Context, dims: tuple[Expr, ...], value: Expr) -> Array:
     sizes: list[Expr] = []
+    _check_size(ctx, dims, value.dtype)
     for d in dims:
         if not b.is_nonnegative(d):
             low_high = ctx.range_of(d)
@@ -83,6 +117,27 @@ def full(ctx: Context, dims: tuple[Expr, ...], value: Expr) -> Array:
             d = _as_size(ctx, d)
         sizes.append(d)
     return Array(ctx.axes(sizes), value)
+
+
+def _check_size(ctx: Context, dims: tuple[Expr, ...], dtype: str) -> None:
+    """NumPy's error for an array of more bytes than there are addresses, where numbers that are no sizes say how long
+    it is; what is made of sizes is checked where it gets memory."""
+    counted = [isinstance(d, Const) or variables_read(d) <= ctx.dims or ctx.range_of(d) is not None for d in dims]
+    if all(counted) and not all(isinstance(d, Const) for d in dims):
+        return
+    most = b.HIGHEST // np.dtype("int64" if dtype == "index" else dtype).itemsize
+    known = math.prod(max(b.constant(d) or 1, 1) for d in dims)
+    if known > most:
+        asked(ctx, np.empty, b.HIGHEST)
+    size: Expr = Const(float(known), "float64")
+    for d in dims:
+        if b.constant(d) is None:
+            size = Apply("multiply", (size, b.cast(b.maximum(d, b.ONE), "float64")), "float64")
+    if not isinstance(size, Const):
+        ctx.guard(Apply("less_equal", (size, Const(float(most), "float64")), "bool"), "ValueError", _TOO_BIG)
+
+
+_TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
 
 
 def _as_size(ctx: Context, dim: Expr) -> Expr:
@@ -99,7 +154,7 @@ def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
     )
     if sorted(order) != list(range(value.ndim)):
         ctx.guard(b.FALSE, "ValueError", "axes don't match array")
-    return replace(value, axes=tuple(value.axes[a] for a in order), identity="")
+    return value.turned(order)
 
 
 def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
@@ -108,6 +163,8 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     items = shape[0].items if len(shape) == 1 and isinstance(shape[0], Seq) else shape
     if len(items) == 1 and isinstance(items[0], Static) and isinstance(items[0].value, tuple):
         items = tuple(Static(v) for v in items[0].value)
+    if any(map(large.is_large, items)):
+        asked(ctx, np.zeros(0).reshape, [i.value if isinstance(i, Static) else 0 for i in items])
     dims = [b.as_index(scalar_expr(ctx, i)) for i in items]
     total = b.product(value.dims)
     for d in dims:
@@ -135,7 +192,9 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     axes = ctx.axes(dims)
     if squeezed is not None:
         index = tuple(b.ZERO if p is None else axes[p].var for p in squeezed)
-        return Array(axes, value.at(index), view=value.view)
+        return value.seen(axes, index)
+    if value.ndim == 1:
+        value = in_memory(ctx, value, "reshaped")
     if value.ndim and not is_contiguous(ctx, value):
         view = reshaped_view(ctx, value, axes)
         if view is not None:
@@ -148,7 +207,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         and (ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:])
     ):
         return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view)
-    return Array(axes, value.at(unravel(linear, value.dims)), view=value.view)
+    return value.seen(axes, unravel(linear, value.dims))
 
 
 def _cancel(total: Expr, known: Expr) -> Expr | None:
@@ -222,7 +281,7 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
     if axis is None:
         values = [reshape(ctx, v, [Static(-1)]) for v in values]
         axis = 0
-    if any(v.ndim == 0 for v in values):
+    if values[0].ndim == 0:
         ctx.guard(b.FALSE, "ValueError", "zero-dimensional arrays cannot be concatenated")
     ndim = values[0].ndim
     if any(v.ndim != ndim for v in values):
@@ -367,6 +426,7 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
             )  # fmt: skip
         if count <= 0:
             ctx.guard(b.FALSE, "ValueError", "number sections must be larger than 0.")
+        ctx.step(count)
         each, extra = b.floordiv(extent, b.index(count)), b.mod(extent, b.index(count))
         if exact:
             return Seq(tuple(_part(ctx, value, axis, b.mul(each, b.index(k)), each) for k in range(count)), "list")
@@ -388,7 +448,7 @@ def split(ctx: Context, value: Array, parts: Value, axis: int, exact: bool) -> S
 def _part(ctx: Context, value: Array, axis: int, start: Expr, length: Expr) -> Array:
     axes = ctx.axes(tuple(length if d == axis else extent for d, extent in enumerate(value.dims)))
     at = tuple(b.add(start, a.var) if d == axis else a.var for d, a in enumerate(axes))
-    return Array(axes, value.at(at), view=value.view)
+    return value.seen(axes, at)
 
 
 def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
@@ -397,6 +457,7 @@ def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
         value = reshape(ctx, value, [Static(-1)])
         axis = 0
     dims = list(value.dims)
+    _check_size(ctx, (*dims, times), value.dtype)
     dims[axis] = b.mul(dims[axis], times)
     axes = ctx.axes(dims)
     at = tuple(b.floordiv(a.var, times) if d == axis else a.var for d, a in enumerate(axes))
@@ -431,6 +492,7 @@ def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
     while value.ndim < len(times):
         value = expand(ctx, value, 0)
     times = [*[b.ONE] * (value.ndim - len(times)), *times]
+    _check_size(ctx, (*value.dims, *times), value.dtype)
     axes = ctx.axes(tuple(b.mul(d, t) for d, t in zip(value.dims, times, strict=True)))
     at = tuple(b.mod(a.var, d) if t != b.ONE else a.var for a, d, t in zip(axes, value.dims, times, strict=True))
     return Array(axes, value.at(at))
@@ -440,7 +502,7 @@ def flip(ctx: Context, value: Array, which: Sequence[int]) -> Array:
     value = ctx.kept(value)
     axes = ctx.axes(value.dims)
     at = tuple(b.sub(b.sub(a.extent, b.ONE), a.var) if d in which else a.var for d, a in enumerate(axes))
-    return Array(axes, value.at(at), view=value.view)
+    return value.seen(axes, at)
 
 
 def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from transkern.frontend.syntax import stored_names
+from transkern.frontend.syntax import once_a_tree, stored_names
 
 _VIEWS = frozenset([
     "asanyarray", "asarray", "ascontiguousarray", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "array_split",
@@ -35,7 +34,7 @@ _PURE = frozenset(dir(builtins)) - _PASSING
 _KEEPING = frozenset(("append", "extend", "insert", "update", "setdefault", "appendleft"))
 
 
-@functools.cache
+@once_a_tree
 def shared_stores(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to, directly or through another name."""
     given, pairs = _flows(node)
@@ -48,7 +47,7 @@ def is_read_in_a_loop(node: ast.AST, name: str, line: int) -> bool:
     return any(not first <= line <= last for first, last in _reading(node).get(name, ()))
 
 
-@functools.cache
+@once_a_tree
 def _reading(node: ast.AST) -> dict[str, tuple[tuple[int, int], ...]]:
     """The loops and inner functions that read each name, by their first and last lines."""
     found: dict[str, list[tuple[int, int]]] = {}
@@ -79,7 +78,7 @@ def may_show(name: str, body: Iterable[ast.stmt], entry: Iterable[tuple[str, str
     return _closed({name}, pairs)
 
 
-@functools.cache
+@once_a_tree
 def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
     """Names that are given to functions of the user's, and pairs of names of which one is bound to what shows the
     other."""

@@ -8,37 +8,42 @@ import cmath
 import enum
 import functools
 import importlib
-import inspect
-import linecache
 import math
-import sys
-import textwrap
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from transkern import wrappers
 from transkern.errors import CompileError
-from transkern.frontend.observed import note
-from transkern.frontend.values import Dict, Function, Known, Partial, Record, Scope, Seq, Static, Unbound, Value
-from transkern.ir.expr import Span
+from transkern.frontend import identity
+from transkern.frontend.bindings import Imported, bindings_of
+from transkern.frontend.constants import Constants, Member, Named, Names, Refused, library_names
+from transkern.frontend.identity import is_known_library
+from transkern.frontend.observed import note, note_array, note_function
+from transkern.frontend.reading import lines_of, parsed, read_found, read_text
+from transkern.frontend.values import (
+    Bound,
+    Dict,
+    Function,
+    Known,
+    Method,
+    Partial,
+    Record,
+    Scope,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+)
+from transkern.frontend.written import written
+from transkern.ir.expr import Frame, Span
 from transkern.plain import is_plain_object
 
-_ACCELERATED = frozenset(["_bisect", "bisect", "_functools", "_heapq", "heapq", "_operator", "_warnings"])
-"""Modules of Python's library with functions in C, which may name their own module."""
-
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
-
-_COMPILED_LIBRARIES = frozenset({"cupy", "jax", "numba", "numexpr", "pandas", "scipy", "torch"})
-"""What has its loops in compiled code: its functions are known by name, or not at all."""
-
-
-def is_known_library(module: str) -> bool:
-    """Whether a module's functions are known by their names, and not read as the user's are."""
-    root = module.partition(".")[0]
-    return root in _MODULES or root in _COMPILED_LIBRARIES or root in sys.stdlib_module_names or root == "transkern"
 
 
 def span_of(node: ast.AST, file: str) -> Span:
@@ -49,164 +54,200 @@ def span_of(node: ast.AST, file: str) -> Span:
     )  # fmt: skip
 
 
+def frame_of(function: Function, caller: Span | None = None) -> Frame:
+    """What a traceback says of a function, which is called at `caller`."""
+    node, owner = function.node, getattr(function.scope, "owner", None)
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    if owner is None:
+        return Frame(function.name, first, caller)
+    return Frame(function.name, first, caller, owner.__module__, owner.__qualname__, owner.__code__.co_firstlineno)
+
+
 class TextScope(Scope):
-    """A module read as text: its imports, functions and literal constants; nothing is imported or run."""
+    """A module read as text: its imports, functions and constants; nothing is imported or run."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self.file, self.lines = file, tuple(text.splitlines())
-        try:
-            self.module = ast.parse(text, filename=file)
-        except SyntaxError as error:
-            at = Span(error.lineno or 1, max(0, (error.offset or 1) - 1), error.lineno or 1, error.offset or 1, file)
-            raise CompileError(f"not Python: {error.msg}", span=at, lines=self.lines) from error
-        self.bindings: dict[str, ast.AST | Known] = {}
-        for node in self.module.body:
-            self._bind(node)
-
-    def _bind(self, node: ast.AST) -> None:
-        match node:
-            case ast.FunctionDef(name=name):
-                self.bindings[name] = node
-            case ast.Import(names=names):
-                for alias in names:
-                    target = alias.name if alias.asname else alias.name.split(".")[0]
-                    self.bindings[alias.asname or target] = Known(target)
-            case ast.ImportFrom(names=names):
-                for alias in names:
-                    self.bindings[alias.asname or alias.name] = Known(imported_path(node, alias))
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.bindings[name] = value
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                self.bindings[name] = value
-            case ast.If(body=body) | ast.Try(body=body):
-                for child in body:
-                    self._bind(child)
+    def __init__(self, text: str, file: str, modules: dict[Path, TextScope] | None = None) -> None:
+        self.file, self.lines = file, lines_of(text)
+        self.bound = bindings_of(parsed(text, file))
+        self.constants = Constants(self)
+        self.modules = {} if modules is None else modules  # all that have been read
+        self.unread: dict[str, CompileError] = {}  # dotted paths that lead to what is not read, and why
+        self.looking: set[str] = set()  # names that are being looked for
 
     def functions(self) -> list[str]:
-        return [name for name, node in self.bindings.items() if isinstance(node, ast.FunctionDef)]
+        return [name for name, found in self.bound.names.items() if isinstance(found.meaning, ast.FunctionDef)]
 
     def function(self, name: str) -> Function:
-        node = self.bindings.get(name)
-        if not isinstance(node, ast.FunctionDef):
+        found = self.bound.names.get(name)
+        if found is None or not isinstance(found.meaning, ast.FunctionDef):
             known = ", ".join(self.functions()) or "none"
             raise CompileError(f"{self.file} has no function `{name}`", f"it has: {known}")
-        return Function(name, node, self)
+        return Function(name, found.meaning, self)
 
     def lookup(self, name: str) -> Value | None:
-        node = self.bindings.get(name)
-        match node:
-            case None:
-                return Known(f"builtins.{name}") if hasattr(builtins, name) else None
-            case Known(path):
-                found = None if is_known_library(path) else self.imported(path)
-                return known_object(path) if found is None else found
-            case ast.FunctionDef():
-                return Function(name, node, self)
-            case ast.Lambda():
-                return Function(name, node, self)
-            case ast.expr():
-                return self._constant(node)
-            case _:
-                return None
+        found = self.bound.names.get(name)
+        if found is None or found.meaning is None or isinstance(found.meaning, Imported):
+            meaning = self.meaning(name)
+            return None if meaning is None else _value_of(meaning)
+        if isinstance(found.meaning, (ast.FunctionDef, ast.Lambda)):
+            return Function(name, found.meaning, self)
+        try:
+            return _value_of(self.constants.value(name))
+        except Refused:  # `refusal` tells
+            return None
+
+    def refusal(self, name: str) -> CompileError | None:
+        found = self.bound.names.get(name)
+        if found is None:
+            return None
+        at, here = span_of(found.node, self.file), self.lines
+        if isinstance(found.meaning, Imported):
+            if (member := self.meaning(name)) is not None:
+                owner = member.module if isinstance(member, Member) else None
+                return owner.refusal(member.name) if isinstance(owner, TextScope) else None  # type: ignore[union-attr]
+            error = self.unread.get(found.meaning.path)
+            if error is None or error.span.line:
+                return error
+            return CompileError(error.problem, error.help, at, here)
+        if found.meaning is None:
+            return CompileError(f"`{name}` is not known: {found.why}", "bind it once, by itself", at, here)
+        try:
+            self.constants.value(name)
+        except Refused as error:
+            module = error.module if isinstance(error.module, TextScope) else self
+            problem = f"the constant `{name}` is not computed: {error.why}"
+            return CompileError(problem, error.help, span_of(error.node, module.file), module.lines)
+        return None
+
+    def meaning(self, name: str) -> Named | Names | Member | None:
+        """What a name stands for that this module does not make itself: a library's (`Named`), another module, or one
+        of its names; None where that is not known."""
+        found = self.bound.names.get(name)
+        if found is not None:
+            return self._at(found.meaning.path) if isinstance(found.meaning, Imported) else None
+        for path in reversed(self.bound.stars):
+            library = _MODULES.get(path)
+            if library is not None and name in library_names(library):
+                return Named(f"{path}.{name}")
+            if library is None and not name.startswith("_"):
+                module = self._at(path)
+                if not isinstance(module, TextScope):
+                    return None  # nobody knows which names it has
+                if (member := module.within(name)) is not None:
+                    return member
+        return Named(f"builtins.{name}") if hasattr(builtins, name) else None
+
+    def within(self, name: str) -> Named | Names | Member | None:
+        """What a name of this module means to others: what it binds, and a package's modules."""
+        found = self.bound.names.get(name)
+        if found is None and Path(self.file).name == "__init__.py":
+            return self._module(Path(self.file).parent, [name])[0]
+        if found is None or name in self.looking:
+            return None
+        if not isinstance(found.meaning, Imported):
+            return Member(self, name)
+        self.looking.add(name)  # modules may import a name from each other
+        try:
+            return self.meaning(name)
+        finally:
+            self.looking.discard(name)
+
+    def member(self, name: str) -> Value | None:
+        found = self.within(name)
+        return None if found is None else _value_of(found)
 
     def imported(self, path: str) -> Value | None:
+        found = self._at(path)
+        if found is None:
+            raise self.unread[path]
+        return None if isinstance(found, Named) else _value_of(found)
+
+    def _at(self, path: str) -> Named | Names | Member | None:
+        """What a dotted path leads to: in the modules beside this one and in its package, or in a library."""
+        if is_known_library(path):
+            return Named(path)
         level = len(path) - len(path.lstrip("."))
-        for folder in self._folders(level):
-            module, names = _module_text(folder, path[level:].split(".") if path[level:] else [])
-            if module is not None:
-                return module.at(names)
-        return None
+        names = path[level:].split(".") if path[level:] else []
+        try:
+            for folder in self._folders(level):
+                module, left = self._module(folder, names)
+                if module is not None:
+                    return _inside(module, left)
+        except CompileError as error:
+            self.unread[path] = error
+            return None
+        return Named(path)
 
     def _folders(self, level: int) -> list[Path]:
         """Where modules are looked for: next to this one, and where its package lies."""
         here = Path(self.file).parent
+        if self.file.startswith("<"):  # a text that is in no file
+            return []
         if level:
-            return [here.joinpath(*[".."] * (level - 1))]
+            for _ in range(level - 1):
+                here = here.parent
+                if not (here / "__init__.py").is_file():
+                    raise CompileError("attempted relative import beyond the top-level package")
+            return [here]
         root = here
-        while (root / "__init__.py").exists():
+        while (root / "__init__.py").exists() and root != root.parent:
             root = root.parent
         return list(dict.fromkeys((here, root)))
 
-    def at(self, names: Sequence[str]) -> Value | None:
-        """This module, or what the names lead to in it."""
-        if not names:
-            return Static(self)
-        found = self.member(names[0])
-        if len(names) > 1:
-            inside = found.value if isinstance(found, Static) else None
-            return inside.at(names[1:]) if isinstance(inside, TextScope) else None
-        return found
-
-    def member(self, name: str) -> Value | None:
-        """A name of this module as others see it: what it binds, and a package's modules."""
-        found = self.lookup(name)
-        if found is None and Path(self.file).name == "__init__.py":
-            module, _ = _module_text(Path(self.file).parent, [name])
-            return None if module is None else Static(module)
-        return found
-
-    def _constant(self, node: ast.expr) -> Value | None:
-        """The value of a module-level expression made of literals, names and arithmetic."""
-        code = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-        space: dict[str, Any] = {}
-        for name in code:
-            found = self.lookup(name)
-            if isinstance(found, Static):
-                space[name] = found.value
-            elif isinstance(found, Known) and found.path in _MODULES:
-                space[name] = _MODULES[found.path]
-            else:
-                return None
-        allowed = (
-            ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.List, ast.Dict, ast.Name, ast.Attribute, ast.Load,
-            ast.operator, ast.unaryop, ast.Call, ast.keyword,
-        )  # fmt: skip
-        if not all(isinstance(n, allowed) for n in ast.walk(node)):
-            return None
-        for call in (n for n in ast.walk(node) if isinstance(n, ast.Call)):
-            match call.func:  # only NumPy's and math's own constructors, on literals: nothing of the user's is run
-                case ast.Attribute(value=ast.Name(id=base)) if base in space and space[base] in _MODULES.values():
-                    continue
-                case _:
-                    return None
-        try:
-            value = eval(compile(ast.Expression(node), self.file, "eval"), {"__builtins__": {}}, space)
-        except Exception:  # whatever is wrong with it is the user's to see when the module runs
-            return None
-        return from_object(value)
+    def _module(self, folder: Path, names: Sequence[str]) -> tuple[TextScope | None, Sequence[str]]:
+        """The innermost module that a path leads to from a folder, and what is left of the path inside it."""
+        found: TextScope | None = None
+        left, within = names, folder
+        for k, name in enumerate(names):
+            for file in (folder / name / "__init__.py", folder / f"{name}.py"):
+                if file not in self.modules and (text := read_found(file, within)) is not None:
+                    self.modules[file] = TextScope(text, str(file), self.modules)
+                if file in self.modules:
+                    found, left = self.modules[file], names[k + 1 :]
+                    break
+            folder = folder / name
+            if not folder.is_dir():
+                break
+        return found, left
 
 
-def imported_path(node: ast.ImportFrom, alias: ast.alias) -> str:
-    """The dotted path of a name that ``from … import …`` binds; leading dots where it is relative."""
-    module = f"{node.module}." if node.module else ""
-    return f"{'.' * node.level}{module}{alias.name}"
+def _inside(module: TextScope, names: Sequence[str]) -> Named | Names | Member | None:
+    """What names lead to in a module."""
+    found: Named | Names | Member | None = module
+    for name in names:
+        found = found.within(name) if isinstance(found, TextScope) else None
+    return found
 
 
-def _module_text(folder: Path, names: Sequence[str]) -> tuple[TextScope | None, Sequence[str]]:
-    """The text of the innermost module that a path leads to from a folder, and what is left of the path inside it."""
-    found: TextScope | None = None
-    left = names
-    for k, name in enumerate(names):
-        file = folder / f"{name}.py"
-        folder = folder / name
-        package = folder / "__init__.py"
-        if package.is_file() or file.is_file():
-            found, left = _text_of(package if package.is_file() else file), names[k + 1 :]
-        if not folder.is_dir():
-            break
-    return found, left
-
-
-@functools.cache
-def _text_of(file: Path) -> TextScope:
-    return read_module(file)
+def _value_of(found: Any) -> Value | None:
+    """What a name stands for in a module read as text, or the value of one of its constants."""
+    match found:
+        case Named(path):
+            return known_object(path)
+        case TextScope():
+            return Static(found)
+        case Member(TextScope() as module, name):
+            return module.lookup(name)
+        case _:
+            return from_object(found)
 
 
 class LiveScope(Scope):
     """The globals and closure of a live function."""
 
+    is_live = True
+    asserts = __debug__
+
     def __init__(self, function: types.FunctionType, file: str, lines: tuple[str, ...]) -> None:
         self.file, self.lines, self.owner = file, lines, function
+
+    def default(self, name: str) -> Value | None:
+        code, values = self.owner.__code__, self.owner.__defaults__ or ()
+        named = dict(zip(code.co_varnames[code.co_argcount - len(values) : code.co_argcount], values, strict=True))
+        named |= self.owner.__kwdefaults__ or {}
+        if name not in named:
+            return None
+        return from_object(named[name], self) or Unbound(f"the default of `{name}` cannot take part")
 
     def is_also(self, other: Scope) -> bool:
         if not isinstance(other, LiveScope):
@@ -249,103 +290,34 @@ class LiveScope(Scope):
         return False, None
 
 
+def function_of(found: Any) -> types.FunctionType | None:
+    """The function that what stands in a class is written as: itself, or what is compiled or cached of one."""
+    if isinstance(found, (staticmethod, classmethod, property, type)):
+        return None
+    function = wrappers.written_function(found) if hasattr(type(found), "__get__") else None
+    return function if isinstance(function, types.FunctionType) else None
+
+
 def live_function(function: Callable[..., Any]) -> Function:
     """The source of a live function; raises CompileError where it has none (built-ins, code typed at a prompt)."""
-    target = inspect.unwrap(function)
+    target = wrappers.written_function(function)
     if not isinstance(target, types.FunctionType):
         raise CompileError(f"cannot compile {function!r}: it is not a plain Python function")
-    file = inspect.getsourcefile(target) or target.__code__.co_filename
-    lines = tuple(line.rstrip("\n") for line in linecache.getlines(file, target.__globals__))
-    if not lines:
-        raise CompileError(
-            f"the source of `{target.__name__}` cannot be read", "put the function into a file, or a notebook cell"
-        )
-    block = inspect.getblock([line + "\n" for line in lines[target.__code__.co_firstlineno - 1 :]])
-    text = textwrap.dedent("".join(block))
-    indent = len(block[0]) - len(block[0].lstrip()) if block else 0
-    try:
-        module = ast.parse(text)
-    except SyntaxError:  # a lambda inside a larger expression
-        module = ast.parse("\n".join(lines))
-        indent = 0
-        first = 1
-    else:
-        first = target.__code__.co_firstlineno
-    found: ast.FunctionDef | ast.Lambda | None = None
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and node.name == target.__name__:
-            found = node
-            break
-        if isinstance(node, ast.Lambda) and target.__name__ == "<lambda>":
-            if _is_lambda(node, first - 1, indent, target.__code__):
-                found = node  # the innermost: `ast.walk` comes to it last
-    if found is None:
-        raise CompileError(f"the source of `{target.__name__}` was not found in {file}")
-    _mangle(found, target.__qualname__)
-    for node in ast.walk(found):
-        if hasattr(node, "lineno"):
-            node.lineno += first - 1
-            node.end_lineno += first - 1  # type: ignore[attr-defined]
-            node.col_offset += indent  # type: ignore[attr-defined]
-            node.end_col_offset += indent  # type: ignore[attr-defined]
-    return Function(target.__name__, found, LiveScope(target, file, lines))
-
-
-def _mangle(node: ast.AST, path: str) -> None:
-    """Gives private names (``self.__data``) in a method the name of the class, as Python does."""
-    owners = [p for p in path.split(".")[:-1] if p != "<locals>"]
-    in_class = path.split(".")[-2:-1] not in ([], ["<locals>"])
-    if not in_class or not (kind := owners[-1].lstrip("_")):
-        return
-
-    def mangled(name: str) -> str:
-        return f"_{kind}{name}" if name.startswith("__") and not name.endswith("__") and "." not in name else name
-
-    for child in ast.walk(node):
-        match child:
-            case ast.Attribute():
-                child.attr = mangled(child.attr)
-            case ast.Name():
-                child.id = mangled(child.id)
-            case ast.arg() | ast.keyword() if child.arg is not None:
-                child.arg = mangled(child.arg)
-            case _:
-                pass
-
-
-def _is_lambda(node: ast.Lambda, lines: int, indent: int, code: types.CodeType) -> bool:
-    """Whether a lambda in the text, `lines` down and `indent` in, is the one that the code was made of."""
-    names = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]]
-    count = code.co_argcount + code.co_kwonlyargcount
-    if node.lineno + lines != code.co_firstlineno or names != list(code.co_varnames[:count]):
-        return False
-    body = node.body
-    start = (body.lineno + lines, body.col_offset + indent)
-    end = ((body.end_lineno or body.lineno) + lines, (body.end_col_offset or 0) + indent)
-    places = [p for p in code.co_positions() if None not in p and p[3] != 0]
-    return all(start <= (p[0], p[2]) and (p[1], p[3]) <= end for p in places)
+    found = written(target)
+    note_function(target, found.exact)
+    return Function(target.__name__, found.node, LiveScope(target, found.file, found.lines))
 
 
 def from_object(value: Any, scope: Scope | None = None) -> Value | None:
     """A captured Python object as a value of the translation, or None where it cannot take part."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, slice, np.dtype, type(Ellipsis))):
+    if value is None or isinstance(value, (slice, np.dtype, type(Ellipsis), np.generic, types.UnionType)):
         return Static(value)
-    if isinstance(value, (np.generic, types.UnionType)):
-        return Static(value)
+    if isinstance(value, (bool, int, float, complex, str)):
+        return Static(value) if _is_plain(value) else None
     if isinstance(value, type):
-        if issubclass(value, np.generic):
-            return Static(value)
-        if issubclass(value, BaseException):
-            return Static(value)
-        if value.__module__ == "builtins":
-            return Known(f"builtins.{value.__name__}")
-        if value.__module__.split(".")[0] == "numpy":
-            return Known(f"numpy.{value.__name__}")
-        return Known("functools.partial") if value is functools.partial else Static(value)
+        return _class(value)
     if isinstance(value, types.ModuleType):
-        return Known(value.__name__) if is_known_library(value.__name__) else Static(value)
-    if isinstance(value, np.ufunc):
-        return Known(f"numpy.{value.__name__}")
+        return Known(value.__name__) if identity.is_library(value) else Static(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         items = tuple(from_object(v, scope) for v in value)
         return None if None in items else Record(type(value), tuple(value._fields), items)  # type: ignore[arg-type]
@@ -355,41 +327,94 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         items = tuple(from_object(v, scope) for v in value.values())
         return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items))
     if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
-        return Seq(tuple(Static(v) for v in sorted(value, key=str)), "set")
+        return Seq(tuple(map(Static, value)), "set")
     if isinstance(value, (tuple, list)):
         items = tuple(from_object(v, scope) for v in value)
-        if any(i is None for i in items):
+        if any(i is None for i in items) or not _is_plain(value):
             return None
         return Seq(items, "tuple" if isinstance(value, tuple) else "list")  # type: ignore[arg-type]
     if isinstance(value, np.ndarray):
+        note_array(value, passed=False)
+        return Static(value) if type(value) is np.ndarray else None
+    if type(value) in (np.random.Generator, np.random.RandomState):
         return Static(value)
-    inner = getattr(value, "__wrapped__", None)
-    if isinstance(inner, types.FunctionType):
-        value = inner
-    if isinstance(value, types.FunctionType):
-        if value.__module__ and value.__module__.split(".")[0] == "numpy":
-            return Known(
-                f"numpy.{value.__name__}" if "linalg" not in value.__module__ else f"numpy.linalg.{value.__name__}"
-            )
-        return live_function(value)
-    if callable(value):
-        module = getattr(value, "__module__", None) or ""
-        name = getattr(value, "__name__", "")
-        if module in _ACCELERATED:
-            return Known(f"{module.removeprefix('_')}.{name}")
-        if module.split(".")[0] == "numpy":
-            return Known(f"numpy.{name}")
-        if module in ("builtins", "math", "cmath", "operator"):
-            return Known(f"{module}.{name}")
-        if isinstance(value, functools.partial):
-            called, *args = (from_object(v, scope) for v in (value.func, *value.args, *value.keywords.values()))
-            if called is None or None in args:
-                return None
-            first, named = args[: len(value.args)], args[len(value.args) :]
-            return Partial(called, tuple(first), tuple(zip(value.keywords, named, strict=True)))  # type: ignore[arg-type]
+    path = identity.path_of(value)
+    if path is not None:
+        return Known(path)
+    if callable(value) and (called := _function(value, scope)) is not None:
+        return called
     if isinstance(value, (enum.Enum, types.SimpleNamespace)) or is_plain_object(value):
         return Static(value)
     return None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether an object of one of Python's types does what those of the type do: a class of the user's that is derived
+    from it may give its methods and operators other meanings."""
+    if isinstance(value, enum.Enum):
+        return True
+    written = (vars(kind) for kind in type(value).__mro__ if kind.__flags__ & _MADE_BY_CLASS)
+    return not any(isinstance(found, types.FunctionType) for names in written for found in names.values())
+
+
+_MADE_BY_CLASS = 1 << 9
+"""Of `type.__flags__`: of a class that a class statement has made."""
+
+
+def _class(kind: type) -> Value:
+    if issubclass(kind, (np.generic, BaseException)):
+        return Static(kind)
+    path = identity.path_of(kind)
+    if path is not None and (path.startswith(("builtins.", "numpy.")) or kind is functools.partial):
+        return Known(path)
+    if kind.__module__.split(".")[0] == "numpy":
+        return Known(identity.name_of(kind))
+    return Static(kind)
+
+
+def _function(value: Any, scope: Scope | None) -> Value | None:
+    """A captured function, or what stands for one, that is none of those that are known; None where it is an object."""
+    inner = wrappers.same_function(value)
+    if inner is not None:
+        found = from_object(inner, scope)
+        return replace(found, cached=True) if isinstance(found, Function) and wrappers.is_cache(value) else found
+    if isinstance(value, types.FunctionType):
+        return Known(identity.name_of(value)) if identity.is_numpys(value) else live_function(value)
+    if isinstance(value, (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)):
+        return _bound_method(value, scope)
+    if isinstance(value, functools.partial):
+        if type(value) is not functools.partial:
+            return None
+        called, *args = (from_object(v, scope) for v in (value.func, *value.args, *value.keywords.values()))
+        if called is None or None in args:
+            return None
+        first, named = args[: len(value.args)], args[len(value.args) :]
+        return Partial(called, tuple(first), tuple(zip(value.keywords, named, strict=True)))  # type: ignore[arg-type]
+    if is_plain_object(value) and isinstance(type(value).__call__, types.FunctionType):
+        return None  # its class says what a call of it is
+    return Known(identity.name_of(value))
+
+
+def _bound_method(value: Any, scope: Scope | None) -> Value | None:
+    """A method with the object that it is of: ``total = np.add.reduce``, ``draw = rng.normal``."""
+    owner = value.__self__
+    if owner is np.random.mtrand._rand:
+        return Known(f"numpy.random.{value.__name__}")
+    receiver = None if isinstance(owner, types.ModuleType) else from_object(owner, scope)
+    if isinstance(receiver, Static) and type(receiver.value) in (np.random.Generator, np.random.RandomState):
+        return Method(receiver, value.__name__)
+    if isinstance(value, types.MethodType) and receiver is not None:
+        function = from_object(value.__func__, scope)
+        if isinstance(function, Function):
+            return Bound(function, receiver)
+        return None if function is None else Partial(function, (receiver,), ())
+    match receiver:
+        case Known(path):
+            return Known(f"{path}.{value.__name__}")
+        case Static(np.ndarray() | str()):
+            return Method(receiver, value.__name__)
+        case _:
+            return Known(identity.name_of(value))
 
 
 def _looks_up_itself(value: dict[Any, Any]) -> bool:
@@ -400,19 +425,32 @@ def _looks_up_itself(value: dict[Any, Any]) -> bool:
 
 
 def known_object(path: str) -> Value:
-    """`numpy.float32`, `numpy.pi`, `math.pi` as constants; functions and modules stay names."""
+    """What a path stands for: `numpy.float32`, `numpy.pi`, `math.pi` are constants; functions are those that the path
+    leads to, whatever it is called there. Nothing is imported, so a path that leads nowhere stays what it is."""
     head, _, name = path.rpartition(".")
-    module = _MODULES.get(head)
-    if module is not None and hasattr(module, name):
-        value = getattr(module, name)
-        if (
-            value is None
-            or isinstance(value, (bool, int, float, complex, np.dtype, np.bool_))
-            or (isinstance(value, type) and issubclass(value, np.generic))
-        ):
-            return Static(value)
-    return Known(path)
+    owner = identity.resolved(head) if head else None
+    if head.startswith("numpy.core") and owner is not None:
+        return from_object(identity.resolved(path)) or Known(path)
+    if not isinstance(owner, types.ModuleType) or not identity.is_library(owner):
+        if owner is not None and (known := identity.path_of(owner)) is not None:
+            return Known(f"{known}.{name}")
+        return Known(path)
+    found = identity.member(owner, name)
+    if found is None:
+        return Static(None) if name in vars(owner) else Known(path)
+    known = identity.path_of(found)
+    if isinstance(found, type) and issubclass(found, (np.generic, BaseException)):
+        return Static(found)
+    if known is not None:
+        return Known(known)
+    if isinstance(found, types.FunctionType) and identity.is_librarys(found):
+        return Known(identity.name_of(found))
+    return from_object(found) or Known(identity.name_of(found))
 
 
-def read_module(path: Path) -> TextScope:
-    return TextScope(path.read_text(encoding="utf-8"), str(path))
+def read_module(path: Path, within: Path | None = None) -> TextScope:
+    """A file that the user has named, or that was found in a folder, as text."""
+    text = read_text(path) if within is None else read_found(path, within)
+    if text is None:
+        raise CompileError(f"{path}: it is no longer there")
+    return TextScope(text, str(path))

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from transkern.frontend.context import Context
-from transkern.frontend.source import from_object, live_function
+from transkern.frontend.source import from_object, function_of, live_function
 from transkern.frontend.values import Array, Bound, Concatenation, Instance, OrNone, Record, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.plain import is_plain_object
@@ -40,8 +40,8 @@ _BUILTIN = {
 def method(ctx: Context, value: Value, name: str) -> Bound | None:
     """A special method that the class of an object, or one that it is derived from, writes in Python."""
     owner = _kind(ctx, value)
-    found = next((vars(kind)[name] for kind in owner.__mro__[:-1] if name in vars(kind)), None)
-    if not isinstance(found, types.FunctionType) or found.__code__.co_filename == "<string>":
+    found = function_of(next((vars(kind)[name] for kind in owner.__mro__[:-1] if name in vars(kind)), None))
+    if found is None or found.__code__.co_filename == "<string>":
         return None  # nobody's, Python's own, or one that `dataclass` has made
     return Bound(live_function(found), value)
 
@@ -267,9 +267,7 @@ def of_base(ctx: Context, kind: type, receiver: Value, name: str) -> Value | Non
     order = _kind(ctx, receiver).__mro__
     for base in order[order.index(kind) + 1 :]:
         if name in vars(base):
-            found = vars(base)[name]
-            if isinstance(found, types.FunctionType):
-                return Bound(live_function(found), receiver)
-            return None
+            found = function_of(vars(base)[name])
+            return None if found is None else Bound(live_function(found), receiver)
     return None
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from transkern.errors import CompileError, NeedsConstant
+from transkern import limits
+from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
 from transkern.frontend import growing as growing_lists
-from transkern.frontend import objects
-from transkern.frontend.anew import Held, MustGrow, NotKnown, Site
+from transkern.frontend import large, objects
+from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.context import Change, Context
-from transkern.frontend.source import from_object, span_of
+from transkern.frontend.source import frame_of, from_object, span_of
 from transkern.frontend.translate import Translator
 from transkern.frontend.types import (
     ArgType,
@@ -42,7 +44,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.names import printed
+from transkern.ir.names import parts_of_array, printed
 from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
 from transkern.plain import key_name, part_path
 
@@ -74,7 +76,7 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
         held.told.clear()
         try:
             lists = growing, wanted, tables, ragged, optional, pooled, lengthened, held
-            program, found = _translate(function, types, lists, changes, reserves)
+            program, found = _translated(function, types, lists, changes, reserves)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -89,8 +91,10 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
             elif problem.grows is not None and problem.grows not in lengthened:
                 lengthened.add(problem.grows)
             else:
-                raise
+                raise _plain(problem) from None
             continue
+        except NeedsConstant as need:
+            raise NeedsConstant(need.demand, _plain(need.problem)) from None
         except MustGrow as must:
             if must.site in growing:
                 raise must.problem from None
@@ -101,7 +105,12 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
         changes = found  # what one `return` changes, every other one hands back too
 
 
-def _translate(
+def _plain(problem: CompileError) -> CompileError:
+    """A problem that nothing begins anew for: what the caller sees."""
+    return CompileError(problem.problem, problem.help, problem.span, problem.lines)
+
+
+def _translated(
     function: Function, types: Sequence[ArgType],
     lists: tuple[
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[PoolKey, tuple[str, ...]],
@@ -109,11 +118,34 @@ def _translate(
     ],
     changes: list[Change], reserves: bool,
 ) -> tuple[n.Program, list[Change]]:
-    scope, node = function.scope, function.node
-    ctx = Context(scope.lines, scope.file)
+    """One translation, whose errors of our own name the line that they came up at."""
+    ctx = Context(function.scope.lines, function.scope.file)
     ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.held = lists
     ctx.changes, ctx.reserves = list(changes), reserves
-    ctx.span = span_of(node, scope.file)
+    ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)
+    try:
+        return _translate(ctx, function, types), ctx.changes
+    except (TranskernError, NeedsConstant, MustGrow):
+        raise
+    except RecursionError:
+        raise _too_deep(ctx) from None
+    except Exception as error:
+        raise InternalError.of(error, function.name, ctx.span, ctx.lines) from error
+
+
+def _too_deep(ctx: Context) -> Exception:
+    """What to raise where Python's own stack has ended."""
+    if ctx.too_deep is None:
+        return ctx.error("expressions, blocks or calls are nested too deeply here", limits.SHALLOWER)
+    ctx.span, by_calls = ctx.too_deep
+    if not by_calls:
+        return ctx.error("expressions and blocks are nested too deeply here", limits.SHALLOWER)
+    problem = ctx.error("a function calls itself too deeply", "write a loop")
+    return next((NeedsConstant(size, problem) for size in sorted(ctx.dims)), problem)  # it may depend on a size
+
+
+def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.Program:
+    scope, node = function.scope, function.node
     names = parameter_names(node)
     if len(types) != len(names):
         ctx.fail(
@@ -130,32 +162,32 @@ def _translate(
     translator = Translator(ctx, scope, node, env, inlined=False)
     if isinstance(node, ast.Lambda):
         ctx.frames.append(env)
-        value = translator.expr(node.body)
-        ctx.emit(n.Return(translator.returned(value)))
+        with suppress(Terminated):  # it raises, whatever happens
+            translator.hand_back(translator.expr(node.body))
     else:
-        try:
-            translator.run()
-        except RecursionError:  # of the function's: its depth may be one that the sizes decide
-            for size in sorted(ctx.dims):
-                raise NeedsConstant(size, ctx.error("a function calls itself too deeply", "write a loop")) from None
-            raise
+        translator.run()
     params = [
-        replace(p, written=(p.base or p.name) in ctx.written, in_place=ctx.in_place.get(p.base or p.name, False))
-        if isinstance(p, n.ArrayParam) else p for p in params
+        replace(
+            p, written=(p.base or p.name) in ctx.written and p.name not in ctx.readonly,
+            in_place=ctx.in_place.get(p.base or p.name, False),
+        ) if isinstance(p, n.ArrayParam) else p for p in params
     ]
     for buffer in ctx.stored & set(ctx.buffers):  # what was known of its first values
         ctx.buffers[buffer] = replace(ctx.buffers[buffer], low=None, high=None, permutation=False)
     params += [n.ObjectParam(name) for name in sorted(ctx.returned)]
     ctx.captured = [(k, v) for k, v in ctx.captured if k in ctx.buffers]  # else what needed it was translated otherwise
-    params += [n.ArrayParam(k, v.dtype.name, ctx.buffers[k].dims) for k, v in ctx.captured]
+    memories = [ctx.buffers[name] for name, _ in ctx.captured]
+    params += [n.ArrayParam(m.name, m.dtype, m.dims, m.layout, aligned=m.aligned) for m in memories]
     made = [n.Alloc(ctx.global_generator)] if ctx.global_generator in ctx.buffers else []
     program = n.Program(
-        function.name.strip("<>"), tuple(params), ctx.buffers, ctx.variables, ctx.bounds,
+        "lambda_" if function.name == "<lambda>" else function.name, tuple(params), ctx.buffers, ctx.variables,
+        ctx.bounds,
         (*(n.Let(size.name, value) for value, size in ctx.extents.items()), *made, *_allocations(ctx, _read(ctx))),
         scope.lines,
-        scope.file, tuple(ctx.assumptions), tuple(ctx.changes), tuple(np.ascontiguousarray(v) for _, v in ctx.captured),
+        scope.file, tuple(ctx.assumptions), tuple(ctx.changes), tuple(v for _, v in ctx.captured),
     )  # fmt: skip
-    return program, ctx.changes
+    large.check_constants(ctx, program)
+    return program
 
 
 def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> Value:
@@ -182,7 +214,7 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
                 case "generator":
                     (state,) = items
                     assert isinstance(state, Array)
-                    return Generator(state.base, keys[0])
+                    return Generator(state.base, keys[0], legacy=keys[0] != "PCG64")
                 case "dict":
                     contents = Dict(keys, items)
                 case _:
@@ -294,7 +326,7 @@ def _allocations(ctx: Context, block: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
 
 def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
     match kind:
-        case ArrayType(dtype, dims, layout):
+        case ArrayType(dtype, dims, layout, _, aligned):
             sizes: list[Expr] = []
             for dim in dims:
                 if isinstance(dim, int):
@@ -305,14 +337,16 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
                     ctx.entry.add(size.name)
                     ctx.dims.add(size.name)
                     ctx.sizes.add(printed(size.name))
-            ctx.taken.add(name)
+            ctx.taken |= {name, *parts_of_array(name, len(dims))}
             if kind.shares:
                 return _shared(ctx, name, kind, tuple(sizes))
-            buffer = n.Buffer(name, dtype, tuple(sizes), "argument", layout)
+            if kind.readonly:
+                ctx.readonly.add(name)
+            buffer = n.Buffer(name, dtype, tuple(sizes), "argument", layout, aligned=aligned)
             ctx.buffers[name] = buffer
             axes = ctx.axes(sizes)
             value = Array(axes, Load(name, tuple(a.var for a in axes), dtype), view=True, identity=name)
-            return n.ArrayParam(name, dtype, tuple(sizes), layout), value
+            return n.ArrayParam(name, dtype, tuple(sizes), layout, aligned=aligned), value
         case ScalarType(dtype, python):
             ctx.taken.add(name)
             ctx.entry.add(name)
@@ -328,11 +362,14 @@ def _parameter(ctx: Context, name: str, kind: ArgType) -> tuple[n.Param, Value]:
 def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -> tuple[n.Param, Value]:
     """An argument that shares memory with others: a view of the memory of all of them."""
     base = f"{kind.shares}_memory"
+    while base in ctx.parameters:
+        base += "_"
     known = ctx.buffers.get(base)
     if known is None:
         ctx.taken.add(base)
         ctx.memories.add(base)
-        known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument")
+        layout = "C" if kind.aligned else "strided"
+        known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument", layout, aligned=kind.aligned)
         ctx.buffers[base] = known
     if known.dtype != kind.dtype:
         ctx.fail(f"`{name}` and `{kind.shares}` share memory and have different dtypes", "pass a copy of one of them")
@@ -341,7 +378,9 @@ def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -
     for d, axis in enumerate(axes):
         at = b.add(at, b.mul(axis.var, Var(f"{name}_stride{d}")))
     value = Array(axes, Load(base, (at,), kind.dtype), view=True, identity=name)
-    return n.ArrayParam(name, kind.dtype, sizes, "strided", base=base), value
+    if kind.readonly:
+        ctx.readonly.add(name)
+    return n.ArrayParam(name, kind.dtype, sizes, "strided", base=base, aligned=kind.aligned), value
 
 
 def _size_name(dim: str, arrays: Collection[str], parameters: Collection[str]) -> str:

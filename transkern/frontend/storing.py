@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import empties, outputs
+from transkern.frontend import empties, large, outputs
 from transkern.frontend.anew import Terminated
+from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_to, may_stretch
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -25,6 +26,7 @@ from transkern.frontend.elementwise import (
     warn_discarded,
 )
 from transkern.frontend.indexing import Item, place
+from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -55,6 +57,23 @@ def _is_repeated(base: Array) -> bool:
     return any(len(axes) > 1 for axes in together) or any(a.name not in variables_read(base.body) for a in long)
 
 
+def check_readonly(ctx: Context, base: Array, what: str) -> None:
+    """NumPy's error for a store into an argument that is not to be written, where the store is."""
+    if base.base in ctx.handed_out:
+        ctx.fail("a store into what a cached function has made, which others have, too", "store into a copy of it")
+    if base.base in ctx.readonly or base.identity in ctx.readonly:
+        ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
+    elif base.base in ctx.memories and ctx.readonly and not base.identity:
+        ctx.fail("a store into arguments that share memory, of which one is read-only", "pass copies")
+    _note_written(ctx, base)
+
+
+def _note_written(ctx: Context, base: Array) -> None:
+    """Notes that an argument is stored into, also where the store raises an error that comes later."""
+    if base.identity or ctx.buffers[base.base].role == "argument":
+        ctx.written.add(base.base)
+
+
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
@@ -63,17 +82,24 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         if casting is not None:
             ctx.fail("a store into an array that NumPy makes read-only", "store into a copy of it")
         ctx.guard(b.FALSE, "ValueError", "assignment destination is read-only")
+    if casting is None:
+        check_readonly(ctx, base, "assignment destination")
+    check_subscripts(ctx, items)
     _check_masks(ctx, base, items)
     number: Expr | None = None
-    if any(isinstance(i, Array) and i.ndim and i.dtype != "bool" for i in items) and is_python_number(value):
+    by_positions = any(_is_positions(ctx.deref(i)) for i in items)
+    if by_positions:
+        value = large.stored(ctx, value, base.dtype)
+    if by_positions and is_python_number(value):
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)  # before positions are looked at
     elif isinstance(value, Seq):
         check_numbers(ctx, value, base.dtype)
     plan = place(ctx, base, items)
+    value = large.stored(ctx, value, base.dtype)
     ctx.note_store(base.base)
     ctx.check_held(base.base)
-    if base.identity or ctx.buffers[base.base].role == "argument":
-        ctx.written.add(base.base)
+    _note_written(ctx, base)
+    if base.base in ctx.written:
         ctx.in_place.setdefault(base.base, casting is not None)
     target_index = base.at(plan.index)
     assert isinstance(target_index, Load)
@@ -84,6 +110,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         warn_discarded(ctx, as_array(ctx, source).dtype, target_index.dtype)
     if casting is not None:
         _same_kind(ctx, casting, value, target_index.dtype)
+        check_readonly(ctx, base, "output array")
     if source is not None:
         array = as_array(ctx, source)
         if not plan.axes and not any(isinstance(i, Static) and i.value is Ellipsis for i in items):
@@ -94,9 +121,6 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes), _INDEXED if plan.advanced else "")
     else:
         axes, body = ctx.axes(tuple(a.extent for a in plan.axes)), exact_expr(ctx, value)
-        if is_complex(body.dtype) and not is_complex(target_index.dtype) and is_python_number(value):
-            text = "float() argument must be a string or a real number, not 'complex'"
-            ctx.guard(b.FALSE, "TypeError", text)
         warn_discarded(ctx, body.dtype, target_index.dtype)
         if number is None:
             number = storable(ctx, value, body, target_index.dtype, plan.mask is None and not plan.advanced)
@@ -154,6 +178,13 @@ def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
                 )
 
 
+def _is_positions(item: Item) -> bool:
+    """Whether a subscript is an array of positions, or a list, which is made one."""
+    if isinstance(item, Array):
+        return bool(item.axes) and item.dtype != "bool"
+    return isinstance(item, GrowingList) or (isinstance(item, Seq) and item.kind == "list")
+
+
 def is_constant_array(value: Value) -> bool:
     """A NumPy array captured as a constant."""
     return isinstance(value, Static) and isinstance(value.value, np.ndarray)
@@ -171,6 +202,8 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
     Python's numbers become integers as by ``int(x)``, which the type must hold. So do NumPy's in a type with a sign,
     but not where an array or a mask says which elements they go to (not `basic`): all else is a cast.
     """
+    if is_complex(number.dtype) and is_python_number(value):
+        asked(ctx, np.zeros(1, dtype).__setitem__, 0, 1j)
     if not dtype.startswith(("int", "uint")) or is_complex(number.dtype):
         return number
     if isinstance(value, Static):

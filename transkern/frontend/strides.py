@@ -1,19 +1,22 @@
-"""Where reshaped views lie in memory: NumPy reshapes without a copy what strides can say."""
+"""How arrays lie in memory: NumPy reshapes without a copy what strides can say, and gives what it computes the order
+of its operands."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from transkern.frontend.broadcasting import may_stretch
 from transkern.frontend.context import Context
+from transkern.frontend.elementwise import captured_array
 from transkern.frontend.indexing import ravel_index
 from transkern.frontend.values import Array
 from transkern.ir import build as b
 from transkern.ir.complexes import has_part
-from transkern.ir.expr import Apply, Axis, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 Group = tuple[list[int], list[int]]
 
@@ -87,6 +90,100 @@ def _must_be_shortest(
             _equal(ctx, first, second)
 
 
+def in_memory(ctx: Context, value: Array, name: str) -> Array:
+    """`value` where NumPy has it: what was computed and then turned, reversed or sliced is a view of what was computed,
+    and what is computed of turned arrays alone is turned as they are. What stands in C order stays as it is."""
+    if value.view or value.mask is not None:
+        return value
+    array, index = _origin(value) or _ordered_as_operands(ctx, value) or (value, ())
+    if array is value or _is_in_order(array, value.axes, index):
+        return value
+    if (shown := from_outside(ctx, value)) is not None:
+        return shown
+    made = ctx.define(replace(array, origin=None, identity=""), name)
+    return Array(value.axes, made.at(index), view=True)
+
+
+def from_outside(ctx: Context, value: Array) -> Array | None:
+    """What shows an array from outside whose elements are constants, as a view of its memory; None of others."""
+    origin = None if value.view or value.mask is not None else _origin(value)
+    constant = next((c for made, c in ctx.outside if origin is not None and made is origin[0]), None)
+    if origin is None or constant is None:
+        return None
+    return Array(value.axes, captured_array(ctx, constant).at(origin[1]), view=True)
+
+
+def copied(ctx: Context, value: Array, name: str) -> Array:
+    """A copy of `value` in NumPy's order "K", that of what is copied."""
+    made = in_memory(ctx, replace(value, view=False, identity=""), name)
+    return made if made.view else ctx.define(made, name)
+
+
+def _origin(value: Array) -> tuple[Array, tuple[Expr, ...]] | None:
+    """Of what, and where in it, a computed array is a view; None where something has been computed with it since."""
+    if value.origin is None or value.origin[0].at(value.origin[1]) != value.body:
+        return None
+    return value.origin
+
+
+def _is_in_order(array: Array, axes: Sequence[Axis], index: Sequence[Expr]) -> bool:
+    """Whether the elements of a view of an array in C order are in C order too, without gaps."""
+    steps = [b.product(array.dims[d + 1 :]) for d in range(array.ndim)]
+    along = _steps_along(index, steps, axes)
+    if along is None:
+        return False
+    long = [a for a in axes if b.constant(a.extent) != 1]
+    wanted: Expr = b.ONE
+    for axis in reversed(long):
+        if b.difference(along[0][axis.name], wanted) != 0:
+            return False
+        wanted = b.mul(wanted, axis.extent)
+    return True
+
+
+def _ordered_as_operands(ctx: Context, value: Array) -> tuple[Array, tuple[Expr, ...]] | None:
+    """NumPy's order "K": an elementwise result lies in memory as its operands do where they agree, else in C order."""
+    if value.ndim < 2:
+        return None
+    parts = list(walk_expr(value.body))
+    if any(isinstance(x, Reduce) for x in parts):
+        return None
+    found = [_strides(ctx, Array(value.axes, x, view=True)) for x in parts if isinstance(x, Load)]
+    strides = [x[0] for x in found if x is not None]
+    if not strides or len(strides) < len(found):
+        return None
+    order = list(range(value.ndim))
+    for k in range(1, value.ndim):  # as NumPy's iterator sorts them: C order wins where operands differ
+        for p in range(k, 0, -1):
+            outer, inner = order[p - 1], order[p]
+            both = [(s[outer], s[inner]) for s in strides if b.ZERO not in (s[outer], s[inner])]
+            if not both or not all(_is_shorter(one, two) for one, two in both):
+                break
+            order[p - 1], order[p] = inner, outer
+    if order == list(range(value.ndim)):
+        return None
+    return replace(value, axes=tuple(value.axes[d] for d in order)), tuple(value.axes[d].var for d in order)
+
+
+def _is_shorter(one: Expr, two: Expr) -> bool:
+    """Whether a stride is surely shorter than another, or as long where a size of 1 makes it one that is never used."""
+    mine, theirs = _factors(one), _factors(two)
+    if mine is None or theirs is None or mine == theirs:
+        return False
+    return mine[0] <= theirs[0] and not mine[1] - theirs[1]
+
+
+def _factors(stride: Expr) -> tuple[int, Counter[Expr]] | None:
+    """A stride without its sign, as a number and sizes whose product it is."""
+    terms, total = b.affine(stride)
+    if not terms:
+        return abs(total), Counter()
+    if len(terms) > 1 or total:
+        return None
+    ((term, count),) = terms.items()
+    return abs(count), Counter(term.args if isinstance(term, Apply) and term.op == "multiply" else (term,))
+
+
 def is_contiguous(ctx: Context, value: Array) -> bool:
     """Whether the elements of a view stand in C order without gaps (a computed value is as good as that)."""
     if not value.view:
@@ -144,7 +241,15 @@ def _strides(ctx: Context, value: Array) -> tuple[list[Expr], Expr] | None:
     if buffer.layout != "C" or has_part(index):
         return None
     steps = [b.ONE] if len(index) == 1 else [b.product(buffer.dims[d + 1 :]) for d in range(len(index))]
-    along: dict[str, Expr] = dict.fromkeys((a.name for a in value.axes), b.ZERO)
+    found = _steps_along(index, steps, value.axes)
+    return None if found is None else (list(found[0].values()), found[1])
+
+
+def _steps_along(
+    index: Sequence[Expr], steps: Sequence[Expr], axes: Sequence[Axis]
+) -> tuple[dict[str, Expr], Expr] | None:
+    """How far apart elements are along each axis, and where the first is, in memory with `steps` between elements."""
+    along: dict[str, Expr] = dict.fromkeys((a.name for a in axes), b.ZERO)
     offset: Expr = b.ZERO
     for position, step in zip(index, steps, strict=True):
         terms, total = b.affine(position)
@@ -160,7 +265,7 @@ def _strides(ctx: Context, value: Array) -> tuple[list[Expr], Expr] | None:
                 along[mine[0]] = b.add(along[mine[0]], product)
             else:
                 offset = b.add(offset, product)
-    return list(along.values()), offset
+    return along, offset
 
 
 def _equal(ctx: Context, one: Expr, two: Expr) -> bool:

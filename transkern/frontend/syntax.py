@@ -4,9 +4,27 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+
+_Tree = TypeVar("_Tree", bound=ast.AST)
+_Answer = TypeVar("_Answer")
+
+
+def once_a_tree(question: Callable[[_Tree], _Answer]) -> Callable[[_Tree], _Answer]:
+    """`question`, answered once for each tree, for as long as the tree is there: each translation reads one anew."""
+    known: WeakKeyDictionary[_Tree, _Answer] = WeakKeyDictionary()
+
+    @functools.wraps(question)
+    def answer(tree: _Tree) -> _Answer:
+        if tree not in known:
+            known[tree] = question(tree)
+        return known[tree]
+
+    return answer
 
 
 def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
@@ -16,9 +34,45 @@ def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
                 names.add(node.id)
-            elif isinstance(node, (ast.Lambda, ast.ListComp, ast.GeneratorExp)):
-                pass
+            elif isinstance(node, ast.FunctionDef):
+                names.add(node.name)
     return names
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@functools.cache
+def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names that are a function's own, wherever in it they are bound: of those it never looks outside."""
+    if isinstance(node, ast.Lambda):
+        return frozenset()
+    found: set[str] = set()
+    others: set[str] = set()
+
+    def visit(part: ast.AST, comprehended: bool) -> None:
+        match part:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if not comprehended:
+                found.add(name)
+            case ast.NamedExpr(target=ast.Name(id=name)):
+                found.add(name)
+            case ast.ExceptHandler(name=str() as name):
+                found.add(name)
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                found.update(a.asname or a.name.split(".")[0] for a in names)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                others.update(names)
+        if isinstance(part, _SCOPES):
+            if not isinstance(part, ast.Lambda):
+                found.add(part.name)
+            return
+        for child in ast.iter_child_nodes(part):
+            visit(child, comprehended or isinstance(part, _COMPREHENSIONS))
+
+    for statement in node.body:
+        visit(statement, False)
+    return frozenset(found - others)
 
 
 _STORING = {"at", "copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask", "nan_to_num", "shuffle"}
@@ -44,7 +98,7 @@ def results_given(call: ast.Call) -> list[ast.expr]:
     return given + call.args[_OPERANDS.get(name, len(call.args)) :]
 
 
-@functools.cache
+@once_a_tree
 def stored_names(node: ast.AST) -> frozenset[str]:
     """Names whose elements the function stores to: ``x[…] = …``, ``x += …``."""
     names = set()

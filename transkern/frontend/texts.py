@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend import special_methods
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import describe, is_number
+from transkern.frontend.elementwise import describe, is_number, is_python_number
+from transkern.frontend.measures import check_characters, check_format, check_text_of
 from transkern.frontend.values import Array, Dict, Known, OneOf, Record, Scalar, Seq, Static, Text, Value
+from transkern.ir.containers import OF_NUMPY
 
 
 def quoted(text: str) -> str:
@@ -29,27 +33,25 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
         case Text():
             return value if not spec else ctx.fail("a format of a text made of run-time numbers")
         case Static(known):
+            check_text_of(known)
+            check_format(spec)
             shown: Any = repr(known) if conversion == "r" else str(known) if conversion == "s" else known
-            return Text(quoted(format(shown, spec)), ())
+            return Text(quoted(asked(ctx, format, shown, spec)), ())
         case Known(path):
             return Text(quoted(path), ())
         case OneOf(index, options):  # as one of the shown texts
             shown = [as_text(ctx, Static(o), spec, conversion).template.format() for o in options]
             return Text("{}", (OneOf(index, tuple(shown)),))
-        case Scalar(expr, python) if conversion == "r" and not python and not spec:
-            template = {"bool": "np.{!r}_", "float32": "np.float32({!s})", "float16": "np.float16({!s})"}
-            return Text(template.get(expr.dtype, f"np.{expr.dtype}({{!r}})"), (value,))
         case Scalar():
-            return Text(f"{{{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}", (value,))
-        case Array(axes=()) if value.mask is None:
-            return as_text(ctx, Scalar(value.body), spec, conversion)
+            return _of_number(ctx, value, spec, conversion)
+        case Array(axes=()) if value.mask is None and conversion != "r":
+            return _of_number(ctx, Scalar(value.body), spec, conversion)
         case Seq(items, kind):
             parts = [as_text(ctx, i, "", "r") for i in items]
             inner = ", ".join(p.template for p in parts)
-            if kind == "tuple":
-                inner = f"({inner}{',' if len(items) == 1 else ''})"
-            else:
-                inner = f"[{inner}]"
+            if kind not in ("tuple", "list"):
+                ctx.fail(f"a {kind} in a text", "texts can hold numbers, texts, tuples and lists of them")
+            inner = f"({inner}{',' if len(items) == 1 else ''})" if kind == "tuple" else f"[{inner}]"
             return Text(inner, tuple(a for p in parts for a in p.args))
         case Dict(keys, items):
             parts = [as_text(ctx, i, "", "r") for i in items]
@@ -63,12 +65,27 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             ctx.fail(f"{describe(value)} in a text", "texts can hold numbers, texts, tuples and lists of them")
 
 
+def _of_number(ctx: Context, value: Scalar, spec: str, conversion: str) -> Text:
+    """A number in a text. What is formatted at run time is a number of Python's, or NumPy's where its texts have other
+    digits (`ir.containers.number_class`); the name of its type in a `repr` stands in the template."""
+    if conversion == "r" and not value.python and value.dtype not in OF_NUMPY:
+        if spec:
+            ctx.fail("a format of the `repr` of a number of NumPy's", "leave !r out, or format it by itself")
+        return Text("np.{!r}_" if value.dtype == "bool" else f"np.{_name(value)}({{!r}})", (value,))
+    return Text(f"{{{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}", (value,))
+
+
+def _name(value: Scalar) -> str:
+    return "int64" if value.dtype == "index" else value.dtype
+
+
 def known(text: Text) -> Value:
     """A text without run-time numbers is a constant."""
     return text if text.args else Static(text.template.format())
 
 
 def together(parts: Sequence[Text]) -> Value:
+    check_characters(sum(len(p.template) for p in parts))
     return known(Text("".join(p.template for p in parts), tuple(a for p in parts for a in p.args)))
 
 
@@ -92,7 +109,7 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
     """``template % right``."""
     values = list(right.items) if isinstance(right, Seq) and right.kind == "tuple" else [right]
     if all(isinstance(v, Static) for v in values):
-        return Static(template % tuple(v.value for v in values if isinstance(v, Static)))
+        return Static(asked(ctx, operator.mod, template, tuple(v.value for v in values if isinstance(v, Static))))
     parts: list[Text] = []
     end = 0
     for match in _PERCENT.finditer(template):
@@ -108,7 +125,7 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
         if kind in "sr":
             if flags or width or precision:
                 ctx.fail("a width in a %s of a run-time number", "use an f-string")
-            parts.append(as_text(ctx, value, "", kind if kind == "r" else ""))
+            parts.append(as_text(ctx, value, "", kind))
             continue
         sign = "+" if "+" in flags else " " if " " in flags else ""
         side = "<" if "-" in flags else "0" if "0" in flags else ">" if width else ""
@@ -127,6 +144,9 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
         else:
             parts.append(as_text(ctx, value, f"{spec}.{precision or 6}{kind}"))
     parts.append(Text(quoted(template[end:]), ()))
+    is_tuple = isinstance(right, Seq) and right.kind == "tuple"
+    if values and (is_tuple or is_python_number(right)):  # anything with subscripts may be left over
+        asked(ctx, operator.mod, "", (None,))
     return together(parts)
 
 
@@ -139,7 +159,10 @@ def text_method(
     """``text.name(*args)``."""
     if isinstance(receiver, Static) and all(isinstance(a, Static) for a in [*args, *keywords.values()]):
         given = {k: v.value for k, v in keywords.items() if isinstance(v, Static)}
-        made = getattr(receiver.value, name)(*[a.value for a in args if isinstance(a, Static)], **given)
+        held = [a.value for a in args if isinstance(a, Static)]
+        if name.startswith("format"):
+            check_format(receiver.value, *held, *given.values())
+        made = asked(ctx, getattr(receiver.value, name), *held, **given)
         return Seq(tuple(Static(m) for m in made), "list") if isinstance(made, list) else Static(made)
     if isinstance(receiver, Static) and name == "format":
         return _format(ctx, receiver.value, args, keywords)

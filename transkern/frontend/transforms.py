@@ -9,7 +9,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import convert
 from transkern.frontend.library_calls import step
 from transkern.frontend.reductions import axes_of
-from transkern.frontend.shaping import constant_int, dims_of, normal_axis
+from transkern.frontend.shaping import constant_axis, dims_of, normal_axis
 from transkern.frontend.values import Array, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import complex_of, float_of, is_complex
@@ -61,7 +61,7 @@ def _one(ctx: Context, a: Arguments) -> Value:
     x = _inexact(ctx, a.array("a"), name, name in ("rfft", "ihfft"))
     if not x.ndim:
         ctx.guard(b.FALSE, "IndexError", "tuple index out of range")
-    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(-1), "an axis"), x.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(-1)), x.ndim)
     given = a.get("n")
     inverse = name in ("irfft", "hfft")
     n = dims_of(ctx, given)[0] if given is not None else _whole(x.dims[axis]) if inverse else x.dims[axis]
@@ -97,6 +97,8 @@ def _fitted(ctx: Context, x: Array, extents: dict[int, Expr]) -> Array:
 )
 def _several(ctx: Context, a: Arguments) -> Value:
     name = a.name.removeprefix("np.fft.")
+    if not a.array("a").ndim:
+        ctx.fail(f"`{a.name}` of a number", "it has no axes")
     x = _inexact(ctx, a.array("a"), name.replace("2", "").removesuffix("n"), name.startswith("r"))
     default = (-2, -1) if name.endswith("2") else None
     sizes: Sequence[Expr] | None = None if a.get("s") is None else dims_of(ctx, a.need("s"))

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from transkern.errors import CompileError
 from transkern.frontend import hashed, managers, sequences
 from transkern.frontend.anew import Terminated
+from transkern.frontend.bindings import imported_path
 from transkern.frontend.bodies import RETURN
+from transkern.frontend.decorators import decorated
 from transkern.frontend.elementwise import describe, scalar_expr
 from transkern.frontend.expressions import BINARY
-from transkern.frontend.indexing import dict_item, key_of
+from transkern.frontend.identity import is_known_library
+from transkern.frontend.indexing import SliceValue, constant_slice, dict_item, key_of
 from transkern.frontend.liveness import live_behind
 from transkern.frontend.looping import Loops
-from transkern.frontend.source import imported_path, is_known_library, known_object, span_of
+from transkern.frontend.measures import NotComputed
+from transkern.frontend.source import known_object, span_of
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
-from transkern.frontend.values import Array, Dict, Function, GrowingList, Hashed, Seq, Static, Unbound, Value
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    Function,
+    GrowingList,
+    Hashed,
+    Seq,
+    Static,
+    Text,
+    Unbound,
+    Value,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Expr
 
 _MESSAGE_NUMBERS = 6  # what the targets have room for
@@ -102,6 +118,13 @@ class Translator(Loops):
 
     def statement(self, node: ast.stmt) -> None:
         self.ctx.span = span_of(node, self.scope.file)
+        self.ctx.step()
+        try:
+            self._statement(node)
+        except NotComputed as error:
+            self.ctx.fail(f"{error}, of what is known while the function is translated", "compute less at once", node)
+
+    def _statement(self, node: ast.stmt) -> None:
         self.ctx.live_here = live_behind(self.node, node)
         match node:
             case ast.Expr(value=ast.Constant()):
@@ -121,7 +144,10 @@ class Translator(Loops):
             case ast.AnnAssign() | ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal():
                 if isinstance(node, (ast.Import, ast.ImportFrom)):
                     self._local_import(node)
-                elif isinstance(node, ast.Nonlocal) or (isinstance(node, ast.Global) and self.ctx.managing is None):
+                elif isinstance(node, ast.Nonlocal):
+                    problem = f"`{ast.unparse(node)}`: assigning a name of the function around"
+                    self.ctx.fail(problem, "pass the value in and return it", node)
+                elif isinstance(node, ast.Global) and self.ctx.managing is None:
                     self.ctx.fail("assigning a global name", "pass the value in and return it", node)
                 elif isinstance(node, ast.Global):
                     self.globals |= set(node.names)
@@ -140,26 +166,35 @@ class Translator(Loops):
                 raise Terminated
             case ast.Raise(exc=exc):
                 self.raise_(exc)
+            case ast.Assert() if not self.scope.asserts:
+                pass
             case ast.Assert(test=test, msg=message):
                 holds = condition_of(self.test(test))
                 if holds == b.TRUE:
                     return
                 with self.ctx.block() as extra:
-                    text, args = self.message(message)
+                    told = Static("") if message is None else self.expr(message)
+                    name, text, args = self.raised_with("AssertionError", AssertionError, told, True, message or node)
                 if any(not isinstance(s, (n.Let, n.Guard)) for s in extra):
                     self.ctx.fail("a message that needs a computation", "compute it before the assert", node)
                 if any(isinstance(s, n.Guard) for s in extra):
-                    self.ctx.emit(n.If(b.logical_not(holds), (*extra, n.Guard(b.FALSE, "AssertionError", text, args))))
+                    self.ctx.emit(n.If(b.logical_not(holds), (*extra, n.Guard(b.FALSE, name, text, args))))
                     return
                 self.ctx.out.extend(extra)
-                self.ctx.guard(holds, "AssertionError", text, args)
+                self.ctx.guard(holds, name, text, args)
             case ast.With(items=items, body=body):
                 managers.with_(self, items, body)
-            case ast.Try():
-                problem = "`finally` with effects that others see, or more than the text of an exception"
-                self.ctx.fail(problem, "catch it, and do after it what `finally` does; use no more than str(e)", node)
+            case ast.Try(handlers=handlers, finalbody=finalbody):
+                if finalbody:
+                    help = "catch what is raised, and do after the `try` what `finally` does"
+                    self.ctx.fail("`finally` with effects that others see", help, node)
+                used = next(u for h in handlers for u in _uses(h))
+                problem = f"`{ast.unparse(used)}`: of a caught exception compiled code knows its text, and no more"
+                self.ctx.fail(problem, "use str(e) or f\"{e}\", or test beforehand for what would raise it", used)
             case ast.FunctionDef(name=name):
-                self.env[name] = Function(name, node, self.scope, self.env)
+                written = Function(node.name, node, self.scope, self.env, self.defaults(node.args))
+                call = lambda function, given, at: self.apply_function(function, [given], at)  # noqa: E731
+                self.env[name] = decorated(written, self.expr, call)
             case ast.Delete(targets=targets):
                 for target in targets:
                     self.delete(target)
@@ -192,10 +227,10 @@ class Translator(Loops):
             given = given if len(given) == 1 else [_axis_text(*given)]
         elif any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
             self.ctx.fail(f"raising `{error.__name__}`, which makes its message itself", "raise a plain exception", exc)
-        if len(given) == 1 and not isinstance(given[0], ast.Starred):
-            text, args = self.message(given[0])
-        else:
-            text, args = self.message(ast.copy_location(ast.Tuple(list(given), ast.Load()), exc) if given else None)
+        alone = given[0] if len(given) == 1 and not isinstance(given[0], ast.Starred) else None
+        several = ast.copy_location(ast.Tuple(list(given), ast.Load()), exc)
+        value = self.expr(several if alone is None else alone) if given else Static("")
+        name, text, args = self.raised_with(name, error, value, alone is not None, exc)
         changes = self.returned(Static(None))
         if self.ctx.changes:
             # what was put into the arguments before it is handed over with the exception
@@ -205,18 +240,40 @@ class Translator(Loops):
             raise Terminated
         self.ctx.guard(b.FALSE, name, text, args)
 
-    def message(self, node: ast.expr | None) -> tuple[str, tuple[Expr, ...]]:
+    def raised_with(
+        self, name: str, error: type[BaseException], value: Value, is_one: bool, node: ast.AST
+    ) -> tuple[str, str, tuple[Expr, ...]]:
+        """An exception's name as a guard has it, its message and the numbers in it, where `value` is its argument, or
+        (not `is_one`) the tuple of them. A handler here is told no more than its text."""
+        caught = bool(self.ctx.catching) and self.ctx.caught(error) is not None
+        if caught or isinstance(value, Text) or (isinstance(value, Static) and isinstance(value.value, str)):
+            return name, *self.message(value, node)
+        text, args = self.message(Seq((value,)) if is_one else value, node)
+        if not _can_be_read(text, len(args)):
+            problem = "an argument of an exception that is neither a number nor a text"
+            self.ctx.fail(problem, "tell it as str(…)", node)
+        return n.SEVERAL + name, text, args
+
+    def message(self, value: Value, node: ast.AST | None) -> tuple[str, tuple[Expr, ...]]:
         """An exception's message: a template, and the numbers in it."""
-        if node is None:
-            return "", ()
-        text = as_text(self.ctx, self.expr(node))
+        text = as_text(self.ctx, value)
         args = []
         for value in text.args:
             expr = scalar_expr(self.ctx, value)
+            if is_complex(expr.dtype):
+                self.ctx.fail("a complex number in an exception's message", "tell its parts: z.real, z.imag", node)
             args.append(b.as_index(expr) if expr.dtype.startswith(("int", "uint")) and expr.dtype != "uint64" else expr)
         if len(args) > _MESSAGE_NUMBERS:
             self.ctx.fail(f"a message of more than {_MESSAGE_NUMBERS} run-time numbers", "tell fewer", node)
         return text.template, tuple(args)
+
+    def _delete_slice(self, owner: Value, contents: Seq | GrowingList, at: SliceValue, node: ast.AST) -> None:
+        """``del list[a:b]``."""
+        if not isinstance(contents, Seq) or contents.kind != "list":
+            self.ctx.fail(f"deleting a slice of {describe(contents)}", "make a list of what stays", node)
+        kept = list(contents.items)
+        del kept[constant_slice(self.ctx, at)]
+        self.ctx.change(owner, Seq(tuple(kept), "list"))
 
     def delete(self, target: ast.expr) -> None:
         """``del name``, ``del d[key]``, ``del list[k]``."""
@@ -235,7 +292,11 @@ class Translator(Loops):
                     dict_item(ctx, contents, key)
                     ctx.change(owner, contents.without(key))
                 elif isinstance(contents, (Seq, GrowingList)):
-                    sequences.method(ctx, owner, "pop", self.items(index), {})
+                    items = self.items(index)
+                    if isinstance(items[0], SliceValue):
+                        self._delete_slice(owner, contents, items[0], target)
+                    else:
+                        sequences.method(ctx, owner, "pop", items, {})
                 else:
                     ctx.fail(f"deleting an item of {describe(contents)}", "", target)
             case ast.Tuple(elts=elts):
@@ -243,3 +304,25 @@ class Translator(Loops):
                     self.delete(e)
             case _:
                 ctx.fail("deleting this", "", target)
+
+
+def _uses(handler: ast.ExceptHandler) -> Iterator[ast.expr]:
+    """Where a handler looks at its exception: ``e.args[0]``, ``repr(e)``."""
+    for node in (x for s in handler.body for x in ast.walk(s)):
+        inner = [c.value if isinstance(c, ast.keyword) else c for c in ast.iter_child_nodes(node)]
+        if any(isinstance(c, ast.Name) and c.id == handler.name for c in inner):
+            yield node if isinstance(node, ast.expr) else next(c for c in inner if isinstance(c, ast.Name))
+
+
+def _can_be_read(template: str, count: int) -> bool:
+    """Whether a tuple's text is that of numbers, texts and what is made up of them, so that it can be read back."""
+    try:
+        tree = ast.parse(template.format(*[0] * count), mode="eval")
+    except SyntaxError:
+        return False
+    read = (
+        ast.Expression, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator,
+        ast.unaryop, ast.Name, ast.Attribute, ast.Call, ast.Load,
+    )  # fmt: skip
+    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return all(isinstance(node, read) for node in ast.walk(tree)) and {*names} <= {"np", "nan", "inf"}

@@ -6,14 +6,17 @@ import ast
 import enum
 import math
 import re
+import types
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from transkern.errors import CompileError, TypesNeeded
+from transkern.ir.build import fits
 
+_CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
 _PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
 _DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -26,6 +29,10 @@ _JAXTYPING = {
 }  # fmt: skip
 
 
+_WORDS = ("strided", "unaligned", "readonly")
+"""What may stand behind an array's type, in this order."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayType:
     """``dtype[dims]``; a dim is a size that is known, or a name: equal names are equal sizes, none of them 1."""
@@ -34,9 +41,13 @@ class ArrayType:
     dims: tuple[int | str, ...]
     layout: str = "C"
     shares: str = ""  # the first of the arguments that it shares memory with
+    aligned: bool = True  # whether elements stand at multiples of their size
+    readonly: bool = False  # whether a store raises
 
     def __str__(self) -> str:
-        return f"{self.dtype}[{','.join(map(str, self.dims))}]" + ("" if self.layout == "C" else " strided")
+        words = [word for word, holds in zip(_WORDS, (self.layout != "C", not self.aligned, self.readonly), strict=True)
+                 if holds]  # fmt: skip
+        return " ".join([f"{self.dtype}[{','.join(map(str, self.dims))}]", *words])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +74,24 @@ class ConstantType:
         return isinstance(other, ConstantType) and self.holds(other.value)
 
     def __hash__(self) -> int:
-        return hash((type(self.value), None if isinstance(self.value, (float, np.floating)) else self.value))
+        return hash((type(self.value), _hashed(self.value)))
 
     def holds(self, value: Any) -> bool:
         """Whether an argument is this constant."""
         return _alike(self.value, value)
+
+
+def _hashed(value: Any) -> Any:
+    """What constants that are alike have in common, with a hash: before Python 3.12 slices have none."""
+    match value:
+        case float() | np.floating():
+            return None
+        case slice(start=start, stop=stop, step=step):
+            return _hashed((start, stop, step))
+        case tuple():
+            return tuple(map(_hashed, value))
+        case _:
+            return value
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -80,6 +104,10 @@ def _alike(a: Any, b: Any) -> bool:
             return _alike(a.real, b.real) and _alike(a.imag, b.imag)
         case tuple():
             return len(a) == len(b) and all(map(_alike, a, b))
+        case slice():
+            return _alike((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+        case _ if isinstance(type(a).__eq__, types.FunctionType):  # of the user's: who knows what it compares
+            return a is b
         case _:
             return bool(a == b)
 
@@ -150,11 +178,21 @@ def structured(shape: Any, leaves: Iterator[ArgType]) -> ArgType:
 
 def parse_signature(text: str) -> tuple[str, tuple[ArgType, ...]]:
     """``f(float32[n,4], int)`` as a name (may be empty) and types."""
-    match = re.fullmatch(r"\s*(\w*)\s*\((.*)\)\s*", text, re.S)
+    _bounded(text)
+    match = re.fullmatch(r"(\w*)\s*\((.*)\)", text.strip(), re.S)
     if not match:
         raise TypesNeeded(f"not a list of types: {text!r}; write for instance 'f(float32[n,4], int, float)'")
     name, inner = match.groups()
     return name, tuple(parse_type(part) for part in _split(inner))
+
+
+def _bounded(text: str) -> None:
+    if len(text) > _CHARACTERS:
+        raise TypesNeeded(f"a text of {len(text)} characters is no list of types")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 80 else f"{text[:80]}…")
 
 
 def _split(text: str) -> list[str]:
@@ -171,9 +209,13 @@ def _split(text: str) -> list[str]:
 
 def parse_type(text: str) -> ArgType:
     """``float32[n,4]``, ``float``, ``int32``, ``None``, or a literal."""
+    _bounded(text)
     text = text.strip()
-    strided = text.endswith("strided")
-    text = text.removesuffix("strided").strip()
+    words: set[str] = set()
+    while text.endswith(_WORDS):
+        text, _, word = text.rpartition(" ")
+        words.add(word)
+        text = text.strip()
     if text in _PYTHON:
         return ScalarType(_PYTHON[text], text)
     match = re.fullmatch(r"(\w+)\s*(?:\[(.*)\])?", text, re.S)
@@ -181,15 +223,19 @@ def parse_type(text: str) -> ArgType:
         dtype, dims = match.groups()
         if dims is None:
             return ScalarType(dtype)
-        parsed = tuple(int(d) if re.fullmatch(r"\d+", d) else d for d in (p.strip() for p in dims.split(",")) if d)
+        parsed = tuple(int(d) if d.isdecimal() else d for d in (p.strip() for p in dims.split(",")) if d)
+        if len(parsed) > _DIMENSIONS or any(isinstance(d, int) and d >= 2**63 for d in parsed):
+            raise TypesNeeded(f"no array is as large as {_shown(text)}")
         for dim in parsed:
             if isinstance(dim, str) and not dim.isidentifier():
                 raise TypesNeeded(f"{dim!r} in {text!r} is not a size: write a number or a name")
-        return ArrayType(dtype, parsed, "strided" if strided else "C")
+        layout = "strided" if "strided" in words else "C"
+        return ArrayType(dtype, parsed, layout, aligned="unaligned" not in words, readonly="readonly" in words)
     try:
         return ConstantType(ast.literal_eval(text))
-    except (ValueError, SyntaxError):
-        raise TypesNeeded(f"unknown type {text!r}; known: {', '.join((*_PYTHON, *_DTYPES))}, dtype[sizes]") from None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        known = ", ".join((*_PYTHON, *_DTYPES))
+        raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}, dtype[sizes]") from None
 
 
 def annotation_type(node: ast.expr | None, name: str) -> ArgType | None:
@@ -213,6 +259,9 @@ def types_from_annotations(node: ast.FunctionDef | ast.Lambda) -> tuple[ArgType,
     """The types of all parameters, where annotations or defaults give them."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     defaults: list[ast.expr | None] = [None] * (len(arguments) - len(node.args.defaults)) + list(node.args.defaults)
+    arguments, defaults = [*arguments, *node.args.kwonlyargs], [*defaults, *node.args.kw_defaults]
+    if node.args.vararg or node.args.kwarg:
+        return None
     found: list[ArgType] = []
     for argument, default in zip(arguments, defaults, strict=True):
         kind = annotation_type(argument.annotation, argument.arg)
@@ -231,15 +280,19 @@ def types_from_annotations(node: ast.FunctionDef | ast.Lambda) -> tuple[ArgType,
 
 def types_of(
     names: Sequence[str], values: Sequence[Any], demands: Collection[str] = frozenset(),
-    shared: Sequence[Sequence[str]] = (),
+    shared: Sequence[Sequence[str]] = (), readonly: Collection[str] = (),
 ) -> tuple[ArgType, ...]:  # fmt: skip
     """The types of actual arguments (NumPy arrays and Python objects).
 
     Dims of equal size get one name, so that shapes are compared once, here; a size of 1 is itself, as broadcasting
-    looks at it. `demands` names what must be a constant: ``"axis"`` a scalar parameter, ``"x.1"`` a dim. `shared` are
-    groups of arguments that share memory.
+    looks at it. An integer that 64 bits do not hold is a constant; `demands` names what else must be one: ``"axis"`` a
+    scalar parameter, ``"x.1"`` a dim. `shared` are groups of arguments that share memory; those of `readonly` are
+    stored into and must not be.
     """
     group = {name: members[0] for members in shared for name in members}
+    memory = {name: value for name, value in zip(names, values, strict=True) if isinstance(value, np.ndarray)}
+    aligned = {name: are_aligned([memory[name]]) for name in memory}
+    aligned |= {name: are_aligned([memory[m] for m in members]) for members in shared for name in members}
     seen: dict[int, str] = {}
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):
@@ -256,10 +309,10 @@ def types_of(
                 else:
                     dims.append(seen.setdefault(extent, f"{name}_{axis}"))
             dtype = dtype_name(value.dtype)
-            contiguous = value.flags.c_contiguous and value.flags.aligned
-            layout = "C" if contiguous and name not in group else "strided"
-            found.append(ArrayType(dtype, tuple(dims), layout, group.get(name, "")))
-        elif name in demands:
+            layout = "C" if value.flags.c_contiguous and name not in group else "strided"
+            shares = group.get(name, "")
+            found.append(ArrayType(dtype, tuple(dims), layout, shares, aligned[name], name in readonly))
+        elif (name in demands and not isinstance(value, (set, frozenset))) or (type(value) is int and not fits(value)):
             found.append(ConstantType(value))
         elif type(value) in (int, float, bool, complex):
             python = type(value).__name__
@@ -279,6 +332,30 @@ def types_of(
                 "convert it to an array with np.asarray outside the compiled function",
             )
     return tuple(found)
+
+
+def is_array(kind: ArgType) -> TypeGuard[ArrayType]:
+    return isinstance(kind, ArrayType)
+
+
+def are_aligned(arrays: Sequence[np.ndarray[Any, Any]]) -> bool:
+    """Whether the elements of some arrays stand at multiples of their size (complex ones at multiples of a part's), and
+    those of several at such distances from each other. Where nothing is moved along an axis, its stride does not count.
+    """
+    filled = [a for a in arrays if a.size]
+    if not filled:
+        return True
+    size = filled[0].itemsize
+    unit = size // 2 if filled[0].dtype.kind == "c" else size
+    first = _address(filled[0])
+    steps = [s for a in filled for s, extent in zip(a.strides, a.shape, strict=True) if extent > 1]
+    apart = [_address(a) - first for a in filled[1:]]
+    between = [*steps, *apart] if len(arrays) > 1 else []
+    return first % unit == 0 and all(s % unit == 0 for s in steps) and all(s % size == 0 for s in between)
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    return int(array.__array_interface__["data"][0])
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transkern.frontend.elementwise import is_number, is_python_number, static_expr
+from transkern.frontend.elementwise import is_number, is_python_number, static_dtype
 from transkern.frontend.values import Array, Kind, Scalar, Static, Value
 
 
@@ -42,7 +42,7 @@ def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
     kinds = []
     for v in (one, two):
         if isinstance(v, Static) and is_number(v):
-            kinds.append((static_expr(v.value).dtype, is_python_number(v)))
+            kinds.append((static_dtype(v.value), is_python_number(v)))
         elif isinstance(v, Scalar):
             kinds.append((v.dtype, v.python))
         elif isinstance(v, Array) and v.ndim == 0 and not v.view:

@@ -32,7 +32,8 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import place
 from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
-from transkern.frontend.shaping import constant_int, dtype_of, expand, normal_axis, transpose
+from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, transpose
+from transkern.frontend.storing import check_readonly
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -190,8 +191,10 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     for key in given:
         ctx.fail(f"`np.{name}` with `{key}=`", "supported: out=, where=, dtype=")
     arity = getattr(np, name).nin if isinstance(getattr(np, name), np.ufunc) else 1
-    if len(args) == arity + 1 and out is None:
-        out, args = args[-1], args[:-1]
+    results = getattr(getattr(np, name), "nout", 1)
+    if arity < len(args) <= arity + results and out is None:
+        outs = (*args[arity:], *[Static(None)] * (arity + results - len(args)))
+        out, args = Seq(outs) if results > 1 else outs[0], args[:arity]
     if len(args) != arity:
         ctx.guard(
             b.FALSE, "TypeError",
@@ -297,7 +300,7 @@ def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mappin
     a = Arguments(ctx, f"np.{name}.accumulate", ("array", "axis", "dtype", "out"), args, keywords)
     value, op = a.array("array"), UFUNCS[name]
     value = ctx.kept(value)
-    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     dtype = dtype_into(ctx, a, value, running=True)
     if op in _SCANS and not (is_complex(value.dtype) and op != "add"):
         if op in ("add", "multiply"):
@@ -365,6 +368,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
         ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and target.base in buffers_read(i.body) else i
         for i in items
     ]
+    check_readonly(ctx, target, "array")
     plan = place(ctx, target, items)
     if target.identity or ctx.buffers[target.base].role == "argument":
         ctx.written.add(target.base)
@@ -403,7 +407,7 @@ def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[
 
     a = Arguments(ctx, f"np.{name}.reduceat", ("array", "indices", "axis", "dtype", "out"), args, keywords)
     value = a.array("array")
-    axis = normal_axis(ctx, constant_int(ctx, a.get("axis") or Static(0), "an axis"), value.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
     if dtype is None:
         dtype = sum_dtype(value.dtype) if UFUNCS[name] in ("add", "multiply") else apply_types(ctx, name, value)

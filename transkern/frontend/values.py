@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr, Load, Var
 
@@ -37,7 +38,7 @@ class Static:
         return bool(one == two)
 
     def __hash__(self) -> int:
-        return hash(self.value)
+        return hash(slice if isinstance(self.value, slice) else self.value)  # before Python 3.12 slices have none
 
 
 Kind: TypeAlias = tuple[str, bool]  # the type of a number: a dtype, and whether it is one of Python's
@@ -108,6 +109,8 @@ class Array:
     With `mask` (over the first axis) it is a filter not yet compacted: its elements are those where the mask holds, and
     its first dim is their count. `view`: it shares memory with `body`'s buffer, as NumPy's basic slices do.
     `identity`: the name of the argument that this is, unsliced. `empty`: what NumPy makes of an empty list.
+    `origin`: of what was computed and then turned, reversed or sliced, the array as it was computed, whose order is
+    that of NumPy's memory, and where in it each element is.
     """
 
     axes: tuple[Axis, ...]
@@ -116,6 +119,7 @@ class Array:
     view: bool = False
     identity: str = ""
     empty: Empty | None = field(default=None, compare=False)
+    origin: tuple[Array, tuple[Expr, ...]] | None = field(default=None, compare=False, repr=False)
 
     @property
     def dtype(self) -> str:
@@ -143,11 +147,29 @@ class Array:
         assert self.mask is not None
         return b.substitute(self.mask, {self.axes[0].name: index})
 
+    def seen(self, axes: tuple[Axis, ...], index: tuple[Expr, ...]) -> Array:
+        """What a basic subscript, a transpose or the like shows of this: its element at `axes` is that at `index`."""
+        return Array(axes, self.at(index), view=self.view, origin=self._origin_at(index))
+
+    def turned(self, order: Sequence[int]) -> Array:
+        """With its axes in another order."""
+        origin = self._origin_at(tuple(a.var for a in self.axes)) if self.mask is None else None
+        return replace(self, axes=tuple(self.axes[a] for a in order), identity="", origin=origin)
+
+    def _origin_at(self, index: tuple[Expr, ...]) -> tuple[Array, tuple[Expr, ...]] | None:
+        if self.view:
+            return None  # where its elements are, `body` says
+        if self.origin is None:
+            return self, index
+        array, places = self.origin
+        return array, tuple(b.substitute(p, {a.name: i for a, i in zip(self.axes, index, strict=True)}) for p in places)
+
     def with_axes(self, axes: tuple[Axis, ...]) -> Array:
         """The same with other names for the axes."""
         index = tuple(a.var for a in axes)
         mask = None if self.mask is None else self.mask_at(index[0])
-        return replace(self, axes=axes, body=self.candidate(index), mask=mask)
+        origin = None if self.origin is None else self._origin_at(index)
+        return replace(self, axes=axes, body=self.candidate(index), mask=mask, origin=origin)
 
     @property
     def base(self) -> str:
@@ -172,17 +194,22 @@ class Dict:
     items: tuple[Value, ...]
 
     def get(self, key: Any) -> Value | None:
-        return next((v for k, v in zip(self.keys, self.items, strict=True) if type(k) is type(key) and k == key), None)
+        return next((v for k, v in zip(self.keys, self.items, strict=True) if _is_key(k, key)), None)
 
     def put(self, key: Any, value: Value) -> Dict:
-        at = [k for k, known in enumerate(self.keys) if type(known) is type(key) and known == key]
+        at = [k for k, known in enumerate(self.keys) if _is_key(known, key)]
         if not at:
             return Dict((*self.keys, key), (*self.items, value))
         return Dict(self.keys, (*self.items[: at[0]], value, *self.items[at[0] + 1 :]))
 
     def without(self, key: Any) -> Dict:
-        left = [(k, v) for k, v in zip(self.keys, self.items, strict=True) if not (type(k) is type(key) and k == key)]
+        left = [(k, v) for k, v in zip(self.keys, self.items, strict=True) if not _is_key(k, key)]
         return Dict(tuple(k for k, _ in left), tuple(v for _, v in left))
+
+
+def _is_key(known: Any, key: Any) -> bool:
+    """Whether a dict takes two keys for one, as 1 and True are."""
+    return known is key or (hash(known) == hash(key) and bool(known == key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,12 +455,16 @@ class Concatenation:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A plain Python function of the user's, inlined where it is called."""
+    """A plain Python function of the user's, inlined where it is called. `defaults` are what its parameters had as
+    they were evaluated, where that was while the compiled function runs: of others the scope knows them."""
 
     name: str
     node: ast.FunctionDef | ast.Lambda
     scope: Scope
     closure: Mapping[str, Value] = field(default_factory=dict, compare=False)  # looked into at the call, as Python does
+    defaults: tuple[tuple[str, Value], ...] | None = None
+    cached: bool = False  # by `functools.cache`: called once for the same arguments
+    decorated: bool = False  # it is what its decorators have made of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,12 +506,23 @@ class Unbound:
 
 
 @dataclass(frozen=True, slots=True)
+class Flat:
+    """``x.flat``, an iterator: `array` shows its elements. One that has a name goes on where it was."""
+
+    array: Array
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Generator:
     """``np.random.default_rng(seed)``: the buffer that holds its state. A `RandomState` is of `kind` ``MT19937``, the
-    one behind ``np.random.rand()`` ``global``."""
+    one behind ``np.random.rand()`` ``global``. What is found outside of the function is ``global``, too, and `of` says
+    where it is found; `legacy` has `RandomState`'s methods."""
 
     state: str
     kind: str = "PCG64"
+    of: str = "np.random"
+    legacy: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -493,7 +535,7 @@ class Trips:
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
     | Concatenation | Function | Known | Method | Bound | Partial | Text | OneOf | OrNone | Char | Slice | Maybe
-    | Generator | Trips | Unbound
+    | Generator | Flat | Trips | Unbound
 )  # fmt: skip
 
 
@@ -521,13 +563,23 @@ class Scope:
 
     file: str = ""
     lines: tuple[str, ...] = ()
+    is_live = False
+    asserts = True  # whether they are run: not under `python -O`
 
     def lookup(self, name: str) -> Value | None:
         raise NotImplementedError
 
+    def refusal(self, name: str) -> CompileError | None:
+        """Why a name that the module binds is not known, if that is so."""
+        return None
+
     def imported(self, path: str) -> Value | None:
         """What a dotted path (with leading dots where it is relative) stands for in another module of the user's."""
         raise NotImplementedError
+
+    def default(self, name: str) -> Value | None:
+        """What a parameter of the live function that this is the scope of has as its default."""
+        return None
 
     def is_also(self, other: Scope) -> bool:
         """Whether names that a function there does not bind mean what they mean here."""

@@ -7,9 +7,9 @@ import numpy as np
 from transkern.errors import TOO_LARGE
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import is_python_number, scalar_expr
-from transkern.frontend.values import Scalar, Value
+from transkern.frontend.values import Array, Scalar, Value
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Const, Expr
+from transkern.ir.expr import Apply, Const, Expr, Reduce
 
 
 def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
@@ -22,6 +22,18 @@ def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
     held = _finite(ctx, expr)
     ctx.guard(_within(held, -(2.0**63), 2.0**63), "OverflowError", TOO_LARGE)
     return Scalar(b.cast(Apply(rounding, (held,), held.dtype) if rounding else held, "index"), True)
+
+
+def check_unsigned(ctx: Context, array: Array) -> None:
+    """The error where an element of an array of integers becomes one of Python's that 64 bits do not hold."""
+    if array.dtype != "uint64":
+        return
+    inner = ctx.axes(array.dims)
+    index = tuple(a.var for a in inner)
+    large: Expr = Apply("greater", (array.candidate(index), Const(b.HIGHEST, "uint64")), "bool")
+    if array.mask is not None:
+        large = b.both(array.mask_at(index[0]), large)
+    ctx.guard(b.logical_not(Reduce("any", inner, large, "bool")), "OverflowError", TOO_LARGE)
 
 
 def whole_number(ctx: Context, expr: Expr, dtype: str) -> Expr:

@@ -47,24 +47,28 @@ class _Contracting:
         body = self.block(self.program.body)
         return replace(self.program, body=body, buffers=self.buffers, variables=self.variables)
 
-    def block(self, statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    def block(self, statements: tuple[n.Stmt, ...], around: frozenset[str] = frozenset()) -> tuple[n.Stmt, ...]:
+        """A block; `around`: the buffers that the statement which it is the body of reads by itself."""
         out = list(statements)
         moved: set[str] = set()  # temporaries that are no longer allocated at this level
         for position, s in enumerate(statements):
             if not isinstance(s, (n.Loop, n.Compact)):
                 continue
-            for name in self._private(s, position, out):
+            for name in self._private(s, position, out, around):
                 if self._take_result(name, position, out) or self._shrink(name, position, out):
                     moved.add(name)
         kept = [s for s in out if not (isinstance(s, n.Alloc) and s.buffer in moved)]
-        return tuple(with_bodies(s, self.block) for s in kept)
+        return tuple(self._inside(s) for s in kept)
 
-    def _private(self, loop: n.Stmt, position: int, siblings: list[n.Stmt]) -> list[str]:
+    def _inside(self, s: n.Stmt) -> n.Stmt:
+        return with_bodies(s, lambda body: self.block(body, _read_around(body, s)))
+
+    def _private(self, loop: n.Stmt, position: int, siblings: list[n.Stmt], around: frozenset[str]) -> list[str]:
         """Temporaries that are allocated and used for this loop alone."""
         used = buffers_used(loop) | buffers_written(loop)
         found = []
         for name in sorted(used):
-            if name not in self.buffers or self.buffers[name].role != "temporary":
+            if name not in self.buffers or self.buffers[name].role != "temporary" or name in around:
                 continue
             others = [
                 s for k, s in enumerate(siblings) if k != position and not (isinstance(s, n.Alloc) and s.buffer == name)
@@ -161,6 +165,8 @@ class _Contracting:
         if not any(loop.axis in variables_read(accesses[0][d]) for d in drop):
             return False
         keep = [d for d in range(len(buffer.dims)) if d not in drop]
+        if keep and isinstance(loop, n.Compact) and name in _read_around(loop.body, loop):
+            return False  # rows that are kept whole: they must be there behind the body
         self.buffers[name] = replace(buffer, dims=tuple(buffer.dims[d] for d in keep))
 
         def change(e: Expr) -> Expr | None:
@@ -229,6 +235,15 @@ def _accesses(loop: n.Stmt, name: str) -> list[tuple[Expr, ...]]:
         if isinstance(e, Load) and e.buffer == name
     ]  # fmt: skip
     return found + [s.index for s in walk((loop,)) if isinstance(s, (n.Store, n.Scanning)) and s.buffer == name]
+
+
+def _read_around(body: tuple[n.Stmt, ...], s: n.Stmt) -> frozenset[str]:
+    """The buffers that `s` reads outside its `body`: what a compaction keeps, the condition of a loop."""
+    found = {x for e in own_exprs(s) for x in buffers_read(e)}
+    for other in bodies(s):
+        if other is not body:
+            found |= {x for o in other for x in buffers_used(o)}
+    return frozenset(found)
 
 
 def _touches(s: n.Stmt, name: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 
 INDEX = "index"
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 TRUE, FALSE = Const(True, "bool"), Const(False, "bool")
 
 
@@ -20,6 +21,19 @@ def index(value: int) -> Const:
 
 
 ZERO, ONE = index(0), index(1)
+
+
+def fits(value: int) -> bool:
+    """Whether 64 bits hold an integer, as the constants of a program must (`ir.verify`)."""
+    return LOWEST <= value <= HIGHEST
+
+
+def is_held(constant: Const) -> bool:
+    """Whether a constant is one of its type: an index has 64 bits."""
+    value, dtype = constant.value, constant.dtype
+    if dtype == INDEX:
+        return isinstance(value, int) and fits(value)
+    return not dtype.startswith(("int", "uint")) or (isinstance(value, int) and _wrapped(value, dtype) == value)
 
 
 def constant(expr: Expr) -> int | None:

@@ -73,8 +73,16 @@ def class_text(path: str) -> str:
 
 
 def error_text(error: str) -> str:
-    """The class of a guard's error as a Python expression."""
+    """The class of a guard's error as a Python expression; or, of one that has other arguments than one text, what
+    makes it of their text."""
+    if error.startswith(n.SEVERAL):
+        made = error_text(error.removeprefix(n.SEVERAL))
+        return f'(lambda text: {made}(*eval(text, {{"np": np, "nan": np.nan, "inf": np.inf}})))'
     return class_text(error) if ":" in error else error
+
+
+OF_NUMPY = ("float32", "float16", "complex64", "complex128")
+"""The types whose numbers NumPy shows in another way than Python does the numbers that these are."""
 
 
 def number_class(dtype: str) -> str:
@@ -85,7 +93,7 @@ def number_class(dtype: str) -> str:
 def print_text(names: Sequence[str], attributes: Mapping[str, Any]) -> str:
     """The call of `print`, or of `warnings.warn`, that a ``print`` step is, over the arrays `names`."""
     shown = [
-        {"array": name, "scalar": f"{name}[()]", "python": f"{name}.item()"}[kind]
+        {"array": name, "scalar": f"{name}.ravel()[0]", "python": f"{name}.item()"}[kind]
         for name, kind in zip(names, attributes["kinds"], strict=True)
     ]
     text = f"{attributes['template']!r}.format({', '.join(shown)})"

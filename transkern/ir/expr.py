@@ -6,7 +6,8 @@
 Invariants (checked by `ir.verify`):
 
 1. `dtype` is a NumPy dtype name, or ``"index"``: Python integers, sizes and subscripts, which are 64 bits wide and
-   never overflow in a correct program (NumPy's own integers wrap, Python's do not).
+   never overflow in a correct program (NumPy's own integers wrap, Python's do not). A constant is a number that its
+   type holds.
 2. `Apply.op` is a key of `ops.OPS`; the arguments have the dtypes of the op's NumPy loop (casts are explicit).
 3. `Load.index` has one expression a dimension of the buffer, or a single one for a C-contiguous buffer of any rank:
    then it is the linear index.
@@ -24,7 +25,7 @@ class Span:
     """A place in the user's source: 1-based line, 0-based column, as `ast` counts them.
 
     `turns`: of loops whose body is translated for several iterations that go together, the line, which of these it is
-    (from 0), and the step from one to the next.
+    (from 0), and the step from one to the next. `frame`: the function that the place is in.
     """
 
     line: int = 0
@@ -33,6 +34,22 @@ class Span:
     end_column: int = 0
     file: str = ""
     turns: tuple[tuple[int, int, int], ...] = ()
+    frame: Frame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A function of the user's as a traceback names it: its name, its first line, and the place where it is called if
+    it is written out in another one. `module` and `path` lead to the live function that it is, or that it stands in,
+    whose code begins at line `begins`: the text may be at other lines when code from the disk cache runs.
+    """
+
+    function: str
+    first: int
+    caller: Span | None = None
+    module: str = ""
+    path: str = ""
+    begins: int = 0
 
 
 NOWHERE = Span()

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from transkern.ir import nodes as n
-from transkern.ir.containers import container_text, error_text, print_text
+from transkern.ir.containers import OF_NUMPY, container_text, error_text, print_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.library import spell
@@ -286,7 +286,7 @@ class _Machine:
             case n.Guard(condition, error, message, args):
                 if not self.value(condition):
                     kind = eval(error_text(error), {"np": np, "__builtins__": __builtins__})
-                    raise kind(message.format(*[_plain(self.value(a)) for a in args])) if message else kind()
+                    raise kind(message.format(*[_shown(self.value(a)) for a in args])) if message else kind()
             case n.Alloc(buffer):
                 self.alloc(buffer)
             case n.Kernel(body=body):
@@ -513,6 +513,11 @@ _ON_INDICES: dict[str, Callable[..., Any]] = {
 
 def _typed(value: Any, dtype: str) -> Any:
     return int(value) if dtype == "index" else np.dtype(dtype).type(value)
+
+
+def _shown(value: Any) -> Any:
+    """A number in a message: Python's, but where NumPy shows it in another way."""
+    return value if isinstance(value, np.generic) and value.dtype.name in OF_NUMPY else _plain(value)
 
 
 def _plain(value: Any) -> Any:

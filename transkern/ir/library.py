@@ -107,8 +107,8 @@ _LEGACY_STATE = (
 )
 """A draw from a `RandomState`: 624 words, a position, and the second number of a pair of normal ones."""
 
-_GLOBAL_STATE = "(lambda a, shape: (np.random.{call}, 0))([{parameters}], {out}.shape)"
-"""A draw from NumPy's one generator for all; its memory only says in what order."""
+_GLOBAL_STATE = "(lambda a, shape: ({of}.{call}, 0))([{parameters}], {out}.shape)"
+"""A draw from a generator that others share: NumPy's one for all, or a module's; its memory only says in what order."""
 
 _DRAWN = {"PCG64": _STATE, "MT19937": _LEGACY_STATE, "global": _GLOBAL_STATE}
 
@@ -129,7 +129,8 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
             text = _DRAWN[given["kind"]].format(**given)
             return f"map(cp.asarray, {text})" if get else text
         text, seed = {"PCG64": (_SEED, f"{get}.tolist()"), "MT19937": (_LEGACY_SEED, get)}[given["kind"]]
-        seeded = text.format(seed=f"{ins[0]}{seed}" if ins else "")  # no seed: the system's entropy
+        known = repr(given["seed"]) if "seed" in given else ""  # no seed: the system's entropy
+        seeded = text.format(seed=f"{ins[0]}{seed}" if ins else known)
         return f"cp.asarray({seeded})" if get else seeded
     if name == "attempt":  # a step whose LinAlgError is told by its last output
         given = dict(attributes)

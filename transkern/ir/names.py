@@ -12,6 +12,11 @@ def printed(name: str) -> str:
     return name.rstrip(".").replace(".", "_")
 
 
+def parts_of_array(name: str, rank: int) -> tuple[str, ...]:
+    """The names of an array argument's strides, and of where it begins in memory that it shares."""
+    return (*(f"{name}_stride{d}" for d in range(rank)), f"{name}_offset")
+
+
 class Names:
     """Hands out names that nothing in a program has; a size ``x.0`` also takes its printed form ``x_0``."""
 

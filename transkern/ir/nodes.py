@@ -24,8 +24,8 @@ Invariants (checked by `ir.verify`):
    it is its only carried state. ``sequential`` loops run in order. (What `ir.interpret` shows, which shuffles them.)
 3. `Let` binds once on a path, for its block; `Assign` targets are listed in `Program.variables`, and a `Let` of one
    makes it the block's own.
-4. Every buffer is in `Program.buffers`; every name that is read is a parameter, a size of one, a variable, a count, or
-   bound around.
+4. Every buffer is in `Program.buffers`; every name that is read, also in the sizes of memory that is asked for, is a
+   parameter, a size of one, a variable, a count, or bound around.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Span, Var
 RESERVED, RESERVED_ROWS = 1 << 32, 1 << 28
 """The lengths of memory for lists of numbers (of arrays) without a bound: of memory that long, only what is touched is
 taken."""
+
+SEVERAL = "*"
+"""Before the name of an error that has other arguments than one text."""
 
 ROOM, NO_ROOM = "room.of.lists", "NoRoom"
 """The same on targets without such memory: a size that the call begins with, and the error of the check that a list
@@ -57,7 +60,8 @@ class Buffer:
     `layout` is ``C`` (contiguous) or ``strided`` (one stride a dimension, in elements, in `<name>_stride<d>`).
     `low`/`high`: every element is within ``[low, high)`` where they are known; `permutation`: no element repeats.
     `line`: the user's line that made it. `element`: the dtype that the caller sees where it is another one: a buffer
-    of ``float64[n,2]`` may hold ``complex128[n]``.
+    of ``float64[n,2]`` may hold ``complex128[n]``. `aligned`: elements stand at multiples of their size; where they do
+    not, strides are in bytes.
     """
 
     name: str
@@ -70,6 +74,7 @@ class Buffer:
     permutation: bool = False
     line: int = 0
     element: str = ""
+    aligned: bool = True
 
     @property
     def is_reserved(self) -> bool:
@@ -260,7 +265,8 @@ class Scanning(Node):
 
 @dataclass(frozen=True, slots=True)
 class Guard(Node):
-    """Raise `error` (a builtin exception's name) with ``message.format(*args)`` unless `condition`."""
+    """Raise `error` (a builtin exception's name, or ``module:name``) with ``message.format(*args)`` unless `condition`;
+    with `SEVERAL` before its name, the message is the text of the tuple of its arguments."""
 
     condition: Expr
     error: str
@@ -420,6 +426,7 @@ class ArrayParam:
     written: bool = False
     base: str = ""
     in_place: bool = False
+    aligned: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,8 +468,10 @@ class Program:
     `assumptions` hold over sizes and parameters; a call that breaks one needs another specialisation. With `changes`
     (as in `runtime.structures`) every result is a tuple of the function's own and what to put into its arguments.
     `captured` are the arrays that the function found outside, for its last parameters. With `fastmath` sums of floats
-    may be added up in any order, and products fused with sums. `narrow`: data and integers have 32 bits, as the caller
-    asks. `checked`: Python's integers raise OverflowError instead of leaving 64 bits.
+    may be added up in any order, and products fused with sums. With `warns` code tells the flags of the
+    floating-point unit. `narrow`: data and integers have 32 bits, as the caller asks. `checked`: Python's integers
+    raise OverflowError instead of leaving 64 bits. `signature` is what the user's function takes, as text, of a program
+    that becomes files. `threads`: how many a kernel may have at most (0: as many as there are).
     """
 
     name: str
@@ -477,8 +486,11 @@ class Program:
     changes: tuple[tuple[str, str, Any], ...] = ()
     captured: tuple[Any, ...] = ()
     fastmath: bool = False
+    warns: bool = False
     narrow: bool = False
     checked: bool = False
+    signature: str = ""
+    threads: int = 0
 
     def lines_of(self, span: Span) -> tuple[str, ...]:
         """The lines of the file that a span is in: the function's own, or another one that it calls into."""

@@ -61,10 +61,11 @@ def program(p: n.Program) -> str:
 
 def _param(param: n.Param) -> str:
     match param:
-        case n.ArrayParam(name, dtype, dims, layout, written):
+        case n.ArrayParam(name, dtype, dims, layout, written, aligned=aligned):
             return (
                 f"{name}: {dtype}[{', '.join(map(text, dims))}]"
                 + (" strided" if layout != "C" else "")
+                + ("" if aligned else " unaligned")
                 + (" written" if written else "")
             )
         case n.ScalarParam(name, dtype, python):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -28,6 +29,11 @@ def walk_expr(expr: Expr) -> Iterator[Expr]:
         elif kind is Reduce:
             left.append(e.body)  # type: ignore[union-attr]
             left.extend(a.extent for a in reversed(e.axes))  # type: ignore[union-attr]
+
+
+def is_longer(expr: Expr, most: int) -> bool:
+    """Whether an expression has more parts than that."""
+    return next(itertools.islice(walk_expr(expr), most, None), None) is not None
 
 
 def buffers_read(expr: Expr) -> set[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from transkern.ir import nodes as n
+from transkern.ir.build import is_held
 from transkern.ir.complexes import float_of, has_part, is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.ops import OPS
@@ -136,7 +137,11 @@ class _Checking:
                 self.subscripts(buffer, index)
                 if storage(value.dtype) != (held := self.element(buffer, index, value.dtype)):
                     self.fail(f"`{buffer}` holds {held}, and {value.dtype} is stored")
-            case n.Alloc(buffer) | n.Fetch(buffer=buffer):
+            case n.Alloc(buffer):
+                self.buffers((buffer,))
+                if buffer in self.program.buffers:  # its sizes are known from here on
+                    self.exprs(self.program.buffers[buffer].dims, seen)
+            case n.Fetch(buffer=buffer):
                 self.buffers((buffer,))
             case n.Library(outs=outs, ins=ins):
                 self.buffers((*outs, *ins))
@@ -187,7 +192,8 @@ class _Checking:
             case Reduce(axes=axes, body=body):
                 self.expr(body, self.with_axes(axes, seen))
             case Const():
-                pass
+                if not is_held(e):
+                    self.fail(f"{e.value} is no {e.dtype}")
 
     def element(self, buffer: str, index: tuple[Expr, ...], otherwise: str) -> str:
         """How what stands at a subscript lies in memory."""

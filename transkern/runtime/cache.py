@@ -2,57 +2,101 @@
 
 An entry is found by a hash of the function's code, the argument types, the target and its toolchain; it lists what else
 the translation looked at (globals, inlined functions, what modules hold) with a fingerprint each, which is compared at
-every load. Entries are plain files (JSON and the target's own format, no pickle), in a directory that only the user may
-read, and are written whole by renaming.
+every load (`surveys.py`). Entries are plain files (JSON and the target's own format, no pickle), each named by the
+hash of all that is in it: what has been changed or cut off is not the file of that name, and is made anew. They are in
+a folder that nobody else may write (`transkern/private.py`), and appear whole.
+
+    functions/<key>/<hash>.json    an entry; it names its shared object
+    functions/<key>/<hash>.so
+    functions/<key>/lock           who compiles holds it, the others wait
+    toolchains/<hash>              the compiler that was last seen for a value of `CC`
+    refused/<name>-<hash>.c        what the C compiler did not take
+    scratch/                       where compilers work; empty when none does
 """
 
 from __future__ import annotations
 
 import base64
-import enum
 import functools
 import hashlib
 import json
 import os
-import sys
-import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from transkern.frontend.observed import Look
-from transkern.plain import is_plain_object
+from transkern import private
+from transkern.runtime.surveys import Survey
+from transkern.warned import warn_once
+
+_KEPT = 8
+"""Entries of a key: of a function whose globals take turns."""
+
+_PATIENCE = 120.0
+"""Seconds to wait for another process that compiles the same. Then it is stopped, or hangs, and is not waited for."""
 
 
-def directory() -> Path:
-    """``$TRANSKERN_CACHE_DIR``, or ``transkern`` in the user's cache directory."""
+# ---- the folder ------------------------------------------------------------------------------------------------------
+
+
+def directory() -> Path | None:
+    """``$TRANSKERN_CACHE_DIR``, or ``transkern`` in the user's cache directory; None where there is no home."""
     chosen = os.environ.get("TRANSKERN_CACHE_DIR")
     if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "transkern"
-
-
-@functools.cache
-def _writable(path: str) -> bool:
-    try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
-        info = os.stat(path)
-        return os.access(path, os.W_OK) and (not hasattr(os, "getuid") or info.st_uid == os.getuid())
-    except OSError:
-        return False
+        return Path(os.path.abspath(chosen))
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "transkern" if os.path.isabs(base) else None  # a relative one is to be ignored, says XDG
 
 
 def usable() -> Path | None:
-    """The cache directory, or None where it cannot be written: then nothing is kept, and all else works."""
+    """The cache directory; None where there can be none, or where others may write to it: then nothing is read from
+    it, and nothing kept."""
+    why = problem()
+    if why:
+        _without(why)
+        return None
+    return directory()
+
+
+def problem() -> str:
+    """Why there is no cache; empty where there is one."""
     path = directory()
-    return path if _writable(str(path)) else None
+    if path is None:
+        return "there is no home directory, and TRANSKERN_CACHE_DIR is not set"
+    try:
+        private.made(path)
+    except OSError as error:
+        return f"{path} cannot be made: {error.strerror or error}"
+    why = private.problem(path)
+    return f"{path} is not used: {why}" if why else ""
+
+
+def _without(why: str) -> None:
+    warn_once("cache", f"transkern has no disk cache: {why}. What is compiled is compiled again in each process")
+
+
+def scratch() -> Path | None:
+    """The folder in the cache where compilers work, if there can be one."""
+    folder = usable()
+    with suppress(OSError):
+        return None if folder is None else private.made(folder / "scratch")
+    return None
+
+
+# ---- what is in an entry ---------------------------------------------------------------------------------------------
 
 
 @functools.cache
 def compiler_version() -> str:
     """A fingerprint of transkern itself."""
+    from transkern import __version__
+
     root = Path(__file__).parent.parent
     parts = []
     for folder, _, names in os.walk(root):
@@ -60,203 +104,244 @@ def compiler_version() -> str:
             if name.endswith((".py", ".h", ".cpp")):
                 info = os.stat(os.path.join(folder, name))
                 parts.append(f"{name}{info.st_mtime_ns}{info.st_size}")
-    return hashlib.sha256("|".join(sorted(parts)).encode()).hexdigest()[:16]
+    return hashlib.sha256("|".join([__version__, *sorted(parts)]).encode()).hexdigest()[:16]
 
 
-def digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+def packed(arrays: Sequence[Any], survey: Survey) -> list[Any]:
+    """Arrays as JSON: of those that come anew with each call, which they are among all that the translation met."""
+    places = {id(a): k for k, a in enumerate(survey.arrays)}
+    return [places[id(a)] if id(a) in places else _packed(a) for a in arrays]
 
 
-def function_fingerprint(function: types.FunctionType, seen: set[int] | None = None) -> str:
-    """A fingerprint of what a function does: its code, constants, defaults and closure, not where it stands.
-
-    The globals that it names are looked at by name, each with a fingerprint of its own.
-    """
-    seen = set() if seen is None else seen
-    closure = [value_fingerprint(_contents(cell), seen) for cell in function.__closure__ or ()]
-    defaults = value_fingerprint((function.__defaults__, function.__kwdefaults__), seen)
-    return digest(*_code_parts(function.__code__), defaults, *closure)
+def _packed(a: Any) -> dict[str, Any]:
+    return {"dtype": a.dtype.str, "shape": list(a.shape), "bytes": base64.b64encode(a.tobytes()).decode()}
 
 
-def _contents(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # assigned later
-        return None
-
-
-def _code_parts(code: types.CodeType) -> Iterator[str]:
-    yield code.co_name
-    yield code.co_code.hex()
-    yield repr(code.co_names)
-    yield repr(code.co_varnames)
-    yield repr(code.co_freevars)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _code_parts(constant)
-        else:
-            yield f"{type(constant).__name__}{constant!r}"
-
-
-def value_fingerprint(value: Any, seen: set[int] | None = None) -> str:
-    """A fingerprint of a captured object. `seen`: functions and objects that have one already, by identity."""
-    seen = set() if seen is None else seen
-    if isinstance(value, types.FunctionType):
-        if id(value) in seen:
-            return value.__qualname__
-        seen.add(id(value))
-        return function_fingerprint(value, seen)
-    if isinstance(value, np.ndarray):
-        return digest(str(value.dtype), str(value.shape), value.tobytes().hex())
-    if isinstance(value, types.ModuleType):
-        return value.__name__
-    if isinstance(value, (tuple, list)):
-        return digest(type(value).__name__, *(value_fingerprint(v, seen) for v in value))
-    if isinstance(value, (dict, types.MappingProxyType)):
-        return digest("dict", *(value_fingerprint(part, seen) for item in value.items() for part in item))
-    if isinstance(value, types.SimpleNamespace):
-        return digest("namespace", value_fingerprint(vars(value), seen))
-    wrapped = getattr(value, "__wrapped__", None)
-    if isinstance(wrapped, types.FunctionType):
-        return value_fingerprint(wrapped, seen)
-    if isinstance(value, type) and issubclass(value, enum.Enum):
-        return digest(value.__qualname__, *(f"{m.name}={m.value!r}" for m in value))
-    if _is_users(value) and id(value) not in seen:
-        seen.add(id(value))
-        members = vars(value) if isinstance(value, type) else {**getattr(value, "__dict__", {}), "class": type(value)}
-        inner = [
-            f"{name}={value_fingerprint(getattr(part, 'fget', getattr(part, '__func__', part)), seen)}"
-            for name, part in sorted(members.items()) if not (name.startswith("__") and not callable(part))
-        ]  # fmt: skip
-        bases = [value_fingerprint(base, seen) for base in value.__bases__] if isinstance(value, type) else []
-        return digest(f"{getattr(value, '__qualname__', '')}", *inner, *bases)
-    if isinstance(value, type) or callable(value):
-        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', repr(type(value)))}"
-    return f"{type(value).__name__}{value!r}"
-
-
-def _is_users(value: Any) -> bool:
-    """Whether an object, or a class, is written in Python by the user."""
-    if isinstance(value, type):
-        return bool(value.__flags__ & (1 << 9)) and value.__module__.split(".")[0] not in ("numpy", "builtins")
-    return is_plain_object(value)
-
-
-def type_fingerprint(kind: Any) -> str:
-    """A fingerprint of an argument's type: of functions and classes in it, what they do."""
-    inner = getattr(kind, "items", None)
-    if isinstance(inner, tuple):
-        of = "" if kind.of is None else value_fingerprint(kind.of)
-        return digest(str(kind.kind), repr(kind.keys), of, *map(type_fingerprint, inner))
-    value = getattr(kind, "value", None)
-    if isinstance(value, types.FunctionType) or _is_users(value):
-        return digest("constant", value_fingerprint(value))
-    return repr(kind)
-
-
-def looked_at(looks: Iterable[Look]) -> list[list[str]]:
-    """What a translation looked at, as JSON: module, name and fingerprint."""
-    return [[look.module, look.name, value_fingerprint(look.value)] for look in looks]
-
-
-def unchanged(function: types.FunctionType, entries: Sequence[Sequence[str]]) -> list[Look] | None:
-    """What a cached translation of `function` looked at, if it is all there and the same; else None."""
-    found = []
-    for module, name, fingerprint in entries:
-        space = function.__globals__
-        if space.get("__name__") != module:
-            if module not in sys.modules:
-                return None
-            space = vars(sys.modules[module])
-        look = Look(space, name, space.get(name))
-        if value_fingerprint(look.value) != fingerprint:
-            return None
-        found.append(look)
-    return found
-
-
-def watched(looks: Iterable[Look]) -> tuple[tuple[Mapping[str, Any], str, Any], ...]:
-    """The globals to compare at each call; nobody rebinds modules, classes and built-in functions."""
-    kept = (types.ModuleType, type, types.BuiltinFunctionType)
-    return tuple((look.space, look.name, look.value) for look in looks if not isinstance(look.value, kept))
-
-
-def packed(arrays: Sequence[Any]) -> list[dict[str, Any]]:
-    """Arrays as JSON."""
-    return [
-        {"dtype": a.dtype.name, "shape": list(a.shape), "bytes": base64.b64encode(a.tobytes()).decode()} for a in arrays
-    ]
-
-
-def unpacked(entries: Sequence[Mapping[str, Any]]) -> list[Any]:
+def unpacked(entries: Sequence[Any], survey: Survey) -> list[Any]:
     """The arrays that `packed` was given."""
-    return [
-        np.frombuffer(base64.b64decode(e["bytes"]), np.dtype(e["dtype"])).reshape(e["shape"]).copy() for e in entries
-    ]
+    return [survey.arrays[e] if isinstance(e, int) else _unpacked(e) for e in entries]
 
 
-_KEPT = 8
-"""Entries of a key: of a function whose globals take turns."""
+def _unpacked(e: Mapping[str, Any]) -> Any:
+    return np.frombuffer(base64.b64decode(e["bytes"]), np.dtype(e["dtype"])).reshape(e["shape"]).copy()
 
 
-def read(key: str, function: types.FunctionType) -> tuple[dict[str, Any], list[Look]] | None:
-    """The entry of a key whose globals are as they are now, with these, or None."""
-    for entry in _entries(key):
-        looks = unchanged(function, entry["looked_at"])
-        if looks is not None:
-            return entry, looks
+# ---- entries ---------------------------------------------------------------------------------------------------------
+
+
+class Stored(NamedTuple):
+    """An entry, what its translation looked at as it is now, and its shared object: where it is, and what is in it."""
+
+    entry: dict[str, Any]
+    survey: Survey
+    path: Path | None
+    built: bytes
+
+
+_unkept: dict[str, list[tuple[dict[str, Any], bytes]]] = {}
+"""What the disk did not take, for this process."""
+_MOST = 500  # keys of it
+
+
+def read(key: str, unchanged: Callable[[Mapping[str, Any]], Survey | None]) -> Stored | None:
+    """The entry of a key whose translation looked at what is still `unchanged`, or None."""
+    for kept, code in _unkept.get(key, ()):
+        found = unchanged(kept["looked_at"])
+        if found is not None:
+            return Stored(kept, found, None, code)
+    folder = usable()
+    if folder is None:
+        return None
+    folder = folder / "functions" / key
+    for path in _newest_first(folder):
+        text = _whole(path)
+        entry = json.loads(text) if text is not None else None
+        survey = unchanged(entry["looked_at"]) if entry is not None else None
+        if entry is None or survey is None:
+            continue
+        if "built" not in entry:
+            return Stored(entry, survey, None, b"")
+        built = folder / f"{entry['built']}.so"
+        whole = _whole(built)
+        if whole is not None:
+            return Stored(entry, survey, built, whole)
     return None
 
 
-def _entries(key: str) -> list[dict[str, Any]]:
-    folder = usable()
-    if folder is None:
-        return []
+def _newest_first(folder: Path) -> list[Path]:
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".json"):
+                with suppress(OSError):
+                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, entry.path))
+    return [Path(path) for _, path in sorted(found, reverse=True)]
+
+
+def _whole(path: Path) -> bytes | None:
+    """What is in a file, where it is what its name says; else the file goes."""
     try:
-        with open(folder / f"{key}.json", encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return []
-    return [e for e in found if isinstance(e, dict) and "looked_at" in e] if isinstance(found, list) else []
-
-
-def file_hash(path: Path) -> str:
-    """A hash of a file's bytes."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def is_whole(path: Path, entry: Mapping[str, Any]) -> bool:
-    """Whether an entry says all that it must, and its file is the one that was written."""
-    if not {"name", "file", "kernels", "temporaries", "hash", "objects", "changes", "captured"} <= set(entry):
-        return False
-    try:
-        return file_hash(path) == str(entry["hash"])
+        data = private.read(path)
     except OSError:
-        return False
+        return None
+    if _hash(data) == path.stem:
+        return data
+    with suppress(OSError):
+        path.unlink()
+    return None
 
 
-def write(key: str, entry: Mapping[str, Any]) -> None:
-    """Keep an entry, in front of others of its key; where that fails, nothing is kept."""
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@contextmanager
+def turn(key: str) -> Iterator[None]:
+    """One process, and one thread of it, compiles what has a key; the others wait, and find it here."""
     folder = usable()
-    if folder is None:
+    try:
+        lock = None if folder is None else private.made(folder / "functions" / key) / "lock"
+    except OSError:  # read-only, or full
+        lock = None
+    with private.locked(lock, _PATIENCE) if lock is not None else nullcontext(False) as held:
+        if held:
+            yield
+            return
+    own = _turns.setdefault(key, threading.Lock())  # where no disk has locks, the process has
+    held = own.acquire(timeout=_PATIENCE)
+    try:
+        yield
+    finally:
+        if held:
+            own.release()
+
+
+_turns: dict[str, threading.Lock] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_turns.clear)  # their owners have stayed behind
+
+
+def write(key: str, entry: dict[str, Any], built: bytes = b"") -> Path | None:
+    """Keep an entry and its shared object; where that is now, or None where it is kept for this process alone."""
+    folder = usable()
+    if folder is not None:
+        data = json.dumps({**entry, **({"built": _hash(built)} if built else {})}).encode()
+        try:
+            return _written(folder, key, data, built)
+        except OSError as error:
+            _without(f"{folder} cannot be written: {error.strerror or error}")
+    while len(_unkept) >= _MOST:
+        _unkept.pop(next(iter(_unkept)), None)
+    others = [kept for kept in _unkept.get(key, ()) if kept[0]["looked_at"] != entry["looked_at"]]
+    _unkept[key] = [(entry, built), *others[: _KEPT - 1]]
+    return None
+
+
+def _written(folder: Path, key: str, data: bytes, built: bytes, again: bool = True) -> Path:
+    own = folder / "functions" / key
+    path = own / f"{_hash(built)}.so" if built else own / f"{_hash(data)}.json"
+    try:
+        private.made(own)
+        with private.scratch(private.made(folder / "scratch")) as scratch:
+            if built:
+                private.write(path, built, scratch)
+            private.write(own / f"{_hash(data)}.json", data, scratch)
+    except FileNotFoundError:  # someone has emptied the cache meanwhile
+        if again:
+            return _written(folder, key, data, built, False)
+        raise
+    _prune(own)
+    return path
+
+
+def _prune(folder: Path) -> None:
+    """Leaves the newest entries of a key, and what they name."""
+    entries = _newest_first(folder)
+    named = set()
+    for path in entries[:_KEPT]:
+        with suppress(OSError, ValueError):
+            named.add(f"{json.loads(private.read(path)).get('built')}.so")
+    gone = [*entries[_KEPT:], *(path for path in folder.glob("*.so") if path.name not in named)]
+    for path in gone if len(entries) > _KEPT else ():
+        with suppress(OSError):
+            path.unlink()
+
+
+# ---- the compiler that was there -------------------------------------------------------------------------------------
+
+
+def remember_toolchain(setting: str, identity: str) -> None:
+    """Keep which compiler a value of `CC` means: what it has compiled serves on when it has gone."""
+    folder = usable()
+    if folder is None or recalled_toolchain(setting) == identity:
         return
-    temporary = folder / f"{key}.{os.getpid()}.tmp"
-    others = [e for e in _entries(key) if e["looked_at"] != entry["looked_at"]]
-    try:
-        temporary.write_text(json.dumps([entry, *others[: _KEPT - 1]]), encoding="utf-8")
-        os.replace(temporary, folder / f"{key}.json")
-    except OSError:
-        temporary.unlink(missing_ok=True)
+    with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
+        private.write(private.made(folder / "toolchains") / _hash(setting.encode()), identity.encode(), scratch)
+
+
+def recalled_toolchain(setting: str) -> str:
+    """The compiler that was last seen for a value of `CC`; empty where none was."""
+    folder = usable()
+    if folder is not None:
+        with suppress(OSError, ValueError):
+            return private.read(folder / "toolchains" / _hash(setting.encode())).decode()
+    return ""
+
+
+# ---- all of it -------------------------------------------------------------------------------------------------------
+
+_FOLDERS = ("functions", "toolchains", "refused", "simulator")
+_EARLIER = re.compile(r"[0-9a-f]{40}(-[0-9a-f]{40})?\.(json|so|so\.\d+|\d+\.tmp)")  # as earlier versions had them
+_OWN = re.compile(r"transkern-[a-z0-9_]{8}")  # and their folders for temporary files
+_AT_WORK = 3600.0  # seconds for which such a version may still be using one
+
+
+def files() -> list[Path]:
+    """All files of ours, in the cache and what earlier versions left in the folder for temporary ones."""
+    folder = directory()
+    found = []
+    if folder is not None and folder.is_dir():
+        for part in (*_FOLDERS, "scratch"):
+            found += [path for path in (folder / part).rglob("*") if path.is_symlink() or path.is_file()]
+        found += [path for path in folder.iterdir() if _EARLIER.fullmatch(path.name)]
+    return sorted({*found, *_left_behind()})
 
 
 def clear() -> int:
-    """Delete all entries; how many files went."""
-    folder = usable()
-    if folder is None:
-        return 0
-    count = 0
-    for path in folder.iterdir():
-        if path.is_file() and path.suffix in (".json", ".so", ".tmp", ".cubin"):
-            path.unlink(missing_ok=True)
-            count += 1
-    return count
+    """Delete them, and nothing else that may lie there; how many files went."""
+    import shutil
+
+    gone = files()
+    folder = directory()
+    for path in gone:
+        with suppress(OSError):
+            if folder is None or folder / "scratch" not in path.parents:
+                path.unlink()
+    if folder is not None:
+        for part in _FOLDERS:
+            shutil.rmtree(folder / part, ignore_errors=True)
+        private.sweep(folder / "scratch")  # not what others are just working in
+    for place in {path.parent for path in gone if _OWN.fullmatch(path.parent.name)}:
+        with suppress(OSError):
+            place.rmdir()
+    return sum(not path.exists() for path in gone)
+
+
+def _left_behind() -> list[Path]:
+    """What earlier versions have left of the user's in the folder for temporary files."""
+    import tempfile
+
+    found: list[Path] = []
+    with suppress(OSError):
+        for path in Path(tempfile.gettempdir()).glob("transkern-*"):
+            info = path.lstat()
+            foreign = hasattr(os, "getuid") and info.st_uid != os.getuid()
+            if path.is_symlink() or foreign or time.time() - info.st_mtime < _AT_WORK:
+                continue
+            if path.is_file() and path.suffix == ".c":
+                found += [path] if "by transkern\n" in path.read_text(encoding="utf-8", errors="replace")[:4096] else []
+            elif path.is_dir() and _OWN.fullmatch(path.name):
+                inner = list(path.iterdir())
+                if len({p.stem for p in inner}) == 1 and {p.suffix for p in inner} <= {".c", ".so"}:
+                    found += inner
+    return found

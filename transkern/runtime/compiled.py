@@ -4,49 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
-import os
-import sys
 import types
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.options import Options
-from transkern.runtime import structures
+from transkern.runtime import floating, pickling, structures
+from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
+from transkern.runtime.choosing import TARGETS, default_target
+from transkern.runtime.parameters import Parameters, plain_function
+from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, put_back, settled
+from transkern.runtime.watching import Conditions, unchanged
+from transkern.targets.cpu.threads import checked
+from transkern.texts_read import read_with
 
-TARGETS = ("cpu", "cuda", "pallas")
-
-
-@dataclass(slots=True)
-class Specialisation:
-    """One function for one choice of argument types on one target."""
-
-    types: tuple[Any, ...]
-    target: str
-    call: Callable[..., Any]
-    why: Callable[[], str] | None = None
-    kernels: int = 0
-    temporaries: tuple[str, ...] = ()
-    from_cache: bool = False
-    written: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()  # containers that are passed behind the arrays and numbers in them
-    changes: tuple[structures.Change, ...] = ()
-    watched: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()  # globals that it was compiled with
-
-
-@dataclass(slots=True)
-class CacheInfo:
-    """How the calls of a compiled function were served."""
-
-    hits: int = 0
-    compiled: int = 0
-    from_disk: int = 0
-    specialisations: list[str] = field(default_factory=list)
+__tracebackhide__ = True  # pytest: what a user looks for is in the frames around
 
 
 class Compiled:
@@ -59,15 +33,19 @@ class Compiled:
     def __init__(
         self, function: Callable[..., Any], target: str = "auto", types: str | None = None, fallback: str | None = None,
         allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
+        warnings: str | None = None, threads: int | None = None,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
         if fallback not in (None, "numpy"):
             raise ValueError(f'fallback must be None or "numpy", not {fallback!r}')
+        if warnings not in (None, "numpy") or (warnings is not None and target not in ("cpu", "auto")):
+            raise ValueError(f'warnings must be None, or "numpy" with target="cpu", not {warnings!r} with {target!r}')
         functools.update_wrapper(self, function)
-        self.function = inspect.unwrap(function)
-        self.target, self.types, self.fallback = target, types, fallback
-        self.options = Options(allow_float32, boundscheck, fastmath)
+        self.function = plain_function(function)
+        self.target, self.types, self.fallback = target if warnings is None else "cpu", types, fallback
+        most = 0 if threads is None else checked(threads)
+        self.options = Options(allow_float32, boundscheck, fastmath, warnings, most)
         self.verify = verify
         self._verified: set[int] = set()  # specialisations that have been compared with NumPy, by identity
         self._fast: Callable[..., Any] = _nothing
@@ -77,44 +55,55 @@ class Compiled:
         self._last: Specialisation | None = None
         self._info = CacheInfo()
         self._fell_back = False
-        try:
-            self._signature: inspect.Signature | None = inspect.signature(self.function)
-        except (TypeError, ValueError):
-            self._signature = None
-        self._names = list(self._signature.parameters) if self._signature else []
-        parameters = self._signature.parameters.values() if self._signature else ()
-        self._defaults = {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}
-        kinds = {p.kind for p in parameters}
-        self._variadic = bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
-        self._watched: tuple[tuple[Mapping[str, Any], str, Any], ...] = ()
+        self._refused: set[tuple[Any, ...]] = set()  # types for which the function runs in NumPy
+        self._begin()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        for space, name, value in self._watched:
-            if space.get(name) is not value:
-                self._forget()
-                break
-        if self.verify:
-            return self._verify(args, keywords)
-        if self._variadic:
+        unchanged = self._unchanged
+        if self._running.__code__ is not self._code or (unchanged is not None and not unchanged()):
+            self._forget()
+        if not self._is_special:
+            given = self._parameters.complete(args, keywords) if keywords or len(args) != self._count else args
+            if given is not None:
+                result = self._fast(*given)
+                if result is not NotImplemented:
+                    return result
+        try:
+            if self.options.warnings is not None:
+                values = self._parameters.bind(args, keywords)
+                with floating.numpys_warnings(functools.partial(self._parameters.call, self.function), values):
+                    return self._verify(args, keywords) if self.verify else self._cold(args, keywords)
+            return self._verify(args, keywords) if self.verify else self._cold(args, keywords)
+        except Exception as error:
+            raise shown(error)  # noqa: B904 - what caused it is its own affair
+
+    def _cold(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """A call that may have to compile, or to run in NumPy what cannot be compiled."""
+        try:
             return self._slow(args, keywords)
-        if keywords or len(args) < len(self._names):
-            args, keywords = self._complete(args, keywords)
-        if not keywords:
-            result = self._fast(*args)
-            if result is not NotImplemented:
-                return result
-        return self._slow(args, keywords)
+        except TranskernError as error:
+            if self.fallback != "numpy":
+                raise
+            self._say_that_numpy_runs(error)
+        return self.function(*args, **keywords)
+
+    def _say_that_numpy_runs(self, error: TranskernError) -> None:
+        """Once: why a function is not compiled."""
+        if not self._fell_back:
+            self._fell_back = True
+            text = f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}"
+            warnings.warn(text, stacklevel=callers_depth())
 
     def _verify(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that is compared with NumPy's where its code has not been compared yet."""
         from transkern.runtime import verifying
 
-        values = self._bind(args, keywords)
-        wanted = verifying.expected(lambda *values: self._plain(values), values)
+        values = self._parameters.bind(args, keywords)
+        wanted = verifying.expected(lambda *values: self._parameters.call(self.function, values), values)
         found, failed = None, None
         before, self._last = self._last, None
         try:
-            found = self._slow(args, keywords)
+            found = self._cold(args, keywords)
         except TranskernError:
             raise
         except Exception as error:  # the function's own
@@ -127,72 +116,83 @@ class Compiled:
             raise failed
         return found
 
-    def _plain(self, values: Sequence[Any]) -> Any:
-        """The function in NumPy, with its arguments as `_bind` gives them."""
-        assert self._signature is not None
-        bound = self._signature.bind_partial()
-        bound.arguments.update(zip(self._names, values, strict=True))
-        return self.function(*bound.args, **bound.kwargs)
-
-    def _complete(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """All arguments in order, where they are what the signature wants; else as they are, for its own error."""
-        given, left = list(args), dict(keywords)
-        for name in self._names[len(args) :]:
-            if name in left:
-                given.append(left.pop(name))
-            elif name in self._defaults:
-                given.append(self._defaults[name])
-            else:
-                return args, keywords
-        return (tuple(given), {}) if not left else (args, keywords)
+    def _begin(self) -> None:
+        """The function as it is now; nothing is compiled yet."""
+        read_with(self.function)
+        self._running: Any = self.function if isinstance(self.function, types.FunctionType) else _nothing
+        self._code = self._running.__code__
+        self._parameters = Parameters(self.function)
+        self._names, self._variadic = self._parameters.names, self._parameters.variadic
+        self._count = self._parameters.count
+        # calls that cannot go straight to the code
+        self._is_special = self.verify or self.options.warnings is not None or self._variadic
+        self._unchanged: Callable[[], bool] | None = None
+        self._watched: list[Specialisation] = []
 
     def _forget(self) -> None:
-        """A captured global has changed: what was made with its old value is not for later calls."""
+        """What the function was compiled with has changed: the code is not for later calls."""
         self._specialisations.clear()
         self._fast = _nothing
         self._shaped.clear()
-        self._watched = ()
+        self._refused.clear()
+        self._begin()
+
+    def _watch(self, made: Specialisation) -> None:
+        """From now on calls ask whether what `made` was compiled with is the same. Other threads may do this, or forget
+        all, meanwhile: so it is done after code has been put where calls find it, and until nobody interfered."""
+        if any(known is made for known in self._watched):
+            return
+        self._watched.append(made)
+        known: list[Specialisation] = []
+        while len(known) != len(self._watched):
+            known = list(self._watched)
+            conditions: Conditions = {}
+            for one in known:
+                conditions.update(one.conditions or {})
+            self._unchanged = unchanged(conditions)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else types.MethodType(self, instance)
 
-    def __reduce__(self) -> Any:
-        module = sys.modules.get(self.function.__module__)
-        if getattr(module, self.function.__qualname__, None) is self:
-            return self.function.__qualname__  # a decorated function: pickled by name, as functions are
-        return (_rebuild, (self.function, self.target, self.types, self.fallback, self.verify, self.options))
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return pickling.reduced(self, int(protocol))
+
+    @functools.cached_property
+    def pickled(self) -> Callable[..., Any]:
+        """The function under the name by which `pickle` finds it."""
+        return pickling.twin(self)  # type: ignore[no-any-return]
+
+    def __copy__(self) -> Compiled:
+        return self  # as functions are
+
+    def __deepcopy__(self, memo: Any) -> Compiled:
+        return self
 
     def __repr__(self) -> str:
         return f"<transkern function {getattr(self, '__name__', '?')} for target {self.target}>"
 
     # --- calls
 
-    def _bind(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> list[Any]:
-        assert self._signature is not None
-        bound = self._signature.bind(*args, **keywords)
-        bound.apply_defaults()
-        return [bound.arguments[name] for name in self._names]
-
     def _slow(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        from transkern.runtime import arrays
+        from transkern.runtime import foreign
 
-        bind = self._variadic or keywords or len(args) != len(self._names)
-        values = self._bind(args, keywords) if bind else list(args)
+        bind = self._variadic or keywords or len(args) != self._count
+        values = self._parameters.bind(args, keywords) if bind else list(args)
         if not structures.is_plain(values):
             return self._structured(values, lambda: self.function(*args, **keywords))
-        kind = arrays.foreign_kind(values)
+        kind = foreign.foreign_kind(values)
         target = self._resolve_target(kind)
         if (
             kind is not None
             and not (kind == "cupy" and target == "cuda")
             and not (kind == "jax" and target == "pallas")
         ):
-            return arrays.call_foreign(self._call_numpy, values, kind, target)
+            return foreign.call_foreign(self._call_numpy, values, kind, target, lambda: self._written(self._names))
         return self._call_numpy(values, target)
 
     def _structured(self, values: list[Any], plain: Callable[[], Any]) -> Any:
         """A call with arguments that are made up of others."""
-        from transkern.runtime import arrays
+        from transkern.runtime import foreign
 
         for known in self._shaped.get(len(values), []):
             result = known(values)
@@ -200,7 +200,7 @@ class Compiled:
                 return result
         shapes = self._shapes(values, self._demands)
         leaves = structures.taken_apart(shapes, values)
-        kind = arrays.foreign_kind(leaves)
+        kind = foreign.foreign_kind(leaves)
         target = self._resolve_target(kind)
         owners = structures.containers(shapes, values)
 
@@ -208,8 +208,14 @@ class Compiled:
             return self._call_numpy(inner, target, shapes, owners, values, plain)
 
         if kind is not None and (kind, target) not in (("cupy", "cuda"), ("jax", "pallas")):
-            return arrays.call_foreign(call, leaves, kind, target)
+            names = [name for shape in shapes for name in shape.leaves()]
+            return foreign.call_foreign(call, leaves, kind, target, lambda: self._written(names))
         return call(leaves, target)
+
+    def _written(self, names: Sequence[str]) -> list[int]:
+        """The positions of the arguments that the function writes into, as far as it has been called."""
+        written = {name for made in list(self._specialisations.values()) for name in made.written}
+        return [k for k, name in enumerate(names) if name in written]
 
     def _shapes(self, values: Sequence[Any], demands: Collection[str]) -> tuple[structures.Shape, ...]:
         shapes = (structures.shape_of(n, v, self._names) for n, v in zip(self._names, values, strict=True))
@@ -220,12 +226,13 @@ class Compiled:
         owners: Mapping[str, Any] | None = None, whole: Sequence[Any] = (), plain: Callable[[], Any] | None = None,
     ) -> Any:  # fmt: skip
         """A call with arrays and numbers; with `shapes`, `values` are what is in the arguments `whole`."""
-        from transkern.frontend.types import structured, types_of
-        from transkern.runtime.arrays import described
+        from transkern.frontend.types import is_array, structured, types_of
+        from transkern.runtime import arrays
 
         owners = owners or {}
         demands = set(self._demands)
         shared: tuple[tuple[str, ...], ...] = ()
+        readonly: frozenset[str] = frozenset()
         names = self._names
         for _ in range(64):
             if shapes is not None:
@@ -235,8 +242,11 @@ class Compiled:
                 names = [name for shape in shapes for name in shape.leaves()]
                 demands.update(structures.state_demands(shapes))
                 demands |= {n for n in names if n.rpartition("_")[0] in demands}
-            seen = [described(v) for v in values]
-            key_types: tuple[Any, ...] = types_of(names, seen, demands, shared)
+            with own_errors(self.function):
+                seen = [arrays.described(v) for v in values]
+                key_types: tuple[Any, ...] = types_of(names, seen, demands, shared, readonly)
+            if target != "cpu":  # elements are copied to a device: how they stand in memory is no matter
+                key_types = tuple(dataclasses.replace(t, aligned=True) if is_array(t) else t for t in key_types)
             leaf_types = key_types
             if shapes is not None:
                 remaining = iter(leaf_types)
@@ -253,12 +263,18 @@ class Compiled:
                     demands.add(need.demand)
                     continue
                 if found is None:
-                    return self.function(*values) if plain is None else plain()
+                    return self._parameters.call(self.function, values) if plain is None else plain()
                 self._specialisations[target, key_types] = found
+                self._watch(found)
             else:
                 self._info.hits += 1
             self._last = found
             if target != "cpu":
+                if floating.asked():
+                    raise floating.refusal(self.function.__name__)
+                if unwritable := arrays.readonly(found.written, names, values):
+                    readonly |= unwritable
+                    continue
                 self._check_device_call(found, names, values)
             extra = [owners[name] for name in found.objects]
             if shapes is not None and structures.has_generators(shapes):
@@ -267,28 +283,34 @@ class Compiled:
             else:
                 result = found.call(*values, *extra)
             if result is not NotImplemented:
-                if target == "cpu" and not shared:
+                if target == "cpu" and not shared and not readonly:
                     if shapes is None:
-                        self._fast = _guarded(found, leaf_types)
+                        self._fast = guarded(found, leaf_types)
                     else:
                         self._remember(found, leaf_types, shapes)
-                return _put_back(found, result, owners)
+                    self._watch(found)
+                return put_back(found, result, owners)
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
-                demands |= _settled(names, values, demands)
+                demands |= settled(names, values, demands)
             elif reason == "overlap":
-                from transkern.runtime.arrays import overlapping
-
-                shared = overlapping(names, values)
+                shared = arrays.overlapping(names, values)
+            elif reason == "readonly":
+                readonly |= arrays.readonly(names, names, values)
+            elif reason == "errors":
+                raise floating.refusal(self.function.__name__)
+            elif reason.startswith("itself "):
+                raise self._repeated(reason.removeprefix("itself "))
             else:
-                raise AssertionError(f"the code for {key_types} does not take the arguments it was made for")
-        raise AssertionError("specialisation does not settle")
+                told = ", ".join(map(str, key_types))
+                raise internal_error(self.function, f"the code for ({told}) does not take what it was made for")
+        raise internal_error(self.function, "the specialisation does not settle")
 
     def _remember(
         self, found: Specialisation, leaf_types: Sequence[Any], shapes: tuple[structures.Shape, ...]
     ) -> None:
         """The next call with arguments of this structure goes straight to the code."""
-        call, has_generators = _guarded(found, leaf_types), structures.has_generators(shapes)
+        call, has_generators = guarded(found, leaf_types), structures.has_generators(shapes)
 
         def again(values: Sequence[Any]) -> Any:
             try:
@@ -302,15 +324,18 @@ class Compiled:
                     result = call(*leaves, *extra)
             else:
                 result = call(*leaves, *extra)
-            return result if result is NotImplemented else _put_back(found, result, owners)
+            return result if result is NotImplemented else put_back(found, result, owners)
 
         self._shaped.setdefault(len(shapes), []).insert(0, again)
         del self._shaped[len(shapes)][4:]
 
     def _check_device_call(self, found: Specialisation, names: Sequence[str], values: Sequence[Any]) -> None:
         """Arguments are copied to a device one by one: what is written there must not be another argument's memory."""
-        from transkern.runtime.arrays import overlapping
+        from transkern.runtime.arrays import overlapping, overlaps_itself
 
+        for name, value in zip(names, values, strict=True):
+            if name in found.written and overlaps_itself(value):
+                raise self._repeated(name)
         for group in overlapping(names, values):
             if set(group) & set(found.written):
                 named = ", ".join(f"`{g}`" for g in group)
@@ -318,6 +343,13 @@ class Compiled:
                     f"the arguments {named} share memory, and `{self.function.__name__}` writes to it",
                     f'pass copies, or use target="cpu" instead of "{found.target}"',
                 )
+
+    def _repeated(self, name: str) -> CompileError:
+        return CompileError(
+            f"elements of the argument `{name}` share memory with each other, and `{self.function.__name__}` writes to "
+            "it",
+            "pass a copy of it",
+        )
 
     def _resolve_target(self, kind: str | None) -> str:
         if self.target != "auto":
@@ -332,19 +364,17 @@ class Compiled:
         """Code for these types; None where the function is to run in NumPy instead."""
         from transkern.runtime.building import build
 
+        if (target, key_types) in self._refused:
+            return None
         try:
-            made = build(self.function, key_types, target, self.options)
-        except CompileError as error:
+            with own_errors(self.function):
+                made = build(self.function, key_types, target, self.options)
+        except TranskernError as error:
             if self.fallback != "numpy":
                 raise
-            if not self._fell_back:
-                self._fell_back = True
-                warnings.warn(
-                    f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}", stacklevel=5
-                )
+            self._say_that_numpy_runs(error)
+            self._refused.add((target, key_types))
             return None
-        self._watched = tuple({(id(space), name): (space, name, value)
-                               for space, name, value in (*self._watched, *made.watched)}.values())  # fmt: skip
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
@@ -353,6 +383,7 @@ class Compiled:
     # --- questions
 
     @property
+    @public
     def signature(self) -> str:
         """The types of the last call, as `types=` takes them."""
         if self._last is None:
@@ -360,11 +391,13 @@ class Compiled:
         return f"{self.function.__name__}({', '.join(map(str, self._last.types))})"
 
     @property
+    @public
     def kernels(self) -> int:
         """How many kernels the last specialisation launches."""
         return self._latest().kernels
 
     @property
+    @public
     def temporaries(self) -> tuple[str, ...]:
         """The arrays that the last specialisation keeps between kernels."""
         return self._latest().temporaries
@@ -375,7 +408,7 @@ class Compiled:
         return self._last
 
     def cache_info(self) -> CacheInfo:
-        """Hits, compilations, loads from disk, and the specialisations made."""
+        """Hits, compilations, loads from the cache, and the specialisations made."""
         return self._info
 
     def _types(self, types: str | None) -> tuple[Any, ...]:
@@ -392,6 +425,7 @@ class Compiled:
             raise TypesNeeded(types_help(self.function.__name__, self._names))
         return found
 
+    @public
     def emit(self, target: str | None = None, types: str | None = None) -> str:
         """The text of the function for the last call's types, or for given ones (``'f(float32[n], float)'``)."""
         from transkern.runtime.building import texts
@@ -404,6 +438,7 @@ class Compiled:
         made = texts(self.function, self._types(types), chosen, self.options)
         return "\n".join(made.values())
 
+    @public
     def explain(self, types: str | None = None) -> str:
         """What became of the function: kernels, what was fused, what runs where, against the source's lines."""
         from transkern.runtime.building import explain
@@ -420,69 +455,7 @@ def types_help(name: str, parameters: Sequence[str]) -> str:
     )
 
 
-@functools.cache
-def default_target() -> str:
-    """``cuda`` where a device and CuPy are there (or the simulator is asked for), else ``cpu``."""
-    if os.environ.get("TRANSKERN_CUDA_SIM") == "1":
-        return "cuda"
-    if not (Path("/dev/nvidiactl").exists() or Path("/dev/nvidia0").exists() or Path("/dev/dxg").exists()):
-        return "cpu"
-    try:
-        import cupy
-
-        return "cuda" if cupy.cuda.runtime.getDeviceCount() > 0 else "cpu"
-    except Exception:  # whatever keeps CuPy from starting: the CPU serves
-        return "cpu"
-
-
-def _put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> Any:
-    """The function's own result; what it has put into its arguments goes there."""
-    if not made.changes:
-        return result
-    structures.put_back(made.changes, result[1:], owners)
-    if isinstance(result[0], BaseException):
-        raise result[0]
-    return result[0]
-
-
-def _settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str]) -> set[str]:
-    """What must be constant for all sizes to be known: those of the arguments, and the numbers that they come from."""
-    given = list(zip(names, values, strict=True))
-    found = {f"{name}.{d}" for name, value in given for d in range(getattr(value, "ndim", 0))}
-    found |= {name for name, value in given if isinstance(value, Integral)}
-    if found <= set(demands):  # what decides is a float: x[: int(share * len(x))]
-        found |= {name for name, value in given if isinstance(value, Real)}
-    return found
-
-
-def _guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
-    """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
-    here, and that no array is contiguous where code is for those that are not: NumPy shows a view of it where that code
-    has a copy. What else it takes at run time it checks itself."""
-    constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
-    strided = [k for k, t in enumerate(types) if type(t).__name__ == "ArrayType" and t.layout != "C" and not t.shares]
-    if not constants and not strided:
-        return made.call
-    call = made.call
-
-    def compare(*args: Any) -> Any:
-        for k, holds in constants:
-            if len(args) <= k or not holds(args[k]):
-                return NotImplemented
-        for k in strided:
-            if len(args) <= k or getattr(getattr(args[k], "flags", None), "c_contiguous", False):
-                return NotImplemented
-        return call(*args)
-
-    return compare
-
-
 def _nothing(*args: Any) -> Any:
     return NotImplemented
 
 
-def _rebuild(
-    function: types.FunctionType, target: str, types: str | None, fallback: str | None, verify: bool,
-    options: Options,
-) -> Compiled:  # fmt: skip
-    return Compiled(function, target, types, fallback, verify=verify, **dataclasses.asdict(options))

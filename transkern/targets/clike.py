@@ -19,6 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk_expr
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
@@ -187,204 +188,9 @@ def _is_number(e: Expr) -> bool:
 
 
 def ident(name: str) -> str:
-    """A name of the IR as a C identifier: sizes are ``x.0`` there, ``x_0`` here."""
-    text = printed(name)
-    return f"{text}_" if text in _RESERVED or text.startswith(_OWN) else text
+    """A name of the IR as it is printed: sizes are ``x.0`` there, ``x_0`` here."""
+    return printed(name)
 
-
-_OWN = ("py_", "numpy_", "step_", "slice_", "slices_")
-"""How names begin that emitted code makes of others."""
-
-_RESERVED = frozenset(
-    [
-        # what CUDA defines, and the CUDA target's own
-        "threadIdx",
-        "blockIdx",
-        "blockDim",
-        "gridDim",
-        "group",
-        "block",
-        "warp",
-        "grid",
-        "failure",
-        "error",
-        "arrived",
-        "grid_memory",
-        "in_words",
-        "last_of",
-        "first_of",
-        "from_lane",
-        "from_lane_xor",
-        "warp_reduce",
-        "warp_scan",
-        "has_failed",
-        "put_failure",
-        "row_failed",
-        "is_last_block",
-        "Block",
-        "Warp",
-        "Grid",
-        "Threads",
-        "Pack",
-        "Exact",
-        "Half",
-        "Best",
-        "Failure",
-        "Earlier",
-        "Larger",
-        "Smaller",
-        "Plus",
-        "Or",
-        "AddExactly",
-        "RunExactly",
-        "add_double",
-        "run_double",
-        # C's
-        "auto",
-        "break",
-        "case",
-        "char",
-        "const",
-        "continue",
-        "default",
-        "do",
-        "double",
-        "else",
-        "enum",
-        "extern",
-        "float",
-        "for",
-        "goto",
-        "if",
-        "inline",
-        "int",
-        "long",
-        "register",
-        "restrict",
-        "return",
-        "short",
-        "signed",
-        "sizeof",
-        "static",
-        "struct",
-        "switch",
-        "typedef",
-        "union",
-        "unsigned",
-        "void",
-        "volatile",
-        "while",
-        "bool",
-        "true",
-        "false",
-        "asm",
-        "typeof",
-        "near",
-        "far",
-        "y0",
-        "y1",
-        "j0",
-        "j1",
-        "yn",
-        "jn",
-        "gamma",
-        "signgam",
-        "index",
-        "template",
-        "class",
-        "new",
-        "delete",
-        "this",
-        "operator",
-        "namespace",
-        "using",
-        "private",
-        "public",
-        "protected",
-        "virtual",
-        "friend",
-        "try",
-        "catch",
-        "throw",
-        "export",
-        "min",
-        "max",
-        "abs",
-        "exp",
-        "log",
-        "pow",
-        "sin",
-        "cos",
-        "tan",
-        "sqrt",
-        "floor",
-        "ceil",
-        "round",
-        "div",
-        "time",
-        "remainder",
-        "half",
-        "warpSize",
-        "numpy",
-        "overlap",
-        "kept",
-        "methods",
-        "module",
-        "why",
-        "reason",
-        "function",
-        "as_array",
-        "new_array",
-        "large_array",
-        "take_array",
-        "add_exactly",
-        "block_free",
-        "block_buffer",
-        "block_type",
-        "block_slots",
-        "block_spec",
-        "Block",
-        "keep_it",
-        "running_value",
-        "reserve",
-        "release",
-        "lowest",
-        "as_double",
-        "stream",
-        "meet",
-        "meeting",
-        "leave_core",
-        "omp_get_num_threads",
-        "blockIdx",
-        "blockDim",
-        "threadIdx",
-        "gridDim",
-        "abort",
-        "exit",
-        "free",
-        "malloc",
-        "memcpy",
-        "printf",
-        "puts",
-        "read",
-        "write",
-        "open",
-        "close",
-        "link",
-        "remove",
-        "rename",
-        "signal",
-        "system",
-        "time",
-        "main",
-        "errno",
-        "stdin",
-        "stdout",
-        "stderr",
-        "NULL",
-        "I",
-    ]
-)
 
 HELPERS["multiply_add"] = (
     "(T a, T b, T c)\n{\n#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__CUDACC__)\n"
@@ -500,12 +306,18 @@ class CPrinter:
 
     def element(self, buffer: str, index: tuple[Expr, ...]) -> str:
         """``x[i * m + j]``."""
-        if not index:
-            return f"{ident(buffer)}[0]"
-        return f"{ident(buffer)}[{self.expr(self.offset(buffer, index))}]"
+        info = self.buffers[buffer]
+        at = self.offset(buffer, index) if index else b.ZERO
+        if info.aligned:
+            return f"{ident(buffer)}[{self.expr(at)}]"
+        if info.layout == "C":
+            at = b.mul(at, b.index(itemsize(info.dtype)))
+        kind = f"unaligned_{info.dtype}"
+        self.used.setdefault(kind, f"typedef {self.type(info.dtype)} {kind} __attribute__((aligned(1), may_alias));")
+        return f"(*({kind} *)({ident(buffer)} + {self.expr(at)}))"
 
     def offset(self, buffer: str, index: tuple[Expr, ...]) -> Expr:
-        """The position in memory, in elements."""
+        """The position in memory, in elements; in bytes where these are not aligned and the buffer is strided."""
         info = self.buffers[buffer]
         if info.layout != "C" and len(index) == len(info.dims):
             total: Expr = b.ZERO

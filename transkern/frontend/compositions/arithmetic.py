@@ -75,7 +75,7 @@ def isneginf(x: Any, out: Any = None) -> Any:
 
 
 def isreal(x: Any) -> Any:
-    return np.equal(np.imag(x), 0)
+    return np.imag(x) == 0
 
 
 def iscomplex(x: Any) -> Any:
@@ -151,10 +151,15 @@ def _gradient(f: Any, spacings: Any, axis: Any, edge_order: int) -> Any:
     """``np.gradient(f, *spacings)``."""
     f = np.asanyarray(f)
     axes = tuple(range(f.ndim)) if axis is None else ((axis,) if isinstance(axis, int) else axis)
-    if len(spacings) > 1 and len(spacings) != len(axes):
+    if len(spacings) > 0 and len(spacings) != len(axes) and (len(spacings) > 1 or np.ndim(spacings[0]) > 0):
         raise TypeError("invalid number of arguments")
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
+    if f.dtype.kind == "b":
+        raise TypeError(
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or "
+            "the logical_xor function instead."
+        )
     if f.dtype.kind not in "fc":
         f = f.astype(np.float64)
     results = []
@@ -219,6 +224,10 @@ def poly(seq_of_zeros: Any) -> Any:
         refuse("np.poly of a matrix", "np.poly(np.linalg.eigvalsh(a)) where it is symmetric")
     if roots.dtype.kind == "c":
         refuse("np.poly of complex roots: whether the result is complex depends on the values", "write the products")
+    if np.ndim(seq_of_zeros) == 0:
+        refuse("np.poly of a number", "give it a list of roots")
+    if roots.dtype.kind not in "fc":
+        roots = roots.astype(float)
     if roots.shape[0] == 0:
         return 1.0
     out = np.zeros(roots.shape[0] + 1, roots.dtype)
@@ -246,6 +255,8 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 def polyadd(a1: Any, a2: Any) -> Any:
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
+    if a1.ndim > 1 or a2.ndim > 1:
+        refuse("np.polyadd of more than one dimension")
     n = max(a1.shape[0], a2.shape[0])
     x = np.concatenate((np.zeros(n - a1.shape[0], a1.dtype), a1))
     return x + np.concatenate((np.zeros(n - a2.shape[0], a2.dtype), a2))

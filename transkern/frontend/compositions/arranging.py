@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import known, spliced
+from transkern.frontend.compositions.primitives import known, refuse, spliced
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
@@ -61,6 +61,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     v = np.asarray(values, a.dtype)
     n = a.shape[axis]
     if np.ndim(obj) == 0:
+        if not isinstance(obj, (int, np.integer)) and np.asarray(obj).dtype.kind not in "iu":
+            refuse("np.insert at a position that is no integer")
         if obj < -n or obj > n:
             raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
         v = np.expand_dims(v, list(range(a.ndim - v.ndim)))
@@ -84,6 +86,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(a)
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
+    if np.ndim(new_shape) > 0 and np.asarray(new_shape).dtype.kind not in "iu":
+        raise TypeError("'numpy.float64' object cannot be interpreted as an integer")
     for size in shape:
         if size < 0:
             raise ValueError("all elements of `new_shape` must be non-negative")

@@ -10,7 +10,15 @@ from transkern.frontend.elementwise import align, as_array, convert, result_type
 from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions
 from transkern.frontend.library_calls import step, stored
 from transkern.frontend.reductions import axes_of
-from transkern.frontend.shaping import concatenate, constant_int, expand_many, normal_axis, reshape, transpose
+from transkern.frontend.shaping import (
+    concatenate,
+    constant_axis,
+    constant_int,
+    expand_many,
+    normal_axis,
+    reshape,
+    transpose,
+)
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -26,7 +34,7 @@ def _none(value: Value | None) -> Value | None:
 @handles(f"{_HERE}along", names="a axis start stop")
 def _along(ctx: Context, a: Arguments) -> Value:
     value = a.array("a")
-    axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), value.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), value.ndim)
     whole = SliceValue(None, None, None)
     return array_item(ctx, value, [*[whole] * axis, SliceValue(a.get("start"), a.get("stop"), None)])
 
@@ -76,7 +84,7 @@ def _joined(ctx: Context, a: Arguments) -> Value:
     assert isinstance(parts, Seq)
     arrays = [as_array(ctx, p) for p in parts.items if _none(p) is not None]
     model = next(v for v in arrays if v.ndim)
-    axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), model.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), model.ndim)
     dims = tuple(b.ONE if d == axis else extent for d, extent in enumerate(model.dims))
     return concatenate(ctx, [Array(ctx.axes(dims), v.body) if v.ndim == 0 else v for v in arrays], axis)
 
@@ -96,7 +104,7 @@ def _known(ctx: Context, a: Arguments) -> Value:
 @handles(f"{_HERE}spliced", names="a axis at values")
 def _spliced(ctx: Context, a: Arguments) -> Value:
     value, new = a.array("a"), a.array("values")
-    axis = normal_axis(ctx, constant_int(ctx, a.need("axis"), "an axis"), value.ndim)
+    axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), value.ndim)
     at = b.as_index(scalar_expr(ctx, a.need("at")))
     more = new.dims[axis]
     middle, body = broadcast_to(ctx, new, tuple(more if d == axis else extent for d, extent in enumerate(value.dims)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import positions
+from transkern.frontend.compositions.primitives import positions, refuse
 
 
 def logspace(
@@ -47,12 +47,16 @@ def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
 
 
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:
+    if np.ndim(k):
+        refuse("np.tril_indices_from with several diagonals")
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
 def triu_indices_from(arr: Any, k: Any = 0) -> Any:
+    if np.ndim(k):
+        refuse("np.triu_indices_from with several diagonals")
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
@@ -63,6 +67,11 @@ def diag_indices(n: Any, ndim: int = 2) -> Any:
 
 
 def diag_indices_from(arr: Any) -> Any:
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    for extent in arr.shape:
+        if extent != arr.shape[0]:
+            raise ValueError("All dimensions of input must be of equal length")
     return (np.arange(arr.shape[0]),) * arr.ndim
 
 

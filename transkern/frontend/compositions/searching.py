@@ -118,7 +118,14 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     a = np.ravel(a)
-    return _edges(a, bins, range)[0] if np.ndim(bins) == 0 else np.asarray(bins)
+    if np.ndim(bins) > 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    if np.ndim(bins) == 1:
+        edges = np.asarray(bins)
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return edges
+    return _edges(a.astype(np.uint8) if a.dtype.kind == "b" else a, bins, range)[0]
 
 
 def _edges(a: Any, bins: Any, range: Any) -> Any:
@@ -251,6 +258,9 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     a, b = np.asanyarray(ar1), np.asanyarray(ar2)
+    if assume_unique:  # what is there twice in one of them is taken for common
+        both = np.sort(np.concatenate((np.ravel(a), np.ravel(b))))
+        return both[:-1][both[1:] == both[:-1]]
     values = unique(a.astype(np.result_type(a, b)))
     return values[isin(values, b)]
 
@@ -261,6 +271,10 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+    if assume_unique:
+        both = np.sort(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+        edge = np.concatenate((np.ones(1, bool), both[1:] != both[:-1], np.ones(1, bool)))
+        return both[edge[1:] & edge[:-1]]
     a, b = unique(ar1), unique(ar2)
     mine, theirs = a[isin(a, b, invert=True)], b[isin(b, a, invert=True)]
     return np.sort(np.concatenate((mine, theirs)))

@@ -150,7 +150,7 @@ def _quantile(
 ) -> Any:
     """Over sorted elements, with NumPy's interpolation; `weak`: q was a number of Python's."""
     if np.ndim(q) > 1:
-        raise ValueError("q must be a scalar or 1d")
+        refuse("quantiles for `q` of more than one dimension", "give q.ravel()")
     s = np.sort(reduced_last(a, axis), axis=-1)
     if not skip_nan and s.shape[-1] == 0:
         _refuse_no_elements(s, q, method)

@@ -3,111 +3,201 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.machinery
 import importlib.util
 import os
-import platform
-import shutil
+import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
+from transkern import private
 from transkern.errors import BuildError, TargetUnavailable
+from transkern.targets.cpu import compiler
+from transkern.targets.cpu.threads import adopt
+from transkern.warned import warn_once
 
-FLAGS = (
-    "-O3", "-march=native", "-std=gnu11", "-fopenmp", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off",
-    "-fno-math-errno", "-fno-trapping-math", "-w",
-)  # fmt: skip
+_ROOM = 1 << 22  # bytes that a folder must have left to be blameless where a compiler fails in it
 
-_AVX512 = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd")
+_NO_THREADS = "-fopenmp-simd"
+"""In place of ``-fopenmp`` where the compiler has no OpenMP: vectors, but one thread."""
 
 
-@functools.cache
-def compiler() -> str:
-    """The path of the C compiler; `CC` names another."""
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
-        if name and (found := shutil.which(name)):
-            return found
+def compile_text(
+    text: str, name: str, more: Sequence[str] = (), first: Path | None = None, kept: Path | None = None
+) -> bytes:
+    """A module's text as a shared object.
+
+    The compiler works in a folder within `first`, or wherever else there is room; nothing of that stays. Text that it
+    does not take is kept in `kept` for whoever looks into it.
+
+    Raises:
+        TargetUnavailable: there is no compiler, or no folder to work in.
+        BuildError: the compiler fails.
+    """
+    compiler.command()  # before any folder is asked for
+    trouble = []
+    for place in places(first):
+        try:
+            with private.scratch(place) as folder:
+                made = _compiled(text, name, more, folder)
+                if isinstance(made, bytes):
+                    return made
+                if _has_room(folder):
+                    raise BuildError(made + _where(text, name, kept))
+                trouble.append(f"{place}: no space left")
+        except OSError as error:
+            trouble.append(f"{place}: {error.strerror or error}")
     raise TargetUnavailable(
-        "no C compiler was found, and the CPU target needs one\n"
-        "  help: install gcc (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: xcode-select --install),"
-        " or set CC"
-    )
+        "there is no folder in which the C compiler could work:\n  " + "\n  ".join(trouble)
+        + "\n  help: make room, or set TMPDIR to a folder that can be written"
+    )  # fmt: skip
 
 
-@functools.cache
-def cpu_features() -> frozenset[str]:
-    """What the processor says it can do (Linux on x86; elsewhere nothing)."""
+def places(first: Path | None = None) -> Iterator[Path]:
+    """Folders to work in, the best first."""
+    import tempfile  # here: code from the disk cache needs neither this nor its time
+
+    if first is not None:
+        yield first
+    with suppress(OSError):  # none of those that Python tries
+        yield Path(tempfile.gettempdir())
+    yield Path("/dev/shm")
+
+
+def _has_room(folder: Path) -> bool:
     try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            for line in file:
-                if line.startswith("flags"):
-                    return frozenset(line.split(":", 1)[1].split())
+        (folder / "room").write_bytes(bytes(_ROOM))
     except OSError:
-        pass
-    return frozenset()
+        return False
+    return True
 
 
-@functools.cache
-def machine_flags() -> tuple[str, ...]:
-    """Flags for this very machine: an older compiler's ``-march=native`` does not know a newer processor's vectors."""
-    if platform.machine() in ("x86_64", "AMD64") and all(f in cpu_features() for f in _AVX512):
-        return ("-march=native", *(f"-m{f}" for f in _AVX512), "-mprefer-vector-width=512")
-    return ("-march=native",)
+def _compiled(text: str, name: str, more: Sequence[str], folder: Path) -> bytes | str:
+    """The shared object, or what the compiler says."""
+    source, out = folder / f"{name}.c", folder / f"{name}.so"
+    source.write_text(text, encoding="utf-8")
+    flags = [*compiler.flags(), *more]
+    said = run_compiler(flags, source, out)
+    if said and not openmp():
+        warn_once("openmp", "the C compiler has no OpenMP (`transkern doctor`): compiled functions run on one thread")
+        said = run_compiler([_NO_THREADS if flag == "-fopenmp" else flag for flag in flags], source, out)
+    return said if said else out.read_bytes()
 
 
-def flags() -> tuple[str, ...]:
-    return (*machine_flags(), *(f for f in FLAGS if not f.startswith("-m")))
+def run_compiler(flags: Sequence[str], source: Path, out: Path) -> str:
+    """Compiles a file; what is to be said where there is nothing then."""
+    import subprocess
+
+    words = compiler.command()
+    # The compiler's own temporaries go where ours go, and its messages are the ones that people search for.
+    environment = {**os.environ, "TMPDIR": str(out.parent), "LC_ALL": "C"}
+    try:
+        run = subprocess.run(
+            [*words, *flags, str(source), "-o", str(out), "-lm"],
+            capture_output=True, text=True, errors="replace", check=False, env=environment, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError as error:
+        problem, log = f"the C compiler {words[0]} cannot be started: {error.strerror or error}", ""
+    else:
+        if run.returncode == 0 and out.is_file():
+            return ""
+        failed = f"the C compiler failed with status {run.returncode}"
+        problem = failed if run.returncode else "the C compiler ended without a word, and has made nothing: is it one?"
+        said = (run.stderr or run.stdout).replace(f"{source.parent}{os.sep}", "")  # a folder that goes
+        log = "".join(f"\n{line}" for line in said.splitlines()[:20])
+    shown = shlex.join([*words, *flags])
+    return f"{problem} (on the code of `{source.stem}`)\n  command: {shown}{log}"
 
 
-@functools.cache
-def toolchain() -> str:
-    """What the machine code depends on besides its text: compiler, flags, processor."""
-    path = os.path.realpath(compiler())
-    info = os.stat(path)
-    features = ",".join(sorted(cpu_features()))
-    return f"{path}|{info.st_mtime_ns}|{info.st_size}|{' '.join(flags())}|{platform.machine()}|{features}"
-
-
-FASTMATH = ("-ffp-contract=fast",)
-"""Flags behind the others for code with `fastmath`: products and sums rounded once."""
-
-
-def compile_text(text: str, name: str, out: Path, *more: str) -> None:
-    """Compile a module's text into the shared object `out` (written whole or not at all); raises BuildError."""
-    import subprocess  # here: code from the disk cache needs neither, and they take their time
+def _where(text: str, name: str, kept: Path | None) -> str:
+    """Where text lies that could not be compiled, and what to do about it."""
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="transkern-") as folder:
-        source, made = Path(folder) / f"{name}.c", Path(folder) / f"{name}.so"
-        source.write_text(text, encoding="utf-8")
-        command = [compiler(), *flags(), *more, str(source), "-o", str(made), "-lm"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        if run.returncode:
-            kept = Path(tempfile.gettempdir()) / f"transkern-{name}.c"
-            shutil.copy(source, kept)
-            log = "\n".join((run.stderr or run.stdout).splitlines()[:20])
-            raise BuildError(
-                f"the C compiler failed on the code of `{name}`\n  command: {' '.join(command[:-4])} {kept}\n{log}\n"
-                "  help: check that the compiler works and knows OpenMP (`transkern doctor`)"
-            )
-        out.parent.mkdir(parents=True, exist_ok=True)  # someone may have emptied the cache meanwhile
-        temporary = out.with_name(f"{out.name}.{os.getpid()}")
-        shutil.copy(made, temporary)
-        os.replace(temporary, out)
+    help = "\n  help: check that the compiler works (`transkern doctor`)"
+    if compiler.chosen():
+        help += f"; the environment variable CC names it: CC={shlex.quote(compiler.chosen())}"
+    with suppress(OSError):
+        folder = private.made(kept) if kept is not None else Path(tempfile.mkdtemp(prefix="transkern-failed-"))
+        path = folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.c"
+        with private.scratch(folder) as scratch:
+            private.write(path, text.encode(), scratch)
+        return f"\n  code: {path}{help}"
+    return help
 
 
-def load(path: Path, name: str) -> ModuleType:
+@functools.cache
+def openmp() -> bool:
+    """Whether a program with a parallel loop can be compiled. Asked where a compiler has failed."""
+    loop = "int f(int n) { int s = 0;\n#pragma omp parallel for reduction(+: s)\nfor (int i = 0; i < n; i++) s += i;"
+    return probe(f"{loop}\nreturn s; }}\n", compiler.flags()) or not probe("int f(void) { return 0; }\n", ())
+
+
+def probe(text: str, flags: Sequence[str]) -> bool:
+    """Whether a small text can be compiled into a shared object."""
+    for place in places():
+        with suppress(OSError), private.scratch(place) as folder:
+            source = folder / "probe.c"
+            source.write_text(text, encoding="utf-8")
+            return not run_compiler([*flags, *(() if flags else ("-shared", "-fPIC"))], source, folder / "probe.so")
+    return False
+
+
+# ---- loading ---------------------------------------------------------------------------------------------------------
+
+
+def load(data: bytes, name: str, path: Path | None = None) -> ModuleType:
+    """Import a shared object, from the file at `path` that it was read from, or where that may not be run from memory.
+
+    Raises ImportError where the object needs what the machine does not have.
+    """
+    if path is not None:
+        with suppress(ImportError):  # a disk without programs, or the file has gone meanwhile
+            return import_file(path, name)
+    return _from_memory(data, name)
+
+
+_open: list[int] = []
+"""Files in memory that were loaded: a later one of the same number would count as loaded too."""
+
+
+def _from_memory(data: bytes, name: str) -> ModuleType:
+    try:
+        return _from_nowhere(data, name)
+    except (OSError, ImportError) as error:
+        problem = error
+    for place in places():
+        with suppress(OSError, ImportError), private.scratch(place) as folder:
+            path = folder / f"{hashlib.sha256(data).hexdigest()}.so"
+            path.write_bytes(data)
+            return import_file(path, name)
+    raise ImportError(str(problem)) from problem
+
+
+def _from_nowhere(data: bytes, name: str) -> ModuleType:
+    """From a file that is in no folder (Linux); OSError elsewhere."""
+    if sys.platform != "linux" or not hasattr(os, "memfd_create"):
+        raise OSError("files are in folders here")
+    handle = os.memfd_create(f"{name}.so")
+    _open.append(handle)
+    with open(handle, "wb", closefd=False) as file:
+        file.write(data)
+    return import_file(Path(f"/proc/self/fd/{handle}"), name)
+
+
+def import_file(path: Path, name: str) -> ModuleType:
     """Import the shared object at `path`."""
-    private = f"_transkern_{path.stem}.{name}"  # never the name of a module of the user's
-    loader = importlib.machinery.ExtensionFileLoader(private, str(path))
-    spec = importlib.util.spec_from_loader(private, loader)
+    private_name = f"_transkern_{path.stem}.{name}"  # never the name of a module of the user's
+    loader = importlib.machinery.ExtensionFileLoader(private_name, str(path))
+    spec = importlib.util.spec_from_loader(private_name, loader)
     assert spec is not None
     with _quiet_workers():
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
+    adopt(module)
     return module
 
 
@@ -127,5 +217,5 @@ def _quiet_workers() -> Iterator[None]:
     try:
         yield
     finally:
-        for name in wanted:
-            del os.environ[name]
+        for variable in wanted:
+            os.environ.pop(variable, None)

@@ -22,8 +22,10 @@ extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplemen
 PyObject *PyModule_Create2(PyModuleDef *, int);
 PyObject *PyImport_ImportModule(const char *), *PyObject_GetAttrString(PyObject *, const char *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...), *PyObject_CallFunction(PyObject *, const char *, ...);
+PyObject *PyObject_CallObject(PyObject *, PyObject *);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...), *Py_BuildValue(const char *, ...);
 PyObject *PyLong_FromLongLong(long long), *PyLong_FromUnsignedLongLong(unsigned long long);
+PyObject *PyLong_FromString(const char *, char **, int);
 PyObject *PyFloat_FromDouble(double), *PyBool_FromLong(long);
 PyObject *PyComplex_FromDoubles(double, double);
 double PyComplex_RealAsDouble(PyObject *), PyComplex_ImagAsDouble(PyObject *);
@@ -38,44 +40,204 @@ void PyBuffer_Release(Py_buffer *), Py_IncRef(PyObject *), Py_DecRef(PyObject *)
 void PyErr_SetString(PyObject *, const char *), PyErr_SetObject(PyObject *, PyObject *);
 long long PyLong_AsLongLongAndOverflow(PyObject *, int *);
 double PyFloat_AsDouble(PyObject *);
-PyObject *PyErr_Occurred(void);
+PyObject *PyErr_Occurred(void), *PyException_GetTraceback(PyObject *);
+void PyErr_Fetch(PyObject **, PyObject **, PyObject **), PyErr_Restore(PyObject *, PyObject *, PyObject *);
+void PyErr_NormalizeException(PyObject **, PyObject **, PyObject **);
+int PyException_SetTraceback(PyObject *, PyObject *);
 void *PyEval_SaveThread(void);
 void PyEval_RestoreThread(void *);
+int PyArg_ParseTuple(PyObject *, const char *, ...);
+int PyContextVar_Get(PyObject *, PyObject *, PyObject **);  // not of the stable ABI, and in every CPython since 3.7
 
 static PyObject *numpy, *numpy_ndarray, *numpy_empty;
-static const char *reason = "";  // why the last call was not for this code
+static _Thread_local const char *reason = "";  // why this thread's last call that was not for this code was not
+
+static PyObject *py_miss(const char *why) {
+    reason = why;
+    Py_IncRef(&_Py_NotImplementedStruct);
+    return &_Py_NotImplementedStruct;
+}
+
+// What a Python function makes of objects, which are given up; nothing where one of them is not there.
+static inline PyObject *py_step(PyObject *function, int count, PyObject **given) {
+    PyObject *args = PyTuple_New(count), *made = NULL;
+    int whole = args != NULL;
+    for (int k = 0; k < count; ++k) {
+        whole = whole && given[k];
+        if (args) PyTuple_SetItem(args, k, given[k]);
+        else if (given[k]) Py_DecRef(given[k]);
+    }
+    if (whole) made = PyObject_CallObject(function, args);
+    if (args) Py_DecRef(args);
+    return made;
+}
+
+// A result with parts; nothing where one of them could not be made.
+static inline PyObject *py_whole(PyObject *made) {
+    if (!made || !PyErr_Occurred()) return made;
+    Py_DecRef(made);
+    return NULL;
+}
+
+// A class of a module's, which keeps it.
+static inline PyObject *py_member(const char *module, const char *name) {
+    PyObject *from = PyImport_ImportModule(module), *member = from ? PyObject_GetAttrString(from, name) : NULL;
+    if (from) Py_DecRef(from);
+    if (member) Py_DecRef(member);
+    return member;
+}
+
+static inline PyObject *py_shape(int ndim, const int64_t *dims) {
+    PyObject *shape = PyTuple_New(ndim);
+    for (int d = 0; shape && d < ndim; ++d) PyTuple_SetItem(shape, d, PyLong_FromLongLong(dims[d]));
+    return shape;
+}
+
+// An error's place in the source, for who loads this module: its `told`, if there is one, makes the traceback.
+static void tell(PyObject *self, PyObject *error, int place, PyObject *const *args, Py_ssize_t count) {
+    PyObject *told = PyObject_GetAttrString(self, "told"), *given = PyTuple_New(count);
+    for (Py_ssize_t k = 0; k < count; ++k) {
+        Py_IncRef(args[k]);
+        PyTuple_SetItem(given, k, args[k]);
+    }
+    PyObject *done = told ? PyObject_CallFunction(told, "OiO", error, place, given) : NULL;
+    PyErr_Clear();
+    if (done) Py_DecRef(done);
+    if (told) Py_DecRef(told);
+    Py_DecRef(given);
+}
+
+static void failed_at(PyObject *self, int place, PyObject *const *args, Py_ssize_t count) {
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    if (trace) { PyException_SetTraceback(error, trace); Py_DecRef(trace); }
+    if (error) tell(self, error, place, args, count);
+    PyErr_Restore(type, error, error ? PyException_GetTraceback(error) : NULL);
+}
+
+// What who loads this module wants to be asked: whether NumPy is told to do more than to warn (np.errstate).
+static PyObject *asked, *errstate, *quiet;
+static PyObject *listen(PyObject *self, PyObject *args) {
+    if (!PyArg_ParseTuple(args, "OO", &asked, &errstate)) return NULL;
+    Py_IncRef(asked);
+    Py_IncRef(errstate);
+    Py_IncRef(&_Py_NoneStruct);
+    return &_Py_NoneStruct;
+}
+"""
+
+ERRSTATE = r"""
+static int wants_errors(void) {
+    PyObject *state = NULL;
+    if (!asked) return 0;
+    if (PyContextVar_Get(errstate, NULL, &state) || state == quiet) {
+        if (state) Py_DecRef(state); else PyErr_Clear();
+        return 0;
+    }
+    PyObject *answer = PyObject_CallFunctionObjArgs(asked, NULL);
+    if (answer != &_Py_FalseStruct) {
+        if (answer) Py_DecRef(answer); else PyErr_Clear();
+        Py_DecRef(state);
+        return 1;
+    }
+    if (quiet) Py_DecRef(quiet);
+    quiet = state;  // kept, so that no other one gets its address
+    return 0;
+}
+"""
+
+RAISED = r"""
+// The flags of the floating-point unit, of all threads, for who loads this module: its `flagged`.
+#include <fenv.h>
+static _Thread_local int flags_so_far;
+static int flags_here(void) {
+    const int up = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    return (up & FE_DIVBYZERO ? 1 : 0) | (up & FE_OVERFLOW ? 2 : 0) | (up & FE_UNDERFLOW ? 4 : 0) |
+           (up & FE_INVALID ? 8 : 0);
+}
+
+static void lower_flags(void) {
+    flags_so_far = 0;
+#pragma omp parallel
+    feclearexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+}
+
+static void tell_flags(PyObject *self) {
+    int up = flags_so_far;
+#pragma omp parallel reduction(| : up)
+    up |= flags_here();
+    if (!up) return;
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyObject *flagged = PyObject_GetAttrString(self, "flagged");
+    PyObject *done = flagged ? PyObject_CallFunction(flagged, "i", up) : NULL;
+    PyErr_Clear();
+    if (done) Py_DecRef(done);
+    if (flagged) Py_DecRef(flagged);
+    PyErr_Restore(type, error, trace);
+}
 """
 
 ARRAYS = r"""
-// An array argument; 0 where it is not of the type this code is for.
-static int take_array(PyObject *object, Py_buffer *view, char kind, char same, int ndim, int contiguous, int write) {
+// An array argument; 0 where it is not of the type this code is for. An axis of one element has no step, and an array
+// without elements none at all.
+static int take_array(PyObject *object, Py_buffer *view, char kind, char same, int ndim, int contiguous, int aligned) {
     if (object->ob_type != numpy_ndarray) return 0;
-    if (PyObject_GetBuffer(object, view, 0x1c | (write != 0))) {  // strides and format
-        if (write) {
-            PyErr_Clear();
-            PyObject *error = PyDict_GetItemString(PyEval_GetBuiltins(), "ValueError");
-            PyErr_SetString(error, write > 1 ? "output array is read-only" : "assignment destination is read-only");
-            return -1;
-        }
+    if (PyObject_GetBuffer(object, view, 0x1c)) {  // strides and format: not every dtype has one
         PyErr_Clear();
         return 0;
     }
-    const char *format = view->format;
-    int pairs = kind == 'D' || kind == 'F';  // complex numbers: "Zd", "Zf"
+    const char *format = view->format + (!aligned && view->format[0] == '=');  // what NumPy says of unaligned ones
+    const int pairs = kind == 'D' || kind == 'F';  // complex numbers: "Zd", "Zf"
     int fits = view->ndim == ndim && (pairs ? format[0] == 'Z' && format[1] == kind + 32 && format[2] == 0
                                             : (format[0] == kind || format[0] == same) && format[1] == 0);
-    const Py_ssize_t unit = pairs ? view->itemsize / 2 : view->itemsize;
-    fits = fits && (size_t)view->buf % unit == 0;
-    Py_ssize_t stride = view->itemsize, size = 1;
-    for (int d = 0; d < ndim; ++d) size *= view->shape[d];
-    int packed = 1;
-    for (int d = ndim - 1; d >= 0 && size; --d) {
-        packed = packed && (view->shape[d] == 1 || view->strides[d] == stride);
-        stride *= view->shape[d];
-        fits = fits && view->strides[d] % unit == 0;
+    if (fits) {
+        size_t steps = (size_t)view->buf, some = 1;
+        Py_ssize_t stride = view->itemsize;
+        int packed = 1;
+        for (int d = ndim - 1; d >= 0; --d) {
+            const Py_ssize_t extent = view->shape[d];
+            some = some && extent;
+            if (extent != 1) {
+                packed = packed && view->strides[d] == stride;
+                steps |= (size_t)view->strides[d];
+            }
+            stride *= extent;
+        }
+        const size_t unit = pairs ? view->itemsize / 2 : view->itemsize;
+        fits = !some || ((packed || !contiguous) && (!aligned || steps % unit == 0));
     }
-    if (!fits || (contiguous && !packed)) { PyBuffer_Release(view); return 0; }
+    if (!fits) { PyBuffer_Release(view); return 0; }
     return 1;
+}
+
+// Whether NumPy refuses stores into an array.
+static int is_readonly(PyObject *object, const Py_buffer *view) {
+    if (!view->readonly) return 0;
+    Py_buffer again;  // of some it only warns
+    if (PyObject_GetBuffer(object, &again, 0x1d)) { PyErr_Clear(); return 1; }
+    PyBuffer_Release(&again);
+    return 0;
+}
+
+// Whether elements of an array may share memory: along each axis it must step over all that smaller steps cover.
+static int overlaps_itself(const Py_buffer *view) {
+    Py_ssize_t covered = view->itemsize;
+    uint64_t seen = 0;
+    for (int d = 0; d < view->ndim; ++d) if (view->shape[d] == 0) return 0;
+    for (;;) {
+        int next = -1;
+        Py_ssize_t least = 0;
+        for (int d = 0; d < view->ndim; ++d) {
+            const Py_ssize_t step = view->strides[d] < 0 ? -view->strides[d] : view->strides[d];
+            if (view->shape[d] > 1 && !(seen >> d & 1) && (next < 0 || step < least)) { next = d; least = step; }
+        }
+        if (next < 0) return 0;
+        if (least < covered) return 1;
+        covered += least * (view->shape[next] - 1);
+        seen |= (uint64_t)1 << next;
+    }
 }
 
 // The lowest address of an array's elements.
@@ -83,7 +245,7 @@ static void *lowest(const Py_buffer *view) {
     char *low = view->buf;
     for (int d = 0; d < view->ndim; ++d) {
         Py_ssize_t reach = (view->shape[d] - 1) * view->strides[d];
-        if (reach < 0) low += reach;
+        if (reach < 0 && view->shape[d] > 0) low += reach;
     }
     return low;
 }
@@ -108,10 +270,9 @@ static int overlap(const Py_buffer *a, const Py_buffer *b) {
 RESULTS = r"""
 // A new array of a result's type and its memory.
 static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void **data) {
-    PyObject *shape = PyTuple_New(ndim);
-    for (int d = 0; d < ndim; ++d) PyTuple_SetItem(shape, d, PyLong_FromLongLong(dims[d]));
-    PyObject *array = PyObject_CallFunctionObjArgs(numpy_empty, shape, dtype, NULL);
-    Py_DecRef(shape);
+    PyObject *shape = py_shape(ndim, dims);
+    PyObject *array = shape ? PyObject_CallFunctionObjArgs(numpy_empty, shape, dtype, NULL) : NULL;
+    if (shape) Py_DecRef(shape);
     if (!array) return NULL;
     Py_buffer view;
     if (PyObject_GetBuffer(array, &view, 1)) { Py_DecRef(array); return NULL; }
@@ -157,13 +318,14 @@ static struct { int slot; void *value; } block_slots[] = {{52, block_free}, {1, 
 static struct { const char *name; int size, item; unsigned flags; void *slots; } block_spec = {
     "transkern.Block", sizeof(Block), 0, 0, block_slots};
 
-static PyObject *large_array(PyObject *dtype, int64_t bytes, int ndim, const int64_t *dims, void **data) {
-    if (bytes < (1 << 20)) return new_array(dtype, ndim, dims, data);
+static PyObject *large_array(PyObject *dtype, size_t itemsize, int ndim, const int64_t *dims, void **data) {
+    const size_t bytes = py_bytes(itemsize, ndim, dims);
+    if (bytes < (1 << 20) || bytes == PY_TOO_MUCH) return new_array(dtype, ndim, dims, data);
     if (!block_type) block_type = PyType_FromSpec(&block_spec);
     Block *block = block_type ? (Block *)_PyObject_New(block_type) : NULL;
     if (!block) return NULL;
     block->memory = NULL;
-    block->size = ((size_t)bytes + 0x1fffff) & ~(size_t)0x1fffff;
+    block->size = (bytes + 0x1fffff) & ~(size_t)0x1fffff;
     for (int k = 0; k < KEPT; ++k)
         if (!block->memory && kept[k].size >= block->size && kept[k].size <= 2 * block->size) {
             block->memory = kept[k].memory;
@@ -175,12 +337,11 @@ static PyObject *large_array(PyObject *dtype, int64_t bytes, int ndim, const int
         if (posix_memalign(&block->memory, 1 << 21, block->size)) { block->memory = NULL; block->size = 0; }
         else madvise(block->memory, block->size, 14);  // huge pages
     }
-    if (!block->memory) { Py_DecRef((PyObject *)block); return PyErr_NoMemory(); }
+    if (!block->memory) { Py_DecRef((PyObject *)block); return new_array(dtype, ndim, dims, data); }  // its error
     *data = block->memory;
-    PyObject *shape = PyTuple_New(ndim);
-    for (int d = 0; d < ndim; ++d) PyTuple_SetItem(shape, d, PyLong_FromLongLong(dims[d]));
-    PyObject *array = PyObject_CallFunctionObjArgs(numpy_ndarray, shape, dtype, (PyObject *)block, NULL);
-    Py_DecRef(shape);
+    PyObject *shape = py_shape(ndim, dims);
+    PyObject *array = shape ? PyObject_CallFunctionObjArgs(numpy_ndarray, shape, dtype, (PyObject *)block, NULL) : NULL;
+    if (shape) Py_DecRef(shape);
     Py_DecRef((PyObject *)block);
     return array;
 }
@@ -191,9 +352,20 @@ FUNCTIONS = r"""
 static PyObject *function(const char *text) {
     PyObject *names = PyDict_New(), *eval = PyDict_GetItemString(PyEval_GetBuiltins(), "eval");
     PyDict_SetItemString(names, "np", numpy);
+    PyDict_SetItemString(names, "__name__", PyUnicode_FromString("transkern_step"));
     PyObject *made = PyObject_CallFunction(eval, "sO", text, names);
     Py_DecRef(names);
     return made;
+}
+
+// A library's error goes without the library's frames: the arrays in them show memory that will not be there.
+static inline void py_forget_frames(void) {
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    if (error) PyException_SetTraceback(error, &_Py_NoneStruct);
+    if (trace) Py_DecRef(trace);
+    PyErr_Restore(type, error, NULL);
 }
 
 // A number of a message, from a kernel that failed.
@@ -209,11 +381,10 @@ LIBRARY = r"""
 static PyObject *as_array(void *data, PyObject *dtype, int64_t itemsize, int ndim, const int64_t *dims) {
     int64_t size = itemsize;
     for (int d = 0; d < ndim; ++d) size *= dims[d];
-    PyObject *memory = PyMemoryView_FromMemory(data ? data : (char *)&size, size, 0x200), *shape = PyTuple_New(ndim);
-    for (int d = 0; d < ndim; ++d) PyTuple_SetItem(shape, d, PyLong_FromLongLong(dims[d]));
-    PyObject *array = PyObject_CallFunctionObjArgs(numpy_ndarray, shape, dtype, memory, NULL);
-    Py_DecRef(memory);
-    Py_DecRef(shape);
+    PyObject *memory = PyMemoryView_FromMemory(data ? data : (char *)&size, size, 0x200), *shape = py_shape(ndim, dims);
+    PyObject *array = memory && shape ? PyObject_CallFunctionObjArgs(numpy_ndarray, shape, dtype, memory, NULL) : NULL;
+    if (memory) Py_DecRef(memory);
+    if (shape) Py_DecRef(shape);
     return array;
 }
 """

@@ -32,7 +32,9 @@ from transkern.ir.traverse import (
     walk_expr,
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident, kind_of
+from transkern.targets.comments import comment
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
+from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
 from transkern.targets.cpu.streams import print_streamed, streams
 from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
 from transkern.targets.cpu.terms import print_sums, sums_of
@@ -64,7 +66,27 @@ static void release(void *memory) {
     if (memory) munmap((char *)memory - 4096, *(size_t *)((char *)memory - 4096));
 }
 """
+BYTES = """// The bytes of an array; more than there can be where they are not countable.
+#define PY_TOO_MUCH ((size_t)PTRDIFF_MAX & ~(size_t)0xffffff)
+static inline size_t py_bytes(size_t itemsize, int ndim, const int64_t *dims) {
+    size_t bytes = itemsize;
+    for (int d = 0; d < ndim; ++d) if (dims[d] <= 0) return 0;
+    for (int d = 0; d < ndim; ++d)
+        if (__builtin_mul_overflow(bytes, (size_t)dims[d], &bytes) || bytes > PY_TOO_MUCH) return PY_TOO_MUCH;
+    return bytes;
+}"""
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
+
+
+def bytes_of(c: CPrinter, buffer: n.Buffer) -> str:
+    """The bytes of a buffer, as C."""
+    dims = ", ".join(c.expr(d) for d in buffer.dims) or "0"
+    return f"py_bytes({itemsize(buffer.dtype)}, {len(buffer.dims)}, (const int64_t[]){{{dims}}})"
+
+
+def element_type(buffer: n.Buffer) -> str:
+    """What a pointer to a buffer's memory points to: bytes where elements are not aligned."""
+    return TYPES[buffer.dtype] if buffer.aligned else "char"
 
 
 @dataclass(slots=True)
@@ -77,6 +99,17 @@ class Function:
     scalars: list[Var]
     outputs: list[Var]  # scalars it hands back, through pointers
     guards: list[n.Guard]
+    long: Expr  # whether it runs without Python's lock, or (`counts`) may let go of it in its midst
+    counts: bool
+
+
+@dataclass(slots=True)
+class Region:
+    """A loop that threads share: `lost` where one of them may find no memory, which a variable, `name`, tells then."""
+
+    name: str
+    levels: int  # of what is freed at the end of blocks, before the loop
+    lost: bool = False
 
 
 @dataclass(slots=True)
@@ -109,6 +142,9 @@ class KernelPrinter:
     known: set[str] = field(default_factory=set)  # conditions that have been asked: they hold here
     team: bool = False  # whether a team of threads runs the statement together
     meeting: str = ""  # where its threads wait for each other
+    estimate: Estimate = field(init=False)  # what the kernel will take
+    counts: bool = False  # whether it counts turns of its loops
+    region: Region | None = None  # the loop around that threads share
     names: Names = field(init=False)
 
     def __post_init__(self) -> None:
@@ -134,19 +170,17 @@ class KernelPrinter:
             if name in self.program.variables and _reads_before_set(kernel.body, name)
         ]  # fmt: skip
         written = buffers_written(kernel)
-        params = [f"{'' if x.name in written else 'const '}{TYPES[x.dtype]} *restrict {ident(x.name)}" for x in buffers]
+        const = {x.name: "" if x.name in written else "const " for x in buffers}
+        params = [f"{const[x.name]}{element_type(x)} *restrict {ident(x.name)}" for x in buffers]
         for x in buffers:
             if x.layout != "C":
-                params += [f"const int64_t {x.name}_stride{d}" for d in range(len(x.dims))]
+                params += [f"const int64_t {ident(x.name)}_stride{d}" for d in range(len(x.dims))]
         params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in scalars]
         known = {v.name for v in scalars}
         params += [f"{TYPES[v.dtype]} {ident(v.name)}" for v in initial if v.name not in known]
         params += [f"{TYPES[v.dtype]} *{ident(v.name)}_out" for v in outputs]
         self.lines, self.depth, self.guards, self.cited = [], 1, [], ""
         self.local = set()
-        guarded = any(isinstance(s, n.Guard) for s in walk(kernel.body))
-        if guarded:
-            params.append("int64_t *py_error")
         top_declared = [x for x in changed if x in self.program.variables and x not in {v.name for v in initial}]
         local_lets = {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
         for name in top_declared:
@@ -156,7 +190,15 @@ class KernelPrinter:
         self.early = set()
         self.reserve_early(kernel.body)
         self.read, self.given = set(buffers_used(kernel)), {v.name for v in scalars}
+        self.estimate, self.counts = estimate(self.program, kernel, self.given), False
+        begins = len(self.lines)
         self.block(kernel.body)
+        guarded = bool(self.guards)
+        if guarded:
+            params.append("int64_t *py_error")
+        if self.counts:
+            params.append("py_run *py_running")
+            self.lines[begins:begins] = [f"    {COUNTED}"]
         for v in outputs:
             self.line(f"*{ident(v.name)}_out = {ident(v.name)};")
         result = "int" if guarded else "void"
@@ -173,6 +215,8 @@ class KernelPrinter:
             [*scalars, *[v for v in initial if v.name not in known]],
             outputs,
             list(self.guards),
+            self.estimate.long,
+            self.counts,
         )
 
     def line(self, text: str) -> None:
@@ -183,7 +227,7 @@ class KernelPrinter:
         text = self.program.cited(s.span)
         if text and text != self.cited:
             self.cited = text
-            self.line(f"// {text}".replace("*/", "* /").rstrip("\\"))
+            self.line(comment(text))
 
     # --- statements
 
@@ -280,8 +324,26 @@ class KernelPrinter:
             self.frees[-1].append(ident(buffer))
             self.reserved.add(ident(buffer))
             return
-        self.line(f"{kind} *{ident(buffer)} = malloc(({self.c.expr(size)} + 1) * sizeof *{ident(buffer)});")
+        self.c.used["py_bytes"] = BYTES
+        self.line(f"{kind} *{ident(buffer)} = malloc({bytes_of(self.c, info)} + sizeof *{ident(buffer)});")
+        self.out_of_memory(ident(buffer))
         self.frees[-1].append(ident(buffer))
+
+    def out_of_memory(self, name: str) -> None:
+        """Leaves where there is no memory for a temporary. Nobody can leave a loop that threads share: a thread goes on
+        with its next iteration, and the kernel is left behind the loop."""
+        if self.region is None:
+            self.guard(n.Guard(b.FALSE, "MemoryError", ""), f"!{name}")
+            return
+        self.region.lost = True
+        self.line(f"if (!{name}) {{")
+        self.depth += 1
+        for level in self.frees[self.region.levels :]:
+            self.free(level)
+        self.line(f"__atomic_store_n(&{self.region.name}, 1, __ATOMIC_RELAXED);")
+        self.line(f"goto {self.region.name}_next;")
+        self.depth -= 1
+        self.line("}")
 
     def reserve_early(self, block: Iterable[n.Stmt], repeated: bool = False) -> None:
         """Reserves once what loops in order would reserve at each turn: the system takes the memory back each time."""
@@ -318,6 +380,7 @@ class KernelPrinter:
         if s.head:
             self.line("for (;;) {")
             self.depth += 1
+            count_turns(self, s)
             self.frees.append([])
             self.block(s.head)
             self.source(s)
@@ -331,9 +394,15 @@ class KernelPrinter:
             self.depth -= 1
         else:
             self.line(f"while ({self.c.expr(s.condition)}) {{")
+            self.turn(s)
             self.nested(s.body)
         self.line("}")
         self.searching -= 1
+
+    def turn(self, s: n.Loop | n.While) -> None:
+        self.depth += 1
+        count_turns(self, s)
+        self.depth -= 1
 
     def loop(self, s: n.Loop) -> None:
         """A loop; twice where it is run again and again and only the run shows whether it has work for threads: OpenMP
@@ -391,6 +460,7 @@ class KernelPrinter:
             elif not loops and _chains(s):
                 # vectors whose lanes are added one after the other are slower than the additions alone: not across this
                 self.line('    __asm__ volatile("");')
+            self.turn(s)
             self.repeated += 1
             if self.team and not self.parallel:
                 print_shared(self, s.body)
@@ -419,15 +489,25 @@ class KernelPrinter:
             s = _rounded(s)
         vector = innermost and not serial and self.vectorises(s)
         pragma = self.pragma(s, outer, threads, vector)
+        begins, around = len(self.lines), self.region
+        if threads:
+            self.region = Region(self.names.fresh("py_lost"), len(self.frees))
         if pragma:
             self.line(pragma)
         self.line(self.header(s))
         self.parallel += bool(threads)
         self.iteration(s, vector)
         self.parallel -= bool(threads)
+        region, self.region = self.region, around
+        lost = region.name if threads and region is not None and region.lost else ""
+        if lost:
+            self.line(f"    {lost}_next:;")
         self.line("}")
         if threads == "team":
             wait_for_all(self)
+        if lost:
+            self.lines.insert(begins, "    " * self.depth + f"int {lost} = 0;  // whether there was no memory")
+            self.guard(n.Guard(b.FALSE, "MemoryError", ""), lost)
 
     def iteration(self, s: n.Loop, vector: bool) -> None:
         """The body of a parallel loop, with the variables that each iteration has for itself."""

@@ -7,6 +7,7 @@ that the arguments are of the types it was made for and returns `NotImplemented`
 from __future__ import annotations
 
 import json
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,17 +17,21 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
 from transkern.ir.library import spell
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
-from transkern.ir.traverse import bodies, scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
+from transkern.targets.comments import comment
 from transkern.targets.cpu import glue
-from transkern.targets.cpu.build import FASTMATH, FLAGS
-from transkern.targets.cpu.kernels import RESERVE, TYPES, Function, KernelPrinter
+from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
+from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
+from transkern.targets.cpu.running import DECLARED, METHODS, RUNNING
+from transkern.targets.naming import C, function_name, with_names
+from transkern.targets.places import Places
 
-_MISS = "Py_IncRef(&_Py_NotImplementedStruct); return &_Py_NotImplementedStruct;"
+_MISS = 'return py_miss("types");'
 
 _FORMATS = {
     "bool": "??", "int8": "bb", "uint8": "BB", "int16": "hh", "uint16": "HH", "int32": "ii", "uint32": "II",
@@ -37,7 +42,18 @@ _FORMATS = {
 
 def emit(program: n.Program) -> str:
     """The C text of a program."""
-    return _Module(program).text()
+    return _Module(with_names(program, C)).text()
+
+
+def file_name(program: n.Program) -> str:
+    """What the file is called, without its ending, and the module that it becomes."""
+    return function_name(program.name, C)
+
+
+def emit_with_places(program: n.Program) -> tuple[str, Sequence[Span]]:
+    """The C text of a program, and the places that it raises at, by the numbers that it tells."""
+    module = _Module(with_names(program, C))
+    return module.text(), module.places.spans
 
 
 @dataclass(slots=True)
@@ -50,10 +66,13 @@ class _Module:
     dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
     steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
     labels: int = 0
+    releases: bool = False  # whether a kernel may run without Python's lock
     allocated: list[str] = field(default_factory=list)
+    places: Places = field(default_factory=Places)
+    span: Span = NOWHERE  # of the present step
 
     def __post_init__(self) -> None:
-        self.printer = KernelPrinter(self.program)
+        self.printer = KernelPrinter(self.program, threads=self.program.threads != 1)
 
     # --- the file
 
@@ -61,11 +80,20 @@ class _Module:
         p = self.program
         body = self.entry()
         c = self.printer.c
+        if self.releases:
+            c.used.setdefault("py_run", DECLARED)
         parts = [self.header(), self.math()]
         parts += c.used.values()
         parts += self.printer.reductions.values()
         kernels = "\n".join(f.text for f in self.functions)
         glue_parts = [glue.PYTHON]
+        if "wants_errors" in body:
+            glue_parts.append(glue.ERRSTATE)
+        if p.warns:
+            glue_parts.append(glue.RAISED)
+        if self.releases:
+            most = f"PY_THREADS = {p.threads}, PY_FLAGS = {int(p.warns)}"
+            glue_parts += [f"enum {{ {most} }};  // at most (0: any number); flags are read", RUNNING]
         if any(isinstance(x, n.ArrayParam) for x in p.params):
             glue_parts.append(glue.ARRAYS)
         has_results = any(x.role == "result" for x in p.buffers.values()) or "new_array" in body
@@ -85,12 +113,13 @@ class _Module:
     def header(self) -> str:
         p = self.program
         types = ", ".join(param_text(x) for x in p.params)
-        flags = " ".join([*(f for f in FLAGS if f != "-w"), *FASTMATH[: p.fastmath]])
+        flags = " ".join([*(f for f in FLAGS if f != "-w"), *FASTMATH[: p.fastmath], *TRAPPING[: p.warns]])
         return (
             f"// {p.name}({types})\n"
-            f"// compiled from {p.file} by transkern\n"
-            f"// build:  cc {flags} {p.name}.c -o {p.name}.so -lm\n"
-            f"// use:    import {p.name}; {p.name}.{p.name}(…)\n"
+            f"{comment(f'compiled from {p.file} by transkern')}\n"
+            f"// build:  cc {flags} {file_name(p)}.c -o {file_name(p)}.so -lm\n"
+            f"// use:    import {file_name(p)}; {file_name(p)}.{p.name}(…)\n"
+            f"// {file_name(p)}.py does both; an {file_name(p)}.so beside it would be imported in its place\n"
             "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
             "#include <sys/mman.h>\n#include <sys/types.h>\n"
         )
@@ -116,10 +145,11 @@ class _Module:
 
     def entry(self) -> str:
         p = self.program
-        name = ident(p.name)
+        name = file_name(p)
         arrays = [x for x in p.params if isinstance(x, n.ArrayParam)]
         self.line("PyObject *py_result = NULL;")
-        self.line('(void)py_args; reason = "types";')
+        self.line("int py_place = 0;  // where in the source it failed")
+        self.line('const char *py_reason = "types";  // why it may be that the call is not for this code')
         refuse = _MISS
         self.line(f"if (py_count != {len(p.params)}) {{ {refuse} }}")
         for k, x in enumerate(p.params):
@@ -127,15 +157,15 @@ class _Module:
                 self.scalar(k, x)
         if arrays:
             self.line(f"Py_buffer py_views[{len(arrays)}];")
-            self.line("int py_taken = 0, py_fits = 1;")
+            self.line("int py_taken = 0;")
         sizes: dict[str, str] = {}
         checks: list[str] = []
         for k, x in enumerate(arrays):
             at = p.params.index(x)
             kind = _FORMATS[x.dtype]
             self.line(
-                f"if ((py_fits = take_array(py_args[{at}], &py_views[{k}], '{kind[0]}', '{kind[1]}', {len(x.dims)}, "
-                f"{int(x.layout == 'C')}, {x.written + (x.written and x.in_place)})) <= 0) goto miss;"
+                f"if (!take_array(py_args[{at}], &py_views[{k}], '{kind[0]}', '{kind[1]}', {len(x.dims)}, "
+                f"{int(x.layout == 'C')}, {int(x.aligned)})) goto miss;"
             )
             self.line("++py_taken;")
             for d, dim in enumerate(x.dims):
@@ -151,15 +181,21 @@ class _Module:
             self.line(f"const int64_t {ident(name_)} = {have};")
         if checks:
             self.line(f"if ({' || '.join(checks)}) goto miss;")
+        leave = "goto miss;" if arrays else "return py_miss(py_reason);"
         for condition in self.assumptions():
-            leave = "goto miss;" if arrays else _MISS
-            self.line(f'if (!({self.printer.c.expr(condition)})) {{ reason = "sizes"; {leave} }}')
+            self.line(f'if (!({self.printer.c.expr(condition)})) {{ py_reason = "sizes"; {leave} }}')
+        for k, x in enumerate(arrays):
+            if x.written:
+                at = p.params.index(x)
+                self.line(f'if (is_readonly(py_args[{at}], &py_views[{k}])) {{ py_reason = "readonly"; goto miss; }}')
+                if x.layout != "C":
+                    self.line(f'if (overlaps_itself(&py_views[{k}])) {{ py_reason = "itself {x.name}"; goto miss; }}')
         overlaps = [
             f"overlap(&py_views[{i}], &py_views[{j}])" for i, x in enumerate(arrays) for j, y in enumerate(arrays)
             if i != j and x.written and (not y.written or i < j) and not (x.base and x.base == y.base)
         ]  # fmt: skip
         if overlaps:
-            self.line(f'if ({" || ".join(overlaps)}) {{ reason = "overlap"; goto miss; }}')
+            self.line(f'if ({" || ".join(overlaps)}) {{ py_reason = "overlap"; goto miss; }}')
         for base in dict.fromkeys(x.base for x in arrays if x.base):
             self.shared(base, [k for k, x in enumerate(arrays) if x.base == base], arrays)
         for k, x in enumerate(arrays):
@@ -167,15 +203,17 @@ class _Module:
                 continue
             const = "" if x.written else "const "
             kind = TYPES[p.buffers[x.name].dtype]
-            self.line(f"{const}{kind} *{ident(x.name)} = py_views[{k}].buf;")
+            self.line(f"{const}{element_type(p.buffers[x.name])} *{ident(x.name)} = py_views[{k}].buf;")
             if x.layout != "C":
-                unit = "py_views[{k}].itemsize" if kind == TYPES.get(x.dtype) else f"(int64_t)sizeof({kind})"
+                unit = f" / (int64_t)sizeof({kind})" if x.aligned else ""
                 for d in range(len(x.dims)):
-                    self.line(
-                        f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / {unit.format(k=k)};"
-                    )
+                    self.line(f"const int64_t {ident(x.name)}_stride{d} = py_views[{k}].strides[{d}]{unit};")
                 if p.buffers[x.name].element:
-                    self.line(f"const int64_t {x.name}_stride{len(x.dims)} = 1;  // from the real part to the other")
+                    self.to_the_other_part(x.name, len(x.dims), kind, x.aligned)
+        if _computes_with_floats(p):
+            self.line(f'if (wants_errors()) {{ py_reason = "errors"; {leave} }}')
+        if p.warns:
+            self.line("lower_flags();")
         declared_at = len(self.lines)
         self.block(p.body)
         self.line("Py_IncRef(&_Py_NoneStruct);")
@@ -185,6 +223,8 @@ class _Module:
         self.depth = 0
         self.line("done:;")
         self.depth = 1
+        if p.warns:
+            self.line("tell_flags(self);")
         for buffer in self.allocated:
             info = p.buffers[buffer]
             if info.role == "result":
@@ -193,32 +233,41 @@ class _Module:
                 self.line(f"{'release' if info.is_reserved else 'free'}({ident(buffer)});")
         if arrays:
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
+        self.line("if (!py_result) failed_at(self, py_place, py_args, py_count);")
         self.line("return py_result;")
         if arrays:
             self.depth = 0
             self.line("miss:")
             self.depth = 1
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
-            self.line("if (py_fits < 0) return NULL;")
-            self.line("Py_IncRef(&_Py_NotImplementedStruct);")
-            self.line("return &_Py_NotImplementedStruct;")
+            self.line("return py_miss(py_reason);")
         head = f"static PyObject *call_{name}(PyObject *self, PyObject *const *py_args, Py_ssize_t py_count) {{"
         return "\n".join([head, *self.lines, "}", ""])
 
     def shared(self, base: str, members: Sequence[int], arrays: Sequence[n.ArrayParam]) -> None:
         """The memory that several arguments share: its lowest address, and where in it each argument begins."""
-        kind = TYPES[self.program.buffers[base].dtype]
-        unit = np.dtype(arrays[members[0]].dtype).itemsize
+        info, aligned = self.program.buffers[base], arrays[members[0]].aligned
+        unit = np.dtype(arrays[members[0]].dtype).itemsize if aligned else 1
         name = ident(base)
-        self.line(f"{kind} *{name} = lowest(&py_views[{members[0]}]);")
+        self.line(f"{element_type(info)} *{name} = lowest(&py_views[{members[0]}]);")
         for k in members[1:]:
             self.line(f"if ((void *){name} > lowest(&py_views[{k}])) {name} = lowest(&py_views[{k}]);")
         for k in members:
             x = arrays[k]
-            self.line(f"if (((char *)py_views[{k}].buf - (char *){name}) % {unit}) goto miss;")
-            self.line(f"const int64_t {x.name}_offset = ((char *)py_views[{k}].buf - (char *){name}) / {unit};")
+            if aligned:
+                self.line(f"if (((char *)py_views[{k}].buf - (char *){name}) % {unit}) goto miss;")
+            self.line(f"const int64_t {ident(x.name)}_offset = ((char *)py_views[{k}].buf - (char *){name}) / {unit};")
             for d in range(len(x.dims)):
-                self.line(f"const int64_t {x.name}_stride{d} = py_views[{k}].strides[{d}] / py_views[{k}].itemsize;")
+                self.line(f"const int64_t {ident(x.name)}_stride{d} = py_views[{k}].strides[{d}] / {unit};")
+        if not aligned:
+            self.line(f"const int64_t {base}_stride0 = 1;  // offsets and strides are in bytes")
+            if info.element:
+                self.to_the_other_part(base, 1, TYPES[info.dtype], aligned)
+
+    def to_the_other_part(self, name: str, axis: int, kind: str, aligned: bool) -> None:
+        """The step from the real part of a complex number to the other."""
+        step = "1" if aligned else f"sizeof({kind})"
+        self.line(f"const int64_t {name}_stride{axis} = {step};  // from the real part to the other")
 
     def assumptions(self) -> Sequence[Expr]:
         return self.program.assumptions
@@ -273,6 +322,8 @@ class _Module:
                 lines.append(f"    {TYPES[dtype]} {ident(name)} = 0;")
         if any(f.guards for f in self.functions):
             lines.append("    int64_t py_error[8] = {0};")
+        if self.releases:
+            lines += ["    py_run py_running;", "    int py_failed;"]
         return lines
 
     def _host_scalars(self) -> dict[str, str]:
@@ -315,6 +366,7 @@ class _Module:
 
     def step(self, s: n.Stmt, live: frozenset[str]) -> None:
         c = self.printer.c
+        self.span = s.span
         match s:
             case n.Kernel():
                 self.kernel(s, live)
@@ -363,8 +415,10 @@ class _Module:
             case n.Continue():
                 self.line("continue;")
             case n.Return(result):
-                self.line(f"py_result = {self.result(result)};")
-                self.line("goto done;")
+                made = self.result(result)
+                self.line(f"py_result = {f'py_whole({made})' if isinstance(result, n.TupleResult) else made};")
+                self.span = s.span
+                self.line(self.leave())
             case n.Store(buffer, index, value):
                 self.line(f"{c.element(buffer, index)} = {c.expr(value)};")
             case _:
@@ -376,13 +430,24 @@ class _Module:
         args = [ident(x.name) for x in function.buffers]
         for x in function.buffers:
             if x.layout != "C":
-                args += [f"{x.name}_stride{d}" for d in range(len(x.dims))]
+                args += [f"{ident(x.name)}_stride{d}" for d in range(len(x.dims))]
         args += [ident(v.name) for v in function.scalars]
         args += [f"&{ident(v.name)}" for v in function.outputs]
+        args += ["py_error"] * bool(function.guards) + ["&py_running"] * function.counts
+        held = function.long == b.FALSE and not function.counts
+        if not held:
+            self.releases = True
+            self.line(f"py_running = py_begin({self.printer.c.expr(function.long)});")
+        called = f"{function.name}({', '.join(args)})"
+        if held:
+            self.line(f"switch ({called}) {{" if function.guards else f"{called};")
+        else:
+            self.line(f"{'py_failed = ' if function.guards else ''}{called};")
+            self.line("py_end(py_running);")
+            if function.guards:
+                self.line("switch (py_failed) {")
         if not function.guards:
-            self.line(f"{function.name}({', '.join(args)});")
             return
-        self.line(f"switch ({function.name}({', '.join([*args, 'py_error'])})) {{")
         for k, guard in enumerate(function.guards):
             self.line(f"case {k + 1}:")
             self.depth += 1
@@ -390,9 +455,14 @@ class _Module:
             slots = [
                 f"as_double(py_error[{j}])" if t.startswith("float") else f"py_error[{j}]" for j, t in enumerate(types)
             ]
+            self.span = guard.span if guard.span.line else s.span
             self.raise_(guard.error, guard.message, slots, types)
             self.depth -= 1
         self.line("}")
+
+    def leave(self) -> str:
+        """The end of a call that failed at the present step."""
+        return f"{{ py_place = {self.places.number(self.span)}; goto done; }}"
 
     def raise_formatted(self, error: str, message: str, args: Sequence[str], types: Sequence[str]) -> None:
         """A class of the user's, or a message with more than integers in it: Python puts it together."""
@@ -405,28 +475,29 @@ class _Module:
             }.get(dtype)  # fmt: skip
             made = made or (f"PyBool_FromLong({value})" if dtype == "bool" else self.numpy_scalar(value, dtype, dtype))
             self.line(f"PyObject *{names[-1]} = {made};")
-        given = f"({message!r}.format(*a))" if args or "{" in message else f"({message!r})"
+        template = ascii(message)
+        given = f"({template}.format(*a))" if args or "{" in message else f"({template})"
         text = f"lambda *a: {error_text(error)}" + (given if message else "()")
         made = self.called(text, names)
-        self.line(f"if ({made}) PyErr_SetObject((PyObject *){made}->ob_type, {made});")
-        self.line("goto done;")
+        self.line(f"if ({made}) {{ PyErr_SetObject((PyObject *){made}->ob_type, {made}); Py_DecRef({made}); }}")
+        self.line(self.leave())
 
     def raise_(self, error: str, message: str, args: Sequence[str], types: Sequence[str]) -> None:
-        if ":" in error or any(t != "index" for t in types) or message.replace("{}", "").count("{") != (
-            2 * message.count("{{")
-        ):
+        parts = list(string.Formatter().parse(message))
+        only_places = all(not field and not spec and not conversion for _, field, spec, conversion in parts)
+        plain = only_places and message.isascii() and message.isprintable()  # which PyErr_Format takes
+        if ":" in error or error.startswith(n.SEVERAL) or any(t != "index" for t in types) or not plain:
             self.raise_formatted(error, message, args, types)
             return
-        text = message.replace("%", "%%").replace("{{", "\0").replace("}}", "\1").replace("{}", "%lld")
-        text = text.replace("\0", "{").replace("\1", "}")
-        quoted = json.dumps(text, ensure_ascii=False)
+        text = "".join(literal.replace("%", "%%") + ("" if field is None else "%lld") for literal, field, _, _ in parts)
+        quoted = json.dumps(text)
         values = "".join(f", (long long)({a})" for a in args)
         module, _, name = error.replace("np.", "numpy.").rpartition(".")
         kind = f'PyDict_GetItemString(PyEval_GetBuiltins(), "{name}")'
         if module:
-            kind = f'PyObject_GetAttrString(PyImport_ImportModule("{module}"), "{name}")'
+            kind = f'py_member("{module}", "{name}")'
         self.line(f"PyErr_Format({kind}, {quoted}{values});")
-        self.line("goto done;")
+        self.line(self.leave())
 
     def alloc(self, buffer: str) -> None:
         info = self.program.buffers[buffer]
@@ -445,20 +516,26 @@ class _Module:
                 made = f"new_array(numpy_{dtype}, {len(extents)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
             else:
                 made = (
-                    f"large_array(numpy_{dtype}, {itemsize} * ({c.expr(size)}), {len(extents)}, "
+                    f"large_array(numpy_{dtype}, {np.dtype(dtype).itemsize}, {len(extents)}, "
                     f"(const int64_t[]){{{dims}}}, (void **)&{name})"
                 )
+                c.used["py_bytes"] = BYTES
             self.line(f"py_{name}_array = {made};")
-            self.line(f"if (!py_{name}_array) goto done;")
+            self.line(f"if (!py_{name}_array) {self.leave()}")
             return
         if info.is_reserved:
             c.used["reserve"] = RESERVE
             self.line(f"release({name});")
-            self.line(f"if (!({name} = reserve(({c.expr(size)}) * sizeof *{name}))) {{ PyErr_NoMemory(); goto done; }}")
+            self.line(f"if (!({name} = reserve(({c.expr(size)}) * sizeof *{name}))) {{")
+            self.line(f"    PyErr_NoMemory(); {self.leave()}")
+            self.line("}")
             return
         self.line(f"free({name});")
-        taken = f"aligned_alloc(64, ((({c.expr(size)}) * sizeof *{name}) + 127) & ~(size_t)63)"
-        self.line(f"if (!({name} = {taken})) {{ PyErr_NoMemory(); goto done; }}")
+        c.used["py_bytes"] = BYTES
+        taken = f"aligned_alloc(64, ({bytes_of(c, info)} + 127) & ~(size_t)63)"
+        self.line(f"if (!({name} = {taken})) {{")
+        self.line(f"    PyErr_NoMemory(); {self.leave()}")
+        self.line("}")
 
     def library(self, s: n.Library) -> None:
         """A library step: the memory of the buffers, as arrays, to a Python function that fills the output."""
@@ -473,15 +550,15 @@ class _Module:
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)
+        if self.program.warns:
+            self.line("flags_so_far |= flags_here();  // NumPy lowers them")
         self.line("{")
         self.depth += 1
         arrays = []
         for name in (*s.outs, *s.ins):
             arrays.append(self.wrapped(name))
-        self.line(f"PyObject *py_filled = PyObject_CallFunctionObjArgs(step_{k}, {', '.join([*arrays, 'NULL'])});")
-        for a in arrays:
-            self.line(f"Py_DecRef({a});")
-        self.line("if (!py_filled) goto done;")
+        self.line(f"PyObject *py_filled = {_step(f'step_{k}', arrays)};")
+        self.line(f"if (!py_filled) {{ py_forget_frames(); {self.leave()[2:]}")
         self.line("Py_DecRef(py_filled);")
         self.depth -= 1
         self.line("}")
@@ -507,11 +584,13 @@ class _Module:
             case n.ConstantResult(bool() as value):
                 return f"PyBool_FromLong({int(value)})"
             case n.ConstantResult(int() as value):
-                return f"PyLong_FromLongLong({value}ll)"
+                return f'PyLong_FromString("{int(value)}", NULL, 10)'  # of any size
             case n.ConstantResult(float() as value):
                 return f"PyFloat_FromDouble({c.constant(value, 'float64')})"
             case n.ConstantResult(str() as value):
-                return f"PyUnicode_FromString({json.dumps(value, ensure_ascii=False)})"
+                if value.isascii() and value.isprintable():
+                    return f"PyUnicode_FromString({json.dumps(value)})"
+                return self.called(f"lambda: {value!a}", [])  # any text: with zeros in it, or half a character
             case n.ArgumentResult(name):
                 at = next(k for k, p in enumerate(self.program.params) if p.name == name)
                 return f"(Py_IncRef(py_args[{at}]), py_args[{at}])"
@@ -540,6 +619,7 @@ class _Module:
                 held = self.fresh("items")
                 make, put = ("PyList_New", "PyList_SetItem") if kind == "list" else ("PyTuple_New", "PyTuple_SetItem")
                 self.line(f"PyObject *{held} = {make}({len(items)});")
+                self.line(f"if (!{held}) {self.leave()}")
                 for k, item in enumerate(items):
                     self.line(f"{put}({held}, {k}, {self.result(item)});")
                 return held
@@ -554,8 +634,7 @@ class _Module:
         held, out = self.fresh("number"), self.fresh("scalar")
         self.dtypes[dtype] = None
         self.line(f"PyObject *{held} = {made};")
-        self.line(f"PyObject *{out} = PyObject_CallFunctionObjArgs(numpy_{dtype}, {held}, NULL);")
-        self.line(f"Py_DecRef({held});")
+        self.line(f"PyObject *{out} = {_step(f'numpy_{dtype}', [held])};")
         return out
 
     def container(self, r: n.TupleResult) -> str:
@@ -564,17 +643,17 @@ class _Module:
         names = [self.fresh("part") for _ in parts]
         for name, part in zip(names, parts, strict=True):
             self.line(f"PyObject *{name} = {part};")
-        return self.called(container_text(r), names)
+        made = self.called(container_text(r), names)
+        if r.kind == "raise":
+            self.line(f"if ({made}) tell(self, {made}, {self.places.number(self.span)}, py_args, py_count);")
+        return made
 
     def called(self, text: str, names: Sequence[str]) -> str:
         """The value of a Python function of objects, which are given up."""
         if text not in self.steps:
             self.steps.append(text)
         held = self.fresh("made")
-        given = "".join(f"{name}, " for name in names)
-        self.line(f"PyObject *{held} = PyObject_CallFunctionObjArgs(step_{self.steps.index(text)}, {given}NULL);")
-        for name in names:
-            self.line(f"Py_DecRef({name});")
+        self.line(f"PyObject *{held} = {_step(f'step_{self.steps.index(text)}', names)};")
         return held
 
     def fresh(self, base: str) -> str:
@@ -597,8 +676,7 @@ class _Module:
         held = self.fresh("number")
         self.line(f"PyObject *{held} = {made};")
         out = self.fresh("scalar")
-        self.line(f"PyObject *{out} = PyObject_CallFunctionObjArgs(numpy_{dtype}, {held}, NULL);")
-        self.line(f"Py_DecRef({held});")
+        self.line(f"PyObject *{out} = {_step(f'numpy_{dtype}', [held])};")
         return out
 
     def array_result(self, r: n.ArrayResult) -> str:
@@ -633,8 +711,7 @@ class _Module:
         self.line(
             f"PyObject *{held} = new_array(numpy_{dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &{held}_data);"
         )
-        self.line(f"if (!{held}) goto done;")
-        self.line(f"memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof *{ident(r.buffer)});")
+        self.line(f"if ({held}) memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof({TYPES[info.dtype]}));")
         return held
 
     def list_result(self, buffer: str, count: str, dtype: str, python: bool, dims: Sequence[str]) -> str:
@@ -648,9 +725,10 @@ class _Module:
             f"PyObject *{held}_array = new_array(numpy_{numpy_dtype}, {1 + len(dims)}, "
             f"(const int64_t[]){{{', '.join([count, *dims])}}}, &{held}_data);"
         )
-        self.line(f"if (!{held}_array) goto done;")
-        size = " * ".join(f"({d})" for d in [count, *dims, *("2" for _ in [1] if self.program.buffers[buffer].element)])
-        self.line(f"if ({count}) memcpy({held}_data, {ident(buffer)}, {size} * sizeof *{ident(buffer)});")
+        info = self.program.buffers[buffer]
+        size = " * ".join(f"({d})" for d in [count, *dims, *("2" for _ in [1] if info.element)])
+        self.line(f"if ({held}_array && ({count}))")
+        self.line(f"    memcpy({held}_data, {ident(buffer)}, {size} * sizeof({TYPES[info.dtype]}));")
         if dims:
             return self.called("lambda a: [row.copy() for row in a]", [f"{held}_array"])
         made = f'PyObject_CallMethod({held}_array, "tolist", NULL)' if python else f"PySequence_List({held}_array)"
@@ -694,15 +772,17 @@ class _Module:
     # --- the module
 
     def init(self) -> str:
-        name = ident(self.program.name)
+        name = file_name(self.program)
         lines = [
             "static PyObject *why(PyObject *self, PyObject *unused) { return PyUnicode_FromString(reason); }",
             "static PyMethodDef methods[] = {",
             f'    {{"{self.program.name}", call_{name}, 0x80, "{_doc(self.program)}"}},',
-            '    {"why", why, 0x4, "why the last call was not for this code"}, {0}};',
-            f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{self.program.name}", NULL, -1, methods}};',
+            *(METHODS if self.releases else ()),
+            '    {"why", why, 0x4, "why the last call was not for this code"},',
+            '    {"listen", listen, 0x1, "whom to ask and to tell"}, {0}};',
+            f'static PyModuleDef module = {{{{1, NULL}}, NULL, 0, NULL, "{name}", NULL, -1, methods}};',
             "",
-            f'__attribute__((visibility("default"))) PyObject *PyInit_{self.program.name}(void) {{',
+            f'__attribute__((visibility("default"))) PyObject *PyInit_{name}(void) {{',
             '    if (!(numpy = PyImport_ImportModule("numpy"))) return NULL;',
             '    numpy_ndarray = PyObject_GetAttrString(numpy, "ndarray");',
             '    numpy_empty = PyObject_GetAttrString(numpy, "empty");',
@@ -711,8 +791,15 @@ class _Module:
             lines.append(f'    numpy_{d} = PyObject_GetAttrString(numpy, "{d if d != "bool" else "bool_"}");')
         for k, text in enumerate(self.steps):
             lines.append(f"    if (!(step_{k} = function({json.dumps(text)}))) return NULL;")
+        if self.releases:
+            lines.append("    pthread_atfork(py_before_fork, NULL, py_in_child);")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
         return "\n".join(lines)
+
+
+def _computes_with_floats(program: n.Program) -> bool:
+    """Whether there is something that NumPy may warn of."""
+    return any(isinstance(e, Apply) and e.dtype.startswith(("float", "complex")) for e in exprs(program.body))
 
 
 def _doc(program: n.Program) -> str:
@@ -721,15 +808,20 @@ def _doc(program: n.Program) -> str:
 
 def param_text(param: n.Param) -> str:
     match param:
-        case n.ArrayParam(name, dtype, dims, layout):
+        case n.ArrayParam(name, dtype, dims, layout, aligned=aligned):
             inner = ", ".join(ident(d.name) if isinstance(d, Var) else str(b.constant(d)) for d in dims)
-            return f"{name}: {dtype}[{inner}]" + (" strided" if layout != "C" else "")
+            return f"{name}: {dtype}[{inner}]" + " strided" * (layout != "C") + " unaligned" * (not aligned)
         case n.ScalarParam(name, dtype, python):
             return f"{name}: {python or dtype}"
         case n.ConstantParam(name, value):
             return f"{name} = {value!r}"
         case n.ObjectParam(name):
             return name
+
+
+def _step(function: str, given: Sequence[str]) -> str:
+    """A call of a Python function with objects that are given up, whether they are there or not."""
+    return f"py_step({function}, {len(given)}, (PyObject *[]){{{', '.join(given) or 'NULL'}}})"
 
 
 def _seen(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:

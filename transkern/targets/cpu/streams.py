@@ -35,7 +35,9 @@ static inline void stream(void *to, const void *from, size_t bytes) {
     for (; bytes >= sizeof(line); bytes -= sizeof(line), t += sizeof(line), f += sizeof(line)) {
         line held;
         memcpy(&held, f, sizeof held);
-#ifdef __AVX512F__
+#ifdef __clang__
+        __builtin_nontemporal_store(held, (line *)t);
+#elif defined(__AVX512F__)
         __builtin_ia32_movntdq512((line *)t, held);
 #else
         __builtin_ia32_movntdq256((line *)t, held);

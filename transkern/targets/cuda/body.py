@@ -13,6 +13,7 @@ from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import walk
 from transkern.targets.clike import CPrinter, ident
+from transkern.targets.comments import comment
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, reduction, running
 
 LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
@@ -88,7 +89,7 @@ class Body:
         text = self.program.cited(next((x.span for x in walk((s,)) if x.span.line), s.span))
         if text and text != self.cited:
             self.cited = text
-            self.line(f"// {text}".rstrip("\\"))
+            self.line(comment(text))
 
     def fail(self, s: n.Stmt, problem: str, help: str) -> CompileError:
         return CompileError(f"cannot compile for CUDA: {problem}", help, s.span, self.program.lines_of(s.span))

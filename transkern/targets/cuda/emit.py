@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from transkern.ir import nodes as n
 from transkern.ir.traverse import exprs, walk
 from transkern.targets.cuda.kernels import KernelPrinter
 from transkern.targets.cuda.launcher import Launcher
 from transkern.targets.cuda.prelude import compose
 from transkern.targets.cuda.prepare import prepare
+from transkern.targets.naming import CUDA, function_name, with_names
 from transkern.targets.told import check_told
 
 
@@ -20,11 +23,17 @@ def emit(program: n.Program, standalone: bool = True) -> tuple[str, str]:
     Raises:
         CompileError: the program has something that the CUDA target does not do.
     """
+    code, launcher = emit_with_places(program, standalone)
+    return code, launcher.text
+
+
+def emit_with_places(program: n.Program, standalone: bool) -> tuple[str, Launcher]:
+    """The text of ``<name>.cu``, and the launcher, which knows what places in the source its lines stand for."""
     check_told(program, "CUDA", prints=True)
-    program = prepare(program)
+    program = replace(with_names(prepare(program), CUDA), name=function_name(program.name, CUDA))
     printer = KernelPrinter(program)
     kernels = {s.name: printer.kernel(s) for s in walk(program.body) if isinstance(s, n.Kernel)}
-    launcher = Launcher(program, kernels, standalone).module()
+    launcher = Launcher(program, kernels, standalone)
     unit = printer.unit
     helpers = [text.rstrip() for text in unit.c.used.values()]
     parts = [

@@ -10,9 +10,6 @@ import builtins
 import keyword
 import math
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 
@@ -109,18 +106,3 @@ def constant(value: bool | int | float | complex, kind: str) -> str:
     else:
         text = repr(value)
     return text if kind == "float64" else f"{dtype(kind)}({text})"
-
-
-def literal(value: Any) -> str:
-    """A value of the user's as Python: `repr` writes infinities and NaN as names that are none."""
-    match value:
-        case np.inexact():
-            return f"np.{value.dtype.name}({literal(value.item())})"
-        case float():
-            return constant(value, "float64")
-        case complex():
-            return f"complex({literal(value.real)}, {literal(value.imag)})"
-        case tuple() if type(value) is tuple:
-            return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
-        case _:
-            return repr(value)

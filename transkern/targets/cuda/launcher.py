@@ -9,7 +9,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, number_class, print_text
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import NOWHERE, Apply, Expr, Load, Span, Var
 from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
 from transkern.ir.traverse import exprs, result_buffers, variables_read, walk, walk_expr
@@ -17,6 +17,7 @@ from transkern.targets.cuda import host, pieces
 from transkern.targets.cuda.launches import KernelText
 from transkern.targets.cuda.parameters import alloc_dims, shared_allocs
 from transkern.targets.rooms import NO_ROOM
+from transkern.targets.signature import literal, parameters
 
 _WARNS = ("divide", "power", "log", "sqrt", "exp", "remainder", "floor_divide", "reciprocal")
 
@@ -27,19 +28,26 @@ class Launcher:
     def __init__(self, program: n.Program, kernels: dict[str, KernelText], standalone: bool) -> None:
         self.program, self.kernels, self.standalone = program, kernels, standalone
         self.lines: list[str] = []
+        self.places: dict[int, Span] = {}  # the places in the source that lines of the text, from 1, stand for
+        self.checks: dict[int, Span] = {}  # those of the checks in kernels, by number
+        self._spans: list[Span] = []  # by the lines so far
+        self.span = NOWHERE  # of the present statement
         self.depth = 1
         self.cited = ""
         self.defined: set[str] = set()  # scalars that have a value here
         self.helpers: set[str] = set()
         self.arrays = [p for p in program.params if isinstance(p, n.ArrayParam)]
         self.given = self._given()
+        self.left_in = _left_in(program)
         self.has_room = n.ROOM in _named(program)  # for lists without a bound
         self.defined |= {n.ROOM} if self.has_room else set()
+        self.text = self.module()
 
     # --- text
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text if text else "")
+        self._spans += [self.span] * (1 + text.count("\n"))
 
     def source(self, s: n.Stmt) -> None:
         text = self.program.cited(next((x.span for x in walk((s,)) if x.span.line), s.span))
@@ -56,7 +64,7 @@ class Launcher:
     def module(self) -> str:
         """The text of the module."""
         p = self.program
-        parameters = ", ".join(q.name for q in p.params)
+        taken = parameters(p)
         self.arguments()
         self.statements(p.body)
         if not self.ends(p.body):
@@ -89,10 +97,13 @@ class Launcher:
         if self.has_room:
             name = f"_with_room_{p.name}"
             call = ", ".join([name, *(q.name for q in p.params)])
-            head += ["", "", f"def {p.name}({parameters}):", f"    return {self.use('_begin_anew')}({call})"]
-            parameters = ", ".join([*(q.name for q in p.params), host.name(n.ROOM)])
-        head += ["", "", f"def {name}({parameters}):"]
+            head += ["", "", f"def {p.name}({taken}):", f"    return {self.use('_begin_anew')}({call})"]
+            taken = ", ".join([*(q.name for q in p.params), host.name(n.ROOM)])
+        head += ["", "", f"def {name}({taken}):"]
         text = "\n".join(head) + "\n" + body + "\n"
+        above = text.count("\n") - body.count("\n")
+        self.places = {above + k: span for k, span in enumerate(self._spans) if span.line}
+        self.checks = {code: g.span for code, g in checks.items()}
         return text + pieces.helpers(self.helpers)
 
     def error(self, error: str) -> str:
@@ -138,7 +149,7 @@ class Launcher:
                 case n.ConstantParam(value=value) if callable(value):
                     pass  # a function is part of the code: there is no literal to compare with
                 case n.ConstantParam(name, value):
-                    checks.append(f'{self.use("_check_constant")}("{name}", {name}, {host.literal(value)})')
+                    checks.append(f'{self.use("_check_constant")}("{name}", {name}, {literal(value)})')
         for text in checks:
             self.line(text)
         for p in self.arrays:
@@ -195,6 +206,7 @@ class Launcher:
     def statement(self, s: n.Stmt) -> None:
         if not isinstance(s, (n.Alloc, n.Kernel)):
             self.source(s)
+        self.span = s.span
         match s:
             case n.Let(name, value) | n.Assign(name, value):
                 text = self.value(value)
@@ -286,12 +298,8 @@ class Launcher:
         return any(name not in self.defined for name in names)
 
     def _place_of(self, name: str) -> str | None:
-        base = f"{name.replace('.', '_')}_out"
-        for buffer in self.program.buffers.values():
-            rest = buffer.name.removeprefix(base)
-            if buffer.name.startswith(base) and not buffer.dims and (not rest or rest.lstrip("_").isdigit()):
-                return buffer.name
-        return None
+        """The memory that kernels hand a number to each other in."""
+        return self.left_in.get(name)
 
     def alloc(self, buffer: str, at_most: tuple[Expr, ...] | None = None) -> None:
         info = self.program.buffers[buffer]
@@ -485,7 +493,21 @@ class Launcher:
             case n.ArgumentResult(name):
                 return self.given.get(name, name)
             case n.ConstantResult(value):
-                return host.literal(value)
+                return literal(value)
+
+
+def _left_in(program: n.Program) -> dict[str, str]:
+    """The buffers of single elements that kernels leave numbers in for others (`fuse.kernels.spill_scalars`)."""
+    found: dict[str, str] = {}
+    for s in walk(program.body):
+        match s:
+            case n.Store(place, (), Var(name)) | n.Let(name, Load(place, ())) | n.Assign(name, Load(place, ())) if (
+                "_out" in place and program.buffers[place].role == "temporary"
+            ):
+                found.setdefault(name, place)
+            case _:
+                pass
+    return found
 
 
 def _named(program: n.Program) -> set[str]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import builtins
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from transkern.errors import TargetUnavailable
 from transkern.ir import nodes as n
-from transkern.targets.cuda.emit import emit
+from transkern.ir.expr import NOWHERE, Span
+from transkern.targets.cuda.emit import emit_with_places
+from transkern.targets.cuda.launcher import Launcher
+from transkern.targets.naming import CUDA, function_name
+
+_MODULE = "transkern_cuda_"
 
 
 def load(program: n.Program, simulate: bool) -> Callable[..., Any]:
@@ -22,8 +28,9 @@ def load(program: n.Program, simulate: bool) -> Callable[..., Any]:
         CompileError: as `emit`.
         TargetUnavailable: there is no CuPy or no device, and `simulate` is false.
     """
-    code, text = emit(program, standalone=False)
-    made = function(program.name, code, text, simulate)
+    code, launcher = emit_with_places(program, standalone=False)
+    made = function(function_name(program.name, CUDA), code, launcher.text, simulate)
+    made.place = partial(_place, launcher)  # type: ignore[attr-defined]  # where in the source an error comes from
     made.why = lambda: "sizes"  # type: ignore[attr-defined]  # why it returned NotImplemented
     return made
 
@@ -39,12 +46,23 @@ def function(name: str, code: str, text: str, simulate: bool) -> Callable[..., A
         Path(folder, f"{name}.cu").write_text(code, encoding="utf-8")
         path = str(Path(folder, f"{name}.py"))
         namespace: dict[str, Any] = {
-            "__name__": f"transkern_cuda_{name}", "__file__": path,
+            "__name__": f"{_MODULE}{name}", "__file__": path,
             "__builtins__": {**vars(builtins), "__import__": importing},
         }  # fmt: skip
         exec(compile(text, path, "exec"), namespace)  # the text is our own
     made: Callable[..., Any] = namespace[name]
     return made
+
+
+def _place(launcher: Launcher, error: BaseException) -> Span:
+    """The place in the source of what stands in the launcher's line, or of the check in a kernel, that failed."""
+    found, trace = NOWHERE, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_globals.get("__name__") == f"{_MODULE}{launcher.program.name}":
+            code = trace.tb_frame.f_locals.get("code") if trace.tb_frame.f_code.co_name == "_raise_failed" else None
+            found = launcher.places.get(trace.tb_lineno, found) if code is None else launcher.checks[code]
+        trace = trace.tb_next
+    return found
 
 
 def _simulator() -> Any:

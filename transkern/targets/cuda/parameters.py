@@ -32,7 +32,7 @@ def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list
             params.append(f"const {TYPES[x.dtype]} *__restrict__ {ident(x.name)}")
     for x in buffers:
         if x.layout != "C":
-            params += [f"const long long {x.name}_stride{d}" for d in range(len(x.dims))]
+            params += [f"const long long {ident(x.name)}_stride{d}" for d in range(len(x.dims))]
     changed = scalars_set(kernel)
     params += [f"{'' if v.name in changed else 'const '}{TYPES[v.dtype]} {ident(v.name)}" for v in scalars]
     return buffers, scalars, params

@@ -46,7 +46,7 @@ def _check_number(name, x, kind):
 """,
     "_check_constant": """
 def _check_constant(name, x, value):
-    if type(x) is not type(value) or (x != value and repr(x) != repr(value)):  # NaN is not equal to itself
+    if type(x) is not type(value) or repr(x) != repr(value):  # NaN is not equal to itself, and 0.0 to -0.0
         raise TypeError(f"{name} is {x!r}; this code is for {value!r}")
 """,
     "_check_size": """

@@ -13,6 +13,7 @@ from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, number_class
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
+from transkern.targets.naming import PYTHON, function_name, with_names
 from transkern.targets.pallas import prelude, spelling
 from transkern.targets.pallas.host import Host, sizes_used
 from transkern.targets.pallas.jumps import structure_jumps
@@ -25,16 +26,20 @@ from transkern.targets.pallas.static import enlarged
 from transkern.targets.pallas.values import Module, numbers_of
 from transkern.targets.pallas.widths import checked_integers, integers_stay_below
 from transkern.targets.pallas.windows import mask_windows
+from transkern.targets.places import Places
+from transkern.targets.signature import constants, parameters
 from transkern.targets.told import check_told
 
 
-def emit(program: n.Program, narrow: bool = False) -> str:
+def emit(program: n.Program, narrow: bool = False, places: Places | None = None) -> str:
     """The text of a module that defines ``program.name`` as a JAX function and needs nothing of transkern.
 
     With `narrow`, float64 and int64 data become float32 and int32, as a TPU computes. Without it a function that needs
-    64 bits refuses to run on a TPU. Raises CompileError where neither Pallas nor XLA can express the function.
+    64 bits refuses to run on a TPU. With `places`, errors go through a function `_at` of the module's, with the number
+    of their place. Raises CompileError where neither Pallas nor XLA can express the function.
     """
     check_told(program, "JAX", prints=False)
+    program = replace(with_names(program, PYTHON), name=function_name(program.name, PYTHON))
     if narrow:
         program = narrow_program(program)
     program = structure_jumps(enlarged(program, sure=False))  # while loops that are left are `for` loops
@@ -49,6 +54,7 @@ def emit(program: n.Program, narrow: bool = False) -> str:
     if not wide:
         program = replace(program, body=checked_integers(program.body))
     module = Module.of(program, wide)
+    module.places = places
     module.has_room = any(n.ROOM in variables_read(e) for e in _sizes_and_values(program))
     module.static, module.asked, module.below = static, asked, [] if wide else below or []
     _check_width(module, program)
@@ -106,7 +112,7 @@ def _jitted(host: Host) -> list[ast.stmt]:
     asked = [module.identifier(a) for a in module.asked]
     room = [module.identifier(n.ROOM)] if module.has_room else []
     args += room
-    jit = module.helper("_jit")
+    jit = quote("jax.jit")
     if module.static or room or asked:
         jit = quote("functools.partial(_0, static_argnames=_1)", jit, constant((*module.static, *room, *asked)))
     return [function(inner, args, [*head, *host.out], [jit], asked)]
@@ -183,10 +189,25 @@ def _wrapper(host: Host) -> list[ast.stmt]:
         out = [out[0], *_wide(program, out[1:])]
     params = [p.name for p in program.params]
     if not room:
-        return [function(program.name, params, out)]
+        return [_as_the_users(program, out)]
     inner = module.fresh(f"_with_room_{program.name}")
     anew = ast.Return(call(module.helper("_begin_anew"), [name(inner), *map(name, params)]))
-    return [function(inner, [*params, *room], out[1:]), function(program.name, params, [out[0], anew])]
+    return [function(inner, [*params, *room], out[1:]), _as_the_users(program, [out[0], anew])]
+
+
+def _as_the_users(program: n.Program, body: list[ast.stmt]) -> ast.stmt:
+    """The function with the user's parameters, which compares what is part of the code."""
+    made = ast.parse(f"def {program.name}({parameters(program)}): pass").body[0]
+    assert isinstance(made, ast.FunctionDef)
+    checks = [
+        ast.parse(
+            f"if type({k}) is not type({v}) or repr({k}) != repr({v}):\n"
+            f"    raise TypeError(f'{k} is {{{k}!r}}; {program.name} was compiled for ' + repr({v}))"
+        ).body[0]
+        for k, v in (constants(program).items() if program.signature else ())
+    ]  # fmt: skip
+    made.body = [body[0], *checks, *body[1:]]
+    return made
 
 
 def _wide(program: n.Program, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -308,7 +329,7 @@ def _raise_first(host: Host, g: n.Guard) -> ast.stmt:
     condition = _host_expr(host.module, g.condition)
     if variables_read(g.condition) & host.scalars:
         condition = call(host.module.helper("_may_hold"), [condition])
-    failed = raising(g, [_told(a, _host_expr(host.module, a)) for a in g.args])
+    failed = raising(g, [_told(a, _host_expr(host.module, a)) for a in g.args], host.module)
     return ast.If(quote("not _0", condition), [failed], [])
 
 
@@ -321,7 +342,7 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
             key = f"detail{number}_{k}"
             of_data = f"{key}." in host.env
             args.append(_told(a, quote("_out[_0]", ast.Constant(key)) if of_data else _host_expr(host.module, a)))
-        cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args)], []))
+        cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args, host.module)], []))
     known = quote("not isinstance(_out['error'], jax.core.Tracer)")
     if len(host.returns) > 1:  # one may come before all checks
         known = quote("'error' in _out and _0", known)

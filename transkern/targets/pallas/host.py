@@ -160,7 +160,6 @@ class Host(Statements):
         if buffer in self.defined:
             return
         self.defined.add(buffer)
-        self.known_buffers.add(buffer)
         b = self.program.buffers[buffer]
         shape = sequence([self.size(d) for d in b.dims])
         self.out.append(

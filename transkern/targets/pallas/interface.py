@@ -12,7 +12,7 @@ from transkern.ir.traverse import bodies, buffers_used, buffers_written, exprs, 
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.quote import assign, call, function, name, quote, sequence
 from transkern.targets.pallas.statements import Statements
-from transkern.targets.pallas.values import Inexpressible, Value
+from transkern.targets.pallas.values import Inexpressible, Value, product_like
 
 if TYPE_CHECKING:
     from transkern.targets.pallas.host import Host
@@ -77,7 +77,10 @@ class Interface(Statements):
 
     def set_number(self, s: n.Store) -> None:
         dtype = self.program.buffers[s.buffer].dtype
-        node = self.typed(self.expr(s.value), dtype)
+        value = self.expr(s.value)
+        if product_like(s.value) and s.buffer in self.module.summands:
+            value = self.rounded(value, s.value)
+        node = self.bound(Value(self.typed(value, dtype), dtype), s.value).node
         if dtype == "bool":
             node = quote("_0.astype(jnp.int32)", node)
         self.out.append(assign_item(self.number_result(s.buffer), node))

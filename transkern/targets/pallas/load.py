@@ -13,7 +13,10 @@ from transkern.ir import nodes as n
 from transkern.ir.containers import container_text
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import with_bodies
+from transkern.runtime.foreign import UNCHANGEABLE
+from transkern.targets.naming import PYTHON, function_name
 from transkern.targets.pallas.emit import emit
+from transkern.targets.places import PLACE, Places
 
 __all__ = ["load"]
 
@@ -23,18 +26,32 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
 
     NumPy in gives NumPy out, of the dtypes NumPy gives, and written arguments are changed in place after the call has
     succeeded. It returns NotImplemented for sizes that need other code. With a JAX array among the arguments the
-    results are JAX arrays, followed by the written arguments' new values as the emitted function describes.
+    results are JAX arrays; one that is written is refused with TypeError, as JAX arrays do not change.
     Interpreted unless JAX's default device is a TPU.
     """
-    text = emit(program, narrow)
-    space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}"}
-    exec(compile(text, f"<pallas {program.name}>", "exec"), space)
-    function = space[program.name]
+    places = Places()
+    placed = emit(program, narrow, places)
+    text = emit(program, narrow) if places.spans else placed
+    space: dict[str, Any] = {"__name__": f"transkern_pallas_{program.name}", "_at": _at}
+    exec(compile(placed, f"<pallas {program.name}>", "exec"), space)
+    of = function_name(program.name, PYTHON)
+    function = space[of]
     written = [p for p in program.params if isinstance(p, n.ArrayParam) and p.written]
     given, (program, returns) = program, _numbered(program)
+    numbered, wide = function, "with jax.enable_x64(True):" in text
     if program is not given:  # where one of several returns, or a view: which, and what or where
-        exec(compile(emit(program, narrow), f"<pallas {program.name}>", "exec"), space)
-    numbered = space[program.name]
+        own: dict[str, Any] = {"__name__": space["__name__"], "_at": _at}
+        exec(compile(emit(program, narrow, places), f"<pallas {program.name}>", "exec"), own)
+        numbered = own[of]
+
+    def store(bound: dict[str, Any], made: Any) -> Any:
+        """What was computed, without the new values of the arguments that are written, which get them."""
+        if not written:
+            return made
+        made, new = made
+        for p, value in zip(written, new, strict=True):
+            bound[p.name][...] = np.asarray(value)
+        return made
 
     def run(*args: Any) -> Any:
         import jax
@@ -43,7 +60,15 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
         if narrow:
             args = tuple(_narrowed(a) for a in args)
         if any(isinstance(a, jax.Array) for a in args):
-            return function(*args)
+            if any(isinstance(bound[p.name], jax.Array) for p in written):
+                raise TypeError(UNCHANGEABLE)
+            if not any(isinstance(a, jax.core.Tracer) for a in args):
+                return store(bound, function(*args))
+            if written:
+                raise TypeError(UNTRACEABLE)
+            if wide and jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
+                raise TypeError(_WIDE)
+            return _without_derivative(function, args)
         for p in written:
             if not bound[p.name].flags.writeable:
                 raise ValueError("assignment destination is read-only")
@@ -53,17 +78,54 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
             if str(error) == OTHER_SIZES:
                 return NotImplemented
             raise
-        if written:
-            made, new = made
-            for p, value in zip(written, new, strict=True):
-                bound[p.name][...] = np.asarray(value)
+        made = store(bound, made)
         number, made = made if program is not given else (0, made)
         return _to_numpy(returns[number], made, bound)
 
     run.__name__ = program.name
     run.__doc__ = function.__doc__
-    run.__dict__.update(text=text, jax_function=function, why=lambda: "sizes")
+    run.__dict__.update(text=text, jax_function=function, why=lambda: "sizes", place=places.of)
     return run
+
+
+def _at(error: BaseException, place: int) -> BaseException:
+    """An error that knows its place, until it is told."""
+    error.__dict__[PLACE] = place
+    return error
+
+
+_WIDE = (
+    "JAX traces this call with 32 bits, and the function computes with 64, as NumPy does of these types\n"
+    '  help: jax.config.update("jax_enable_x64", True); where a Python number became an array of integers, keep it out '
+    "of what is traced (functools.partial, static_argnums)"
+)
+
+UNTRACEABLE = "JAX traces this call, and the function writes into an array of NumPy's: return what is new instead"
+
+_NO_DERIVATIVE = (
+    "a compiled function has no derivative that JAX knows (jax.grad, jax.jvp, jax.vjp)\n"
+    "  help: give it one with jax.custom_vjp or jax.custom_jvp around it, or differentiate a function of jax.numpy"
+)
+
+
+def _without_derivative(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """A call that JAX traces: what it differentiates ends in an error that says so."""
+    import jax
+
+    places = [k for k, a in enumerate(args) if isinstance(a, jax.Array)]
+
+    def of_arrays(*given: Any) -> Any:
+        arguments = list(args)
+        for k, a in zip(places, given, strict=True):
+            arguments[k] = a
+        return function(*arguments)
+
+    def derivative(primals: Any, tangents: Any) -> Any:
+        raise TypeError(_NO_DERIVATIVE)
+
+    traced = jax.custom_jvp(of_arrays)
+    traced.defjvp(derivative)
+    return traced(*(args[k] for k in places))
 
 
 def _narrowed(value: Any) -> Any:

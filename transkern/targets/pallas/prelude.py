@@ -16,10 +16,12 @@ INTERPRET = None
 
 NEEDS: dict[str, tuple[str, ...]] = {
     "_grid": ("_tile", "_interpret", "_Block"),
+    "_kept": ("_interpret",),
+    "_unsigned": ("_kept",),
     "_rounded": ("_interpret",),
     "_larger": ("_interpret",),
     "_smaller": ("_interpret",),
-    "_quotient": ("_interpret",),
+    "_quotient": ("_interpret", "_kept"),
     "_floored": ("_quotient",),
     "_max": ("_interpret",),
     "_min": ("_interpret",),
@@ -44,18 +46,10 @@ def _interpret():
     """Whether kernels are interpreted: wherever the device is no TPU, unless INTERPRET says otherwise."""
     return jax.default_backend() != 'tpu' if INTERPRET is None else INTERPRET
 ''',
-    "_jit": '''
-def _jit(function, **given):
-    """jax.jit; on a CPU XLA leaves arithmetic as it is: it would take x / y / z for x / (y * z), and x + 0.0 for x.
-
-    What is part of a function that JAX traces is compiled with that, as it stands there."""
-    plain = jax.jit(function, **given)
-    exact = jax.jit(function, compiler_options={'xla_disable_hlo_passes': 'algsimp'}, **given)
-
-    def run(*args):
-        traced = any(isinstance(x, jax.core.Tracer) for x in (lax.full((), 0), *args))
-        return (plain if traced or jax.default_backend() != 'cpu' else exact)(*args)
-    return run
+    "_kept": '''
+def _kept(x):
+    """`x`, of which XLA does not see how it came about: it would take x / y / z for x / (y * z), and x + 0.0 for x."""
+    return lax.optimization_barrier(x) if _interpret() else x
 ''',
     "_NoRoom": NO_ROOM,
     "_begin_anew": begin_anew(1 << 10, 1 << 28),
@@ -76,10 +70,8 @@ def _rounded(product):
 ''',
     "_quotient": '''
 def _quotient(a, b):
-    """a / b, rounded once: XLA would multiply by the reciprocal of what divides a whole array, and of a square root."""
-    if not _interpret():
-        return a / b
-    return a / jnp.where(a == a, b, jnp.nan) if isinstance(a, jax.Array) else a / jnp.where(b == b, b, jnp.nan)
+    """a / b, rounded once: XLA would multiply by the reciprocal of what it knows, or divides a whole array by."""
+    return a / _kept(jnp.broadcast_to(b, jnp.broadcast_shapes(jnp.shape(a), jnp.shape(b)))) if _interpret() else a / b
 ''',
     "_modulo": '''
 def _modulo(a, b):
@@ -126,13 +118,6 @@ def _reciprocal(x):
     least = jnp.iinfo(x.dtype).min if x.dtype.itemsize > 2 else 0
     return jnp.where(x == 0, least, jnp.where((x == 1) | (x < 0) & (x == ~jnp.zeros_like(x)), x, 0)).astype(x.dtype)
 ''',
-    "_added": '''
-def _added(a, b):
-    """a + b, with NumPy's sign where that is zero: XLA takes the sum of -0.0 and a 0.0 that it knows for -0.0."""
-    total = a + b
-    zero = jnp.where(jnp.signbit(a) & jnp.signbit(b), -0.0, 0.0).astype(total.dtype)
-    return jnp.where(total == 0, zero, total)
-''',
     "_larger": '''
 def _larger(a, b):
     """np.maximum: of two zeros the second, on a TPU 0.0."""
@@ -146,7 +131,7 @@ def _smaller(a, b):
     "_unsigned": '''
 def _unsigned(x):
     """x with 0.0 for -0.0, as a sum with 0.0 has it."""
-    return jnp.where(x == 0, jnp.zeros_like(x), x)
+    return _kept(jnp.where(x == 0, jnp.zeros_like(x), x))
 ''',
     "_truncated": '''
 def _truncated(x, dtype):
@@ -167,9 +152,9 @@ def _wrapped(x, dtype):
     "_array": '''
 def _array(of, value, dtype, dims):
     """`value` as a JAX array; TypeError where it is not what this module was made for."""
-    if np.ndim(value) != dims or jnp.result_type(value) != jax.dtypes.canonicalize_dtype(dtype):
-        raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, '
-                        f'got {jnp.result_type(value)} with {np.ndim(value)}')
+    found = jax.dtypes.canonicalize_dtype(value.dtype if hasattr(value, 'dtype') else jnp.result_type(value))
+    if np.ndim(value) != dims or found != jax.dtypes.canonicalize_dtype(dtype):
+        raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, got {found} with {np.ndim(value)}')
     return jax.device_put(value, may_alias=False) if isinstance(value, np.ndarray) else jnp.asarray(value)
 ''',
     "_index_array": '''

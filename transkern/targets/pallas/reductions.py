@@ -44,7 +44,7 @@ class Reductions(Stores):
         elif s.op in ("first", "last", "count"):
             new = self.positions(s, value, closed, mask)
         else:
-            new = self.reduction(s, declaration, value, closed, mask)
+            new = self.bound(self.reduction(s, declaration, value, closed, mask), s.value)
         target = self.module.identifier(s.name)
         old = self.env[s.name]
         if s.name in self.fresh_accumulators:
@@ -56,8 +56,7 @@ class Reductions(Stores):
             template = "_0 | _1" if s.op == "sum" and declaration.dtype == "bool" else spelling.COMBINE[s.op]
             node, axes = quote(template, old.node, new.node), new.axes | old.axes
         self.out.append(assign(target, node))
-        known = mask is None and self.is_known(s.value) and (old.known or old.static)
-        self.env[s.name] = Value(name(target), declaration.dtype, axes, known=known)
+        self.env[s.name] = Value(name(target), declaration.dtype, axes)
 
     def axis_arguments(self, closed: list[int]) -> str:
         if set(closed) == self.open_slots():

@@ -17,7 +17,7 @@ from transkern.targets.pallas import ragged
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
 from transkern.targets.pallas.values import Inexpressible, Module, Value, product_like
-from transkern.targets.pallas.vector import AxisInfo
+from transkern.targets.pallas.vector import AxisInfo, is_literal
 from transkern.targets.pallas.windows import is_size
 
 
@@ -108,11 +108,11 @@ class Statements(Reductions):
         if isinstance(value.node, ast.Name) and value.node.id == target:
             self.env[of] = value
             return
-        known = not (variable and self.mask is not None) and self.is_known(expr)
+        value = self.bound(value, expr)
         if self.nested and not variable and self.is_bound_as(of, target) and of not in self.handed:
             target = self.module.fresh(target)  # Python would take what this function read before for its own, unbound
         self.out.append(assign(target, value.node if value.static else self.typed(value, value.dtype)))
-        self.env[of] = Value(name(target), value.dtype, value.axes, value.static, known)
+        self.env[of] = Value(name(target), value.dtype, value.axes, value.static)
 
     def is_bound_as(self, of: str, target: str) -> bool:
         held = self.env.get(of)
@@ -192,28 +192,26 @@ class Statements(Reductions):
             body_function,
             self.unpack(carried, call("lax.fori_loop", [*bounds, name(inner_name), self.state(carried)])),
         ]
-        before = self.known(carried)
         if start.static and stop.static:  # a body that never runs may not even be traced: its arrays may be empty
             sign = ">" if (b.constant(s.step) or 1) > 0 else "<"
             self.out.append(ast.If(quote(f"_0 {sign} _1", stop.node, start.node), loop, []))
         else:
             self.out += loop
-            before = frozenset()
-        self.settle(carried, before)
+        self.settle(carried)
 
     def inner(
         self, block: tuple[n.Stmt, ...], carried: list[str], first: list[ast.stmt], bound: dict[str, Value]
     ) -> list[ast.stmt]:  # fmt: skip
         """The body of a function from state to state."""
         self.nested += 1
-        saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined), set(self.known_buffers)
+        saved = self.out, dict(self.env), set(self.fresh_accumulators), set(self.defined)
         self.out = [self.unpack(carried, name("state")), *first] if carried else list(first)
         self.settle(carried)
         self.env.update(bound)
         self.block(block)
         self.out.append(ast.Return(self.state(carried)))
         made = self.out
-        self.out, self.env, self.fresh_accumulators, self.defined, self.known_buffers = saved
+        self.out, self.env, self.fresh_accumulators, self.defined = saved
         self.nested -= 1
         return made
 
@@ -276,15 +274,8 @@ class Statements(Reductions):
             value = self.env[of]
             target = self.python(of)
             if value.static or not (isinstance(value.node, ast.Name) and value.node.id == target):
-                self.out.append(
-                    assign(
-                        target,
-                        self.typed(Value(value.node, value.dtype, static=True), value.dtype)
-                        if not value.axes
-                        else value.node,
-                    )
-                )
-            self.env[of] = Value(name(target), value.dtype, value.axes, known=value.known or value.static)
+                self.out.append(assign(target, value.node if value.axes else self.carried_number(value, value.dtype)))
+            self.env[of] = Value(name(target), value.dtype, value.axes)
 
     # --- carried state
 
@@ -303,7 +294,7 @@ class Statements(Reductions):
                 case n.Guard() if id(s) in open_guards or not self.is_static(s.condition) or (
                     variables_read(s.condition) & moving
                 ):
-                    if s not in self.module.guards:
+                    if self.module.check(s) is None:
                         self.module.guards.append(s)
                     changed.add("error.")
                     changed.update(self.details(s))
@@ -352,12 +343,20 @@ class Statements(Reductions):
             node = value.node
             if slots:
                 node = self.spread(Value(node, dtype, value.axes, not value.axes), sorted(slots))
+                if (value.static or is_literal(value.node)) and dtype.startswith("float"):
+                    node = self.kept(Value(node, dtype)).node
             else:
-                node = quote(f"jnp.{self.module.dtype(dtype)}(_0)", node)
+                node = self.carried_number(value, dtype)
             target = self.module.identifier(of)
             self.out.append(assign(target, node))
-            self.env[of] = Value(name(target), dtype, slots, known=value.known or value.static)
+            self.env[of] = Value(name(target), dtype, slots)
             self.fresh_accumulators.discard(of)
+
+    def carried_number(self, value: Value, dtype: str) -> ast.expr:
+        """A scalar that is carried, with its type; XLA does not see where it begins, or would know it for 0.0."""
+        node = quote(f"jnp.{self.module.dtype(dtype)}(_0)", value.node)
+        constant = (value.static or is_literal(value.node)) and dtype.startswith("float")
+        return self.kept(Value(node, dtype)).node if constant else node
 
     def has_value(self, of: str) -> bool:
         return of in self.env or of in self.program.buffers
@@ -373,20 +372,13 @@ class Statements(Reductions):
             return self.program.variables.get(of, self.env[of].dtype)
         return self.module.details.get(of, self.program.variables.get(of, "index"))
 
-    def known(self, carried: list[str]) -> frozenset[str]:
-        """What XLA knows of what is carried."""
-        numbers = {of for of in carried if of in self.env and (self.env[of].known or self.env[of].static)}
-        return frozenset(numbers | (self.known_buffers & set(carried)))
-
-    def settle(self, carried: list[str], known: frozenset[str] = frozenset()) -> None:
-        """After a function from state to state, all is what that left; what is in `known` may be what it was."""
+    def settle(self, carried: list[str]) -> None:
+        """After a function from state to state, all is what that left."""
         for of in carried:
             if of not in self.program.buffers:
                 old = self.env.get(of)
                 axes = old.axes if old else frozenset()
-                self.env[of] = Value(name(self.module.identifier(of)), self.dtype_of(of), axes, known=of in known)
-            elif of not in known:
-                self.known_buffers.discard(of)
+                self.env[of] = Value(name(self.module.identifier(of)), self.dtype_of(of), axes)
             self.fresh_accumulators.discard(of)
 
     def state(self, carried: list[str]) -> ast.expr:
@@ -401,7 +393,7 @@ class Statements(Reductions):
             if slots:
                 items.append(self.spread(Value(value.node, value.dtype, value.axes, not value.axes), sorted(slots)))
             elif value.static:
-                items.append(quote(f"jnp.{self.module.dtype(self.dtype_of(of))}(_0)", value.node))
+                items.append(self.carried_number(value, self.dtype_of(of)))
             else:
                 items.append(value.node)
         return sequence(items)
@@ -428,10 +420,10 @@ class Statements(Reductions):
         decides = self.held(s.condition, condition, carried)
         self.prepare([c for c in carried if self.has_value(c) or c == "error." or c.startswith("detail")])
         saved, env, defined = self.out, dict(self.env), set(self.defined)
-        parts, known_buffers, after = [], set(self.known_buffers), self.known(carried)
+        parts = []
         handed: list[dict[str, Value]] = []
         for block in (s.then, s.orelse):
-            self.out, self.env, self.defined, self.known_buffers = [], dict(env), set(defined), set(known_buffers)
+            self.out, self.env, self.defined = [], dict(env), set(defined)
             self.block(block)
             for c in carried:
                 if c not in self.program.buffers and c in self.env:
@@ -440,15 +432,13 @@ class Statements(Reductions):
             self.materialise(changed)
             handed.append({x: self.env[x] for x in changed})
             parts.append(self.out)
-            after |= self.known(carried)
         self.out, self.env, self.defined = saved, env, defined
-        self.known_buffers = known_buffers | (after & set(self.program.buffers))
-        self.settle(carried, after)
+        self.settle(carried)
         for of, value in {**handed[0], **handed[1]}.items():
             for part, made in zip(parts, handed, strict=True):
                 if of not in made and of not in env:  # a check has failed there, and the loop does not begin
                     part.append(self.nothing(of, value))
-            self.env[of] = replace(value, known=False)
+            self.env[of] = value
         self.out.append(ast.If(decides, parts[0] or [ast.Pass()], parts[1]))
 
     def held(self, condition: Expr, value: Value, carried: list[str]) -> ast.expr:
@@ -585,9 +575,9 @@ class Statements(Reductions):
 
     def note_failure(self, s: n.Guard, condition: Value) -> None:
         """Leave the number of a check in `error` unless its condition holds, or one before it has failed."""
-        if s not in self.module.guards:
+        if self.module.check(s) is None:
             self.module.guards.append(s)
-        number = self.module.guards.index(s) + 1
+        number = (self.module.check(s) or 0) + 1
         for of, a in self.details(s).items():
             value = self.cast(self.expr(a), _told_as(a))
             before = self.env.get("error.", self.no_error()).node
@@ -607,9 +597,10 @@ class Statements(Reductions):
 
     def details(self, s: n.Guard) -> dict[str, Expr]:
         """What a guard's message tells of data: its name among the carried scalars, and its value."""
-        if s not in self.module.guards:
+        at = self.module.check(s)
+        if at is None:
             return {}
-        number = self.module.guards.index(s) + 1
+        number = at + 1
         found = {
             f"detail{number}_{k}.": a
             for k, a in enumerate(s.args)
@@ -646,13 +637,16 @@ def _told_as(a: Expr) -> str:
 
 
 def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:
-    return ast.If(quote("not _0", condition), [raising(s, [vector.expr(a).node for a in s.args])], [])
+    return ast.If(quote("not _0", condition), [raising(s, [vector.expr(a).node for a in s.args], vector.module)], [])
 
 
-def raising(s: n.Guard, args: list[ast.expr]) -> ast.stmt:
+def raising(s: n.Guard, args: list[ast.expr], module: Module) -> ast.stmt:
     """The failure of a check, as a statement of Python; `args` are the numbers that its message tells."""
     message: ast.expr = ast.Constant(s.message)
     if args or "{" in s.message:
         message = call(quote("_0.format", message), args)
     error = "_NoRoom" if s.error == n.NO_ROOM else error_text(s.error)
-    return ast.Raise(call(ast.parse(error, mode="eval").body, [message] if s.message else []), None)
+    made = call(ast.parse(error, mode="eval").body, [message] if s.message else [])
+    if module.places is not None:
+        made = quote(f"_at(_0, {module.places.number(s.span)})", made)
+    return ast.Raise(made, None)

@@ -19,12 +19,11 @@ class Stores(Vector):
         buffer = self.program.buffers[s.buffer]
         array = self.array(s.buffer)
         value = self.expr(s.value)
-        self.note_known(s, mask)
         if product_like(s.value) and s.buffer in self.module.summands:
             value = self.rounded(value, s.value)
         value = self.cast(value, buffer.dtype)
         if not s.index:
-            new = self.typed(value, buffer.dtype)
+            new = self.bound(Value(self.typed(value, buffer.dtype), buffer.dtype, value.axes), s.value).node
             if mask is not None:
                 new = quote("jnp.where(_0, _1, _2)", mask.node, new, name(array.name))
             self.out.append(assign(array.name, new))
@@ -59,13 +58,6 @@ class Stores(Vector):
         if self.mosaic:
             raise Inexpressible("a scatter")
         self.scatter(s, array, value, mask, subscripts)
-
-    def note_known(self, s: n.Store, mask: Value | None) -> None:
-        """XLA knows an array while only what it knows is stored there."""
-        if not self.is_known(s.value):
-            self.known_buffers.discard(s.buffer)
-        elif mask is None and all(map(self.varies, s.index)):
-            self.known_buffers.add(s.buffer)
 
     def store_flat(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
         """A store by linear index."""

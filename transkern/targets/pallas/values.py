@@ -11,9 +11,11 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Expr, Load, Span, Var
 from transkern.ir.traverse import exprs, walk
+from transkern.targets.pallas.merging import Origins, origins
 from transkern.targets.pallas.prelude import HELPERS
 from transkern.targets.pallas.quote import name
 from transkern.targets.pallas.spelling import MODULES
+from transkern.targets.places import Places
 
 _OWN = {"state", "at", "block"}
 """What generated functions call their parameters."""
@@ -24,15 +26,13 @@ class Value:
     """An expression of generated code.
 
     `axes` are the slots (dimensions of a block) along which it varies: without any it is a scalar, else an array with
-    one dimension a slot, of size 1 where it does not vary. `static`: a Python number when the function is traced;
-    `known`: made of such numbers alone, so that XLA knows it.
+    one dimension a slot, of size 1 where it does not vary. `static`: a Python number when the function is traced.
     """
 
     node: ast.expr
     dtype: str
     axes: frozenset[int] = frozenset()
     static: bool = False
-    known: bool = False
 
 
 class Inexpressible(Exception):
@@ -59,10 +59,15 @@ class Module:
     has_room: bool = False  # for lists without a bound: as much as the call says
     below: list[Expr] = field(default_factory=list)  # what must fit 32 bits when the function is called
     guards: list[n.Guard] = field(default_factory=list)
+    places: Places | None = None  # what errors tell of the source, to who runs the module here
     details: dict[str, str] = field(default_factory=dict)  # what messages tell of data, and its dtype
     summands: frozenset[str] = frozenset()
-    roots: frozenset[str] = frozenset()
+    origins: Origins = field(default_factory=Origins)
     taken: set[str] = field(default_factory=set)
+
+    def check(self, s: n.Guard) -> int | None:
+        """The position of a check among those that kernels make: of two alike, each raises at its own place."""
+        return next((k for k, g in enumerate(self.guards) if g == s and g.span == s.span), None)
 
     @staticmethod
     def of(program: n.Program, wide: bool) -> Module:
@@ -74,11 +79,7 @@ class Module:
             | set(keyword.kwlist)
         )
         module.summands = _summands(program)
-        module.roots = frozenset(
-            s.name
-            for s in walk(program.body)
-            if isinstance(s, (n.Let, n.Assign)) and isinstance(s.value, Apply) and s.value.op == "sqrt"
-        )
+        module.origins = origins(program)
         for p in program.params:
             module.taken.add(p.name)
             if isinstance(p, n.ScalarParam) and is_complex(p.dtype):

@@ -8,6 +8,7 @@ function, which a Pallas kernel applies to blocks and XLA to whole arrays. Subcl
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -65,7 +66,6 @@ class Vector:
         self.scalars = scalar_params(self.program) - set(module.static)
         self.hoisting = True
         self.unsure = 0  # inside a `where`, whose other side may be what is valid
-        self.known_buffers: set[str] = set()  # of which every element is known to XLA
         self.nonempty: set[Expr] = set()  # sizes that are not 0 where the text that is being written runs
 
     # --- what is known when JAX traces
@@ -84,25 +84,6 @@ class Vector:
                 and e.name not in self.module.static
             ):
                 return False
-        return True
-
-    def is_known(self, expr: Expr) -> bool:
-        """Whether XLA knows what `expr` is: it is made of constants and sizes."""
-        for e in walk_expr(expr):
-            match e:
-                case Load(buffer):
-                    if buffer not in self.known_buffers:
-                        return False
-                case Var(of) if of in self.env:
-                    if not (self.env[of].known or self.env[of].static):
-                        return False
-                case Var(of):
-                    if not self._is_size(of):
-                        return False
-                case Reduce():
-                    return False
-                case _:
-                    pass
         return True
 
     def _is_size(self, of: str) -> bool:
@@ -202,16 +183,17 @@ class Vector:
             args[1] = Value(self.typed(args[1], e.dtype), e.dtype)  # JAX would take both for its widest type
         if self.mosaic and (e.op in spelling.NOT_IN_MOSAIC or e.dtype not in spelling.MOSAIC_DTYPES):
             raise Inexpressible(f"`{e.op}` over {e.dtype}")
-        if e.op in ("add", "subtract") and e.dtype.startswith("float"):
-            args = [self.rounded(v, x) for v, x in zip(args, e.args, strict=True)]
         axes = frozenset[int]().union(*(a.axes for a in args))
-        zeros = [isinstance(x, Const) and x == Const(0.0, x.dtype) for x in e.args]
-        if e.op == "add" and e.dtype.startswith("float") and any(zeros):  # XLA leaves out the addition: -0.0 stays
-            return Value(call(self.module.helper("_unsigned"), [args[zeros[0]].node]), e.dtype, axes)
-        if e.op == "add" and e.dtype.startswith("float") and self.may_be_zero(e.args):
-            return Value(call(self.module.helper("_added"), [a.node for a in args]), e.dtype, axes)
+        if e.dtype.startswith("float"):
+            if (summand := self.plus_zero(e, args)) is not None:
+                return Value(call(self.module.helper("_unsigned"), [summand.node]), e.dtype, axes)
+            summands = e.op in ("add", "subtract")
+            args = [
+                self.rounded(v, x) if summands and product_like(x) else self.apart(v, merged)
+                for v, x, merged in zip(args, e.args, self.merged(e), strict=True)
+            ]
         if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
-            return Value(call(self.module.helper("_quotient"), [a.node for a in args]), e.dtype, axes)
+            return Value(call(self.module.helper("_quotient"), [self.typed(a, e.dtype) for a in args]), e.dtype, axes)
         if e.op in _EXTREMES and e.dtype.startswith("float"):
             return Value(call(self.module.helper(_EXTREMES[e.op]), [a.node for a in args]), e.dtype, axes)
         kind = args[-1].dtype if e.op == "where" else args[0].dtype
@@ -225,20 +207,45 @@ class Vector:
             self.module.helper("_reciprocal")
         return Value(self.spell(template, args), e.dtype, axes)
 
-    def may_be_zero(self, summands: tuple[Expr, ...]) -> bool:
-        """Whether XLA may know one of two summands as 0, and take the sum for the other one."""
-        known = [x for x in summands if self.is_known(x)]
-        return len(known) == 1 and not isinstance(known[0], Const)
+    # --- what XLA must not see
+
+    def merged(self, e: Apply) -> list[bool]:
+        """For each operand whether XLA may merge it with the operation, or know it for a zero that it leaves out."""
+        of = self.module.origins
+        zeros = e.op in ("add", "subtract")
+        return [
+            merged or (zeros and not self.is_apart(a) and of.may_be_constant(a))
+            for a, merged in zip(e.args, of.are_merged(e), strict=True)
+        ]
+
+    def is_apart(self, expr: Expr) -> bool:
+        """Whether XLA does not know a value, though it may be a constant: a name's were kept apart as it was bound."""
+        named = isinstance(expr, Var) and expr.name not in self.module.static
+        return named or isinstance(expr, Const) or (isinstance(expr, Load) and not expr.index)
+
+    def apart(self, value: Value, merged: bool) -> Value:
+        """`value`, of which XLA does not see how it was made, where it would merge it with something."""
+        return value if not merged or value.static or is_literal(value.node) else self.kept(value)
+
+    def kept(self, value: Value) -> Value:
+        node = call(self.module.helper("_kept"), [self.typed(value, value.dtype)])
+        return Value(node, value.dtype, value.axes)
+
+    def bound(self, value: Value, expr: Expr) -> Value:
+        """`value`, which gets a name, where XLA would know what stands for that name."""
+        constant = value.dtype.startswith("float") and self.module.origins.may_be_constant(expr)
+        return self.kept(value) if constant else value
+
+    def plus_zero(self, e: Apply, args: list[Value]) -> Value | None:
+        """What 0.0 is added to, or -0.0 taken from: XLA leaves that out, so that -0.0 stays."""
+        if e.op == "add":
+            return next((y for x, y in (args, args[::-1]) if is_zero(x.node, 1.0)), None)
+        return args[0] if e.op == "subtract" and is_zero(args[1].node, -1.0) else None
 
     def may_be_reciprocal(self, e: Apply, args: list[Value]) -> bool:
-        """Whether XLA would multiply by a reciprocal: the divisor is the same along an axis, or a square root."""
-        divisor = e.args[1]
-        root = (
-            (isinstance(divisor, Apply)
-            and divisor.op == "sqrt")
-            or (isinstance(divisor, Var) and divisor.name in self.module.roots)
-        )
-        return root or args[0].axes != args[1].axes or not args[0].axes
+        """Whether XLA would multiply by a reciprocal: it may know the divisor, or that is the same along an axis."""
+        divisor = self.module.origins.may_be_constant(e.args[1])
+        return divisor or args[0].axes != args[1].axes or not args[0].axes
 
     def index_division(self, e: Apply, args: list[Value]) -> ast.expr:
         """Python's `//` and `%`; by a power of two as a shift, as vectors divide slowly."""
@@ -425,7 +432,7 @@ class Vector:
         """`value`, where it is an argument that JAX knows when it traces, with the arithmetic of its own type."""
         if not value.static or value.dtype in ("index", "bool") or is_literal(value.node):
             return value
-        return Value(self.typed(value, value.dtype), value.dtype, known=True)
+        return Value(self.typed(value, value.dtype), value.dtype)
 
     def filled(self, value: Value, dtype: str, dims: tuple[Expr, ...], slots: list[int]) -> ast.expr:
         """`value` over all of the dims."""
@@ -461,6 +468,14 @@ def literal(value: bool | int | float | complex) -> ast.expr:
 def is_literal(node: ast.expr) -> bool:
     """Whether a value is written as a Python number."""
     return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+
+
+def is_zero(node: ast.expr, sign: float) -> bool:
+    """Whether a value is written as the zero of that sign."""
+    if not is_literal(node):
+        return False
+    value = ast.literal_eval(node)
+    return value == 0 and math.copysign(1.0, value) == sign
 
 
 def subscript(node: ast.expr, items: list[ast.expr]) -> ast.expr:

@@ -5,19 +5,25 @@ What is built is kept under a name made from everything it depends on: text, hea
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
 import hashlib
 import os
 import shlex
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+
+from transkern import private
+from transkern.runtime.cache import usable
 
 from .source import find_kernels, translate
 
@@ -112,9 +118,19 @@ class Parameter:
 
 
 def cache_folder() -> Path:
-    """The user's own folder for builds: under XDG_CACHE_HOME or ~/.cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "transkern" / "simulator"
+    """The user's own folder for builds, in transkern's cache; one for this process alone where there is no cache."""
+    folder = usable()
+    if folder is not None:
+        with suppress(OSError):
+            return private.made(folder / "simulator")
+    return _folder_of_process()
+
+
+@functools.cache
+def _folder_of_process() -> Path:
+    folder = tempfile.mkdtemp(prefix="transkern-simulator-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def build(text: str, *, options: Sequence[str] = (), cache: Path | None = None) -> Path:

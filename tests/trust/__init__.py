@@ -1,0 +1,1 @@
+"""One promise of docs/trust.md a test."""

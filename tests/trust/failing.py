@@ -1,0 +1,44 @@
+"""Functions that fail at run time. (Not in the test itself: pytest writes assertions there anew.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Wrong(ValueError):
+    pass
+
+
+def halved(x: Any, k: int) -> Any:
+    if k > 5:
+        raise Wrong("too large", k)
+    return x[k] / 2
+
+
+def all_of_it(x: Any, y: Any, k: int) -> Any:
+    total = 0.0
+    for i in range(k):
+        total += x[i] / int(y[i])
+    z = x + y
+    total += halved(x, k)
+    return np.linalg.inv(
+        z.reshape(2, 2)
+    ) * total
+
+
+def filled(x: Any, k: int) -> Any:
+    count = 10 // k
+    x[1:] = count
+    assert count != 2, f"count is {count}"
+    return (lambda a: a.reshape(3, 3))(x)
+
+
+def told_with(x: Any, k: int) -> Any:
+    if k == 0:
+        raise KeyError(k)
+    if k == 1:
+        raise Wrong("a", x[0], {"k": k}, (float(x[1]), None))
+    assert k != 2, -k
+    raise Wrong(x[0])

@@ -1,0 +1,182 @@
+"""One compilation ends: what never would is refused at its place, and what Python's stack cannot hold, too."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import transkern
+from tests.tools import require
+from transkern.cli import cli
+from transkern.frontend.context import Context
+from transkern.frontend.measures import MOST_BITS
+from transkern.limits import CALLS, STEPS
+from transkern.runtime.emitting import check_file
+
+
+def halved(v: Any) -> Any:
+    if len(v) <= 1:
+        return v.sum()
+    return halved(v[: len(v) // 2]) + halved(v[len(v) // 2 :])
+
+
+def sorted_by_merging(a: Any) -> Any:
+    if len(a) <= 1:
+        return a
+    left, right = sorted_by_merging(a[: len(a) // 2]), sorted_by_merging(a[len(a) // 2 :])
+    made = np.empty(len(a))
+    i = j = 0
+    for k in range(len(a)):
+        if j >= len(right) or (i < len(left) and left[i] <= right[j]):
+            made[k] = left[i]
+            i += 1
+        else:
+            made[k] = right[j]
+            j += 1
+    return made
+
+
+def endless(x: Any) -> Any:
+    return endless(x + 1) * endless(x - 1)
+
+
+def test_recursion_with_shorter_arrays_ends() -> None:
+    require("cc")
+    compiled, x = transkern.compile(halved), np.arange(13.0)
+    assert compiled(x) == halved(x) and compiled(x[:5]) == halved(x[:5])
+    compiled, x = transkern.compile(sorted_by_merging), np.array([3.0, -1, 7, 2, 2])
+    assert compiled(x).tolist() == sorted_by_merging(x).tolist()
+    with pytest.raises(transkern.CompileError, match=rf"call of `halved`: more than {CALLS} calls"):
+        transkern.compile(halved)(np.arange(2000.0))
+
+
+def test_recursion_that_nothing_ends_is_refused() -> None:
+    with pytest.raises(transkern.CompileError, match=r"test_limits\.py:\d+:\d+: `endless` calls itself too deeply"):
+        transkern.compile(endless)(3.0)
+
+
+def _module(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "a.py"
+    file.write_text(text)
+    return file
+
+
+def _twice(tmp_path: Path, count: int = 30) -> Path:
+    """Functions that each call the one before twice; the last has types."""
+    texts = ["def f0(x):\n    return x + 1\n"]
+    texts += [f"def f{k}(x):\n    return f{k - 1}(x) + f{k - 1}(x)\n" for k in range(1, count)]
+    return _module(tmp_path, "".join(texts) + f"def g(x: float):\n    return f{count - 1}(x)\n")
+
+
+def test_functions_that_call_each_other_twice_are_refused(tmp_path: Path) -> None:
+    *others, (name, compiles, message) = check_file(_twice(tmp_path))
+    assert (name, compiles) == ("g", False) and all(compiles for _, compiles, _ in others)
+    assert f"a call of `f0`: more than {CALLS} calls that are translated in place" in message
+    assert "a.py:4:" in message and "TRANSKERN_COMPILE_LIMIT=10" in message
+
+
+def test_the_limit_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _twice(tmp_path, 6)
+    assert check_file(file)[-1][1]
+    monkeypatch.setenv("TRANSKERN_COMPILE_LIMIT", "0.05")
+    assert "more than 50 calls" in check_file(file)[-1][2]
+    monkeypatch.setenv("TRANSKERN_COMPILE_LIMIT", "0.000001")
+    file = _module(tmp_path, "def f(x: float):\n    return x + 1\n")
+    assert "more than 0 nodes" in check_file(file)[-1][2]
+    monkeypatch.setenv("TRANSKERN_COMPILE_LIMIT", "much")
+    assert "give a number" in check_file(file)[-1][2]
+
+
+@pytest.mark.parametrize("expression", [
+    " + ".join(["x"] * 300), " + ".join(["x"] * 900), "-" * 700 + "x", "abs(" * 90 + "x" + ")" * 90,
+    " and ".join(["x > 1"] * 900), "x if x > 1 else " * 250 + "1.0", "x" + ".real" * 900,
+])  # fmt: skip
+def test_deep_expressions_compile_or_are_refused_at_their_place(expression: str, tmp_path: Path) -> None:
+    text = f"def f(x: float):\n    y = x\n    return {expression}\ndef g(x: float):\n    return x + 1\n"
+    (_, compiles, message), other = check_file(_module(tmp_path, text))
+    assert other == ("g", True, "")
+    assert compiles or ("a.py:3:" in message and "nested too deeply" in message and "help: " in message), message
+
+
+def test_one_bad_function_does_not_end_the_run(tmp_path: Path) -> None:
+    (tmp_path / "good.py").write_text("def f(x: float):\n    return x + 1\n")
+    (tmp_path / "deep.py").write_text(f"def f(x: float):\n    return x{' + x' * 5000}\n")
+    (tmp_path / "bytes.py").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "null.py").write_bytes(b"X = 1\0")
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "outside.py").symlink_to(Path(__file__))
+    (tmp_path / "shown.py").write_bytes(b'def f(x: float):\n    return open("\x1b[2J")\n')
+    done = CliRunner().invoke(cli, ["check", str(tmp_path)])
+    assert done.exit_code == 1 and "1 would compile, 5 would not, 0 without types" in done.stdout
+    assert "leads out of" in done.stdout and "\x1b" not in done.stdout
+
+
+def test_an_interrupt_ends_a_compilation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while a function is translated."""
+    space: dict[str, Any] = {}
+    file = _module(tmp_path, "def f(x):\n" + "    x = [x, x, [x]][1] * 1.5 + abs(x)\n" * 300 + "    return x\n")
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    steps, step = iter(range(1000)), Context.step
+
+    def interrupted(self: Context, *args: Any) -> None:
+        if next(steps) == 100:
+            signal.raise_signal(signal.SIGINT)
+        step(self, *args)
+
+    monkeypatch.setattr(Context, "step", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            transkern.compile(space["f"])(2.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert next(steps) == 101  # nothing was translated behind it
+
+
+@pytest.mark.parametrize(("body", "why"), [
+    ("9 ** 9 ** 9", f"an integer of more than {MOST_BITS} bits"),
+    ("len('a' * 10 ** 10)", "a text of more than"),
+    ("len([0] * 10 ** 9)", "more than 65536 items"),
+    ("len('{:1000000000}'.format(3))", "a text of more than"),
+    ("sum([k for k in (*range(10 ** 9),)])", f"more than {STEPS} steps"),
+])  # fmt: skip
+def test_live_functions_compute_no_more_while_they_are_translated(body: str, why: str, tmp_path: Path) -> None:
+    space: dict[str, Any] = {}
+    file = _module(tmp_path, f"def f(x):\n    return x + {body}\n")
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    with pytest.raises(transkern.CompileError, match=why):
+        transkern.compile(space["f"])(2.0)
+
+
+def _coloured(text: str) -> bool:
+    return "\x1b[" in text
+
+
+def test_no_color_is_honoured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _module(tmp_path, "def f(x: float):\n    return open(x)\n")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for command in (["check", str(file)], ["explain", str(file)]):
+        shown = CliRunner().invoke(cli, command, color=True)
+        assert shown.exit_code == 1 and _coloured(shown.output)
+    monkeypatch.setenv("NO_COLOR", "1")
+    for command in (["check", str(file)], ["explain", str(file)]):
+        shown = CliRunner().invoke(cli, command, color=True)
+        assert shown.exit_code == 1 and not _coloured(shown.output)
+
+
+def test_comments_of_emitted_code_end_with_their_lines(tmp_path: Path) -> None:
+    folder = tmp_path / "a\n#error b"
+    folder.mkdir()
+    text = 'def f(x: "float64[n]"):\n    return x + len("*/ #error") #\\ \\ \n'
+    file = _module(folder, text)
+    for target in ("cpu", "cuda"):
+        done = CliRunner().invoke(cli, ["emit", str(file), "--target", target])
+        assert done.exit_code == 0, done.output
+        code = done.stdout.split("\n")
+        assert not any(line.startswith("#error") or line.rstrip().endswith("\\") for line in code)
+        assert any("// " in line and "return x + len(" in line and "*/" not in line for line in code)

@@ -1,0 +1,115 @@
+"""Lists, tuples, numbers, texts, dicts and sets are Python's: what has no operator, method or item there has none here.
+
+Every pair of types under every operator, as Python evaluates it and as compiled code does: the same value or the same
+exception, or a refusal; never another answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.tools import TARGET_TOOLS, require
+from tests.trust.against_python import difference, refused
+
+ARGUMENTS: dict[str, Any] = {
+    "i": 3, "f": 2.5, "c": 1 + 2j, "b": True, "x": np.arange(1.0, 3.0), "k": np.arange(1, 3), "z": np.array(2.0),
+    "g": np.float64(1.5), "h": np.int64(2), "w": np.float32(0.5), "l": [1, 2], "p": (1.5, 2.5), "s": "ab", "n": None,
+    "d": {"a": 1.5}, "m": [1.5, 2.5],
+}  # fmt: skip
+LITERALS = ("3", "2.5", "None", "'ab'", "[1, 2]", "(1, 2)", "{'a': 1}", "{1, 2}", "range(3)", "[]", "len")
+RUN_TIME = ("i", "f", "c", "x", "z", "g", "w", "l", "p")
+BINARY = ("+", "*", "-", "/", "%", "@", "&", "<<")
+COMPARED = ("<", ">=", "==", "in")
+OTHER_CASES = {"3 / c", "i / c"}  # of which NumPy, which runs the program here, has another last bit
+
+
+def differences(texts: list[str]) -> list[str]:
+    parameters, args = ", ".join(ARGUMENTS), tuple(ARGUMENTS.values())
+    found = (difference(t, parameters, args, stage=0) for t in texts if t not in OTHER_CASES)
+    return [d for d in found if d]
+
+
+@pytest.mark.parametrize("operator", [*BINARY, *COMPARED])
+def test_every_pair_of_types_under_every_operator(operator: str) -> None:
+    names = (*LITERALS, *RUN_TIME)
+    pairs = [(a, b) for a in names for b in names if a in RUN_TIME or b in RUN_TIME or operator in ("+", "<")]
+    assert differences([f"{a} {operator} {b}" for a, b in pairs]) == []
+
+
+FEW = ("3", "None", "'ab'", "[1, 2]", "(1, 2)", "{1, 2}", "range(3)", "f", "g", "l", "p")
+
+
+@pytest.mark.parametrize("operator", ["//", "|", "^", ">>", "!=", "<=", ">", "not in"])
+def test_fewer_types_under_the_other_operators(operator: str) -> None:
+    assert differences([f"{a} {operator} {b}" for a in FEW for b in FEW]) == []
+
+
+ATTRIBUTES = (
+    "shape", "dtype", "T", "real", "imag", "ndim", "size", "numerator", "foo", "flat", "sum()", "mean()", "astype(int)",
+    "conjugate()", "is_integer()", "bit_length()", "copy()", "tolist()", "item()", "max()", "reshape(1)", "index(1)",
+    "count(1)", "keys()", "upper()", "fill(0)", "round()",
+)  # fmt: skip
+OWNERS = ("3", "(2.5)", "True", "None", "'ab'", "[1, 2]", "(1, 2)", "{'a': 1}", "{1, 2}", "range(3)", "i", "f", "c",
+          "b", "g", "l", "p", "d")  # fmt: skip
+
+
+def test_attributes_and_methods() -> None:
+    assert differences([f"({v}).{a}" for v in OWNERS for a in ATTRIBUTES]) == []
+
+
+CALLS = (
+    "abs({})", "len({})", "int({})", "float({})", "complex({})", "bool({})", "round({})", "divmod({}, 2)",
+    "pow({}, 2)", "sum({})", "max({})", "min({}, 1)", "sorted({})", "{}[0]", "{}['a']", "{}[0:1]", "{}[1.5]", "-{}",
+    "~{}", "not {}", "[v for v in {}]", "any({})", "ord({})", "math.sqrt({})", "math.floor({})", "np.sum({})",
+    "[1, 2][{}]", "'abc'[{}]", "(1, 2, 3)[{}]", "{{1: 2}}.get({})", "1 in {}",
+)  # fmt: skip
+GIVEN = ("3", "2.5", "None", "'ab'", "[1, 2]", "(1.5, 2)", "{1, 2}", "range(3)", "i", "f", "c", "b", "g", "l", "p", "d")
+
+
+def test_functions_and_subscripts() -> None:
+    assert differences([t.format(v) for v in GIVEN for t in CALLS]) == []
+
+
+STATEMENTS = (
+    "l += 1", "l += [3]", "l += (3,)", "l += x", "l += g", "l -= 1", "l *= 2", "p += 1", "p += (1,)", "i += 'a'",
+    "i -= None", "f += [1]", "d |= {'z': 2}", "d += 1", "s += 1", "s += 'c'", "n += 1", "i @= 2", "i += x", "f += p",
+    "a = [1]\nl = a\na *= 2", "a = [1]\nl = a\na += (2,)", "o = {'k': [1]}\nl = o['k']\no['k'] *= 2",
+    "a = {1}\nl = a\na |= {2}\nl = len(l)", "a = l\na += a",
+)  # fmt: skip
+
+
+def test_operators_in_place() -> None:
+    assert differences([f"{t}\nreturn {t.splitlines()[-1][0] if len(t) < 16 else 'l'}" for t in STATEMENTS]) == []
+
+
+CONTAINERS = (
+    "{1: 2}.get(b)", "{1: 2}[True]", "{1.0: 2}[1]", "d = {1: 2}\nd[True] = 3\nreturn d[1.0], len(d)", "len({1, 1})",
+    "[v for v in {3, 1, 2}]", "len({i, 3})", "i in {3, i}", "[v for v in {'a': 1}.keys()]", "{'a': 1}.keys()[0]",
+    "sum({'a': 1, 'b': 2}.values())", "list({'a': 1}.items())", "np.array({'a': 1}.values())", "{1, 2} < {1, 3}",
+    "{1, 2} == {2, 1}", "sorted({1, 2} | {3})", "{'a': 1} == {'b': 1}", "{'a': 1, 'b': 2} == {'b': 2, 'a': 1}",
+    "{'a': 1} == {'a': True}", "[1, 2] == [1.0, 2.0]", "(1, 'a') < (1, 2)", "d.values() == d.values()", "str({1, 2})",
+    "sorted(range(3))", "range(3) == range(0, 3, 1)", "x in l", "z in {1, 2}",
+)  # fmt: skip
+
+
+def test_dicts_sets_and_ranges() -> None:
+    assert differences(list(CONTAINERS)) == []
+
+
+def test_what_is_not_refused() -> None:
+    texts = ["p + 1", "[x, x] + 1", "(3).sum()", "l - 1", "i.shape", "p.T", "[1].sum()", "f.astype(int)", "abs(p)",
+             "l < 1", "p == 1", "{1, 2} < {1, 3}", "-l", "1 in i", "d['a'] + s"]  # fmt: skip
+    parameters, args = ", ".join(ARGUMENTS), tuple(ARGUMENTS.values())
+    assert [t for t in texts if refused(t, parameters, args)] == []
+
+
+def test_through_the_whole_compiler() -> None:
+    require(*TARGET_TOOLS["cpu"])
+    with pytest.raises(TypeError, match="can only concatenate tuple"):
+        transkern.compile(lambda x: x + 1)((1.0, 2.0))
+    with pytest.raises(AttributeError, match="'float' object has no attribute 'shape'"):
+        transkern.compile(lambda x: x.shape)(1.5)

@@ -1,0 +1,366 @@
+"""The constants of a module that is read as text: computed here, node by node, and by nothing that the text could name
+beside what the tables below allow.
+
+Allowed are literals, displays, arithmetic, comparisons and subscripts of constants, and the functions in `_CALLS`,
+NumPy's elementwise functions and `math`: none of them reads or writes anything but its arguments. What each would make
+is measured before it is made (`measures`). All else raises `Refused`, which says what to write instead.
+"""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import math
+import operator
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from transkern.frontend.bindings import Bindings
+from transkern.frontend.measures import NotComputed, check_arithmetic, check_value, cost, elements
+from transkern.frontend.pure import call, method
+
+_STEPS = 300_000  # of one module: nodes evaluated, and items counted
+_DEPTH = 100  # of names and displays in each other
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
+_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_,
+}  # fmt: skip
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.In: lambda x, y: x in y, ast.NotIn: lambda x, y: x not in y,
+}  # fmt: skip
+_OBJECTS: dict[str, Any] = {
+    f"{module.__name__}.{name}": value
+    for module in (np, math, cmath) for name, value in vars(module).items()
+    if not name.startswith("_") and (
+        value is None or isinstance(value, (bool, int, float, complex))
+        or (isinstance(value, type) and issubclass(value, (np.bool_, np.number)))
+    )
+} | {f"builtins.{kind.__name__}": kind for kind in (bool, int, float, complex)}  # fmt: skip
+"""What libraries' names stand for that are numbers and types of numbers."""
+_PATHS = {value: path for path, value in _OBJECTS.items() if isinstance(value, type)}
+_ATTRIBUTES = frozenset(["T", "real", "imag", "shape", "ndim", "size", "dtype", "itemsize", "nbytes"])
+_HELP = (
+    "write the numbers out, compute it in the function, or pass it as an argument; in a program, "
+    "@transkern.compile takes any constant"
+)
+
+
+class Refused(Exception):
+    """A constant that is not computed: where, why, and what to write instead."""
+
+    def __init__(self, node: ast.AST, why: str, help: str = _HELP) -> None:
+        super().__init__(why)
+        self.node, self.why, self.help = node, why, help
+        self.module: Names | None = None  # that the node stands in
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A library's module or function, by its dotted path."""
+
+    path: str
+
+
+class Names(Protocol):
+    """A module, as far as its constants need it."""
+
+    bound: Bindings
+    constants: Constants
+
+    def meaning(self, name: str) -> Named | Names | Member | None:
+        """What a name stands for that the module does not make itself."""
+
+    def within(self, name: str) -> Named | Names | Member | None:
+        """What a name of the module stands for in others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A function or a constant of a module."""
+
+    module: Names
+    name: str
+
+
+def library_names(library: types.ModuleType) -> Sequence[str]:
+    """What ``from library import *`` binds."""
+    return getattr(library, "__all__", None) or [name for name in vars(library) if not name.startswith("_")]
+
+
+class Constants:
+    """The values of a module's constants, each computed once."""
+
+    def __init__(self, module: Names) -> None:
+        self.module = module
+        self.values: dict[str, Any] = {}
+        self.refused: dict[str, Refused] = {}
+        self.pending: list[str] = []
+        self.steps = self.depth = 0
+
+    def value(self, name: str) -> Any:
+        """The value of a constant; raises Refused."""
+        found = self._made(name)
+        if _changes(found) and (by := self._changed_by(name)) is not None:
+            why = f"`{name}` may be changed here after it was made"
+            raise self._placed(Refused(by, why, "make it in one statement"))
+        return found
+
+    def _made(self, name: str) -> Any:
+        if name in self.refused:
+            raise self.refused[name]
+        if name in self.values:
+            return self.values[name]
+        binding = self.module.bound.names[name]
+        try:
+            if name in self.pending:
+                raise Refused(binding.node, f"`{name}` is made of itself")
+            if not isinstance(binding.meaning, ast.expr):
+                raise Refused(binding.node, f"`{name}`: {binding.why or 'no constant'}")
+            self.pending.append(name)
+            try:
+                self.values[name] = self._expr(binding.meaning)
+            finally:
+                self.pending.pop()
+        except Refused as error:
+            self.refused[name] = self._placed(error)
+            raise
+        return self.values[name]
+
+    def _placed(self, error: Refused) -> Refused:
+        error.module = error.module or self.module
+        return error
+
+    def _changed_by(self, name: str) -> ast.AST | None:
+        """A statement that may change what a name stands for, or what shares memory with it."""
+        bound = self.module.bound
+        pending, seen = [name], {name}
+        while pending:
+            one = pending.pop()
+            if one in bound.changed:
+                return bound.changed[one]
+            for other in bound.linked.get(one, set()) - seen:
+                binding = bound.names.get(other)
+                if binding is not None and isinstance(binding.meaning, ast.expr) and self._may_share(other):
+                    seen.add(other)
+                    pending.append(other)
+        return None
+
+    def _may_share(self, name: str) -> bool:
+        try:
+            return _changes(self._made(name))
+        except Refused:
+            return True
+
+    # --- expressions
+
+    def _expr(self, node: ast.expr) -> Any:
+        self._count(node)
+        self.depth += 1
+        try:
+            if self.depth > _DEPTH:
+                raise Refused(node, "nested too deeply", "give parts of it names of their own")
+            found = self._computed(node)
+            check_value(found)
+            self._count(node, cost(found))
+            return found
+        except NotComputed as error:
+            raise Refused(node, f"{error}", _HELP) from None
+        except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
+            raise Refused(node, f"{type(error).__name__}: {error}", "the module raises this, too") from None
+        finally:
+            self.depth -= 1
+
+    def _count(self, node: ast.AST, steps: int = 1) -> None:
+        self.steps += steps
+        if self.steps > _STEPS:
+            raise Refused(node, "the constants of this module need too many steps")
+
+    def _computed(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return self._name(node, name)
+            case ast.Attribute(value=owner, attr=name):
+                return self._attribute(node, self._expr(owner), name)
+            case ast.Tuple(elts=elts):
+                return tuple(self._items(node, elts))
+            case ast.List(elts=elts):
+                return self._items(node, elts)
+            case ast.Set(elts=elts):
+                return set(self._items(node, elts))
+            case ast.Dict(keys=keys, values=values):
+                return self._dict(node, keys, values)
+            case ast.UnaryOp(op=op, operand=operand):
+                return _UNARY[type(op)](self._operand(operand))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                x, y = self._operand(left), self._operand(right)
+                check_arithmetic(type(op).__name__, x, y)
+                return _quietly(_BINARY[type(op)], x, y)
+            case ast.BoolOp(op=op, values=values):
+                for part in values:
+                    found = self._operand(part)
+                    if bool(found) is isinstance(op, ast.Or):
+                        break
+                return found
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                return self._compare(left, ops, others)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._operand(body if self._operand(test) else orelse)
+            case ast.Subscript(value=owner, slice=index):
+                held = self._operand(owner)
+                if not isinstance(held, (tuple, list, dict, str, np.ndarray)):
+                    raise Refused(node, "a subscript of this is not computed")
+                at = self._operand(index)
+                if isinstance(held, np.ndarray) and not _is_basic(at):
+                    raise Refused(node, "an array is subscripted by whole numbers and slices only")
+                return held[at]
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                return slice(*(None if p is None else self._operand(p) for p in (lower, upper, step)))
+            case ast.Call():
+                return self._call(node)
+            case _:
+                raise Refused(node, f"`{type(node).__name__}` is not computed")
+
+    def _operand(self, node: ast.expr) -> Any:
+        """A value with which something is done: not the name of a library's function."""
+        found = self._expr(node)
+        if isinstance(found, Named) or _is_module(found):
+            raise Refused(node, "nothing is done with a module or a function")
+        return found
+
+    def _name(self, node: ast.AST, name: str) -> Any:
+        binding = self.module.bound.names.get(name)
+        if binding is not None and isinstance(binding.meaning, ast.expr):
+            if binding.times > 1:
+                raise Refused(node, f"`{name}` is bound more than once: which value it has here is not known")
+            return self._made(name)
+        why = f"`{name}` is no constant" + (f": {binding.why}" if binding is not None and binding.why else "")
+        return self._resolved(node, self.module.meaning(name), why)
+
+    def _resolved(self, node: ast.AST, found: Named | Names | Member | None, why: str = "") -> Any:
+        """A constant of another module or of a library; what is a module or a function stays a name."""
+        match found:
+            case None:
+                raise Refused(node, why)
+            case Member(module, name):
+                if not isinstance(module.bound.names[name].meaning, ast.expr):
+                    raise Refused(node, f"`{name}` is no constant")
+                return module.constants.value(name)
+            case Named(path):
+                return _OBJECTS.get(path, found)
+            case _:
+                return found
+
+    def _attribute(self, node: ast.AST, owner: Any, name: str) -> Any:
+        if isinstance(owner, Named):
+            return self._resolved(node, Named(f"{owner.path}.{name}"))
+        if _is_module(owner):
+            return self._resolved(node, owner.within(name), f"`{name}` is no constant of that module")
+        if isinstance(owner, (np.ndarray, np.generic, int, float, complex)) and name in _ATTRIBUTES:
+            return getattr(owner, name)
+        raise Refused(node, f"`.{name}` of this is not computed")
+
+    def _items(self, node: ast.AST, elts: Sequence[ast.expr]) -> list[Any]:
+        items: list[Any] = []
+        for e in elts:
+            if isinstance(e, ast.Starred):
+                several = self._operand(e.value)
+                if not isinstance(several, (tuple, list, range)):
+                    raise Refused(e, "`*` of this is not computed")
+                self._count(e, len(several))
+                items += several
+            else:
+                items.append(_object(self._expr(e), e))
+        self._count(node, elements(items))
+        return items
+
+    def _dict(self, node: ast.AST, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> dict[Any, Any]:
+        made: dict[Any, Any] = {}
+        for key, value in zip(keys, values, strict=True):
+            if key is None:
+                made |= self._operand(value)
+            else:
+                made[_object(self._expr(key), key)] = _object(self._expr(value), value)
+        self._count(node, elements(made))
+        return made
+
+    def _compare(self, left: ast.expr, ops: Sequence[ast.cmpop], others: Sequence[ast.expr]) -> Any:
+        x: Any = self._operand(left)
+        found: Any = True
+        for op, other in zip(ops, others, strict=True):
+            y = self._operand(other)
+            check_arithmetic("compare", x, y)
+            found, x = _COMPARED[type(op)](x, y), y
+            if len(ops) > 1 and not found:
+                return found
+        return found
+
+    # --- calls
+
+    def _call(self, node: ast.Call) -> Any:
+        args = self._items(node, node.args)
+        if any(k.arg is None for k in node.keywords):
+            raise Refused(node, "`**` in a call is not computed")
+        named = {str(k.arg): _object(self._expr(k.value), k.value) for k in node.keywords}
+        if isinstance(node.func, ast.Attribute):
+            owner = self._expr(node.func.value)
+            if isinstance(owner, np.ndarray):
+                return self._method(node, owner, node.func.attr, args, named)
+            called = self._attribute(node.func, owner, node.func.attr)
+        else:
+            called = self._expr(node.func)
+        path = called.path if isinstance(called, Named) else _PATHS.get(called) if isinstance(called, type) else None
+        if path is None:
+            raise Refused(node, "a call of this is not computed: only functions of NumPy's and `math` are")
+        made = call(path, args, named)
+        if made is NotImplemented:
+            shown = path.replace("numpy.", "np.").replace("builtins.", "")
+            raise Refused(node, f"`{shown}` is not computed for a file that is read as text")
+        self._count(node, elements(made))
+        return made
+
+    def _method(self, node: ast.Call, owner: Any, name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
+        made = method(owner, name, args, named)
+        if made is NotImplemented:
+            raise Refused(node, f"`.{name}` of an array is not computed for a file that is read as text")
+        return made
+
+
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return function(*args)
+
+
+def _object(value: Any, node: ast.expr) -> Any:
+    """A value as an item: the names of functions are not."""
+    if isinstance(value, Named) or _is_module(value):
+        raise Refused(node, "a function or a module is no constant here")
+    return value
+
+
+def _is_module(value: Any) -> bool:
+    return hasattr(value, "constants") and hasattr(value, "bound")
+
+
+def _is_basic(at: Any) -> bool:
+    parts = at if isinstance(at, tuple) else (at,)
+    return all(p is None or p is Ellipsis or type(p) in (int, slice) for p in parts)
+
+
+def _changes(value: Any) -> bool:
+    """Whether a value can change: a list, a dict, a set, an array, or what has one in it."""
+    if isinstance(value, tuple):
+        return any(map(_changes, value))
+    return isinstance(value, (list, dict, set, np.ndarray))

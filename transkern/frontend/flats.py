@@ -1,0 +1,123 @@
+"""``x.flat``: an array's elements in C order. What is read of it is a copy; what is stored into it begins anew where it
+ends, whatever its shape.
+
+    a.flat[[0, 1, 2]] = v   ->   a.flat[[0, 1, 2]] = v.ravel()[np.arange(3) % v.size]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.frontend import storing
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array
+from transkern.frontend.indexing import (
+    Item,
+    SliceValue,
+    array_item,
+    as_item,
+    nonzero_positions,
+    ravel_index,
+    settle_slice,
+)
+from transkern.frontend.shaping import reshape
+from transkern.frontend.values import Array, Flat, Scalar, Static, Value
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
+from transkern.ir.traverse import buffers_read
+
+
+def item(ctx: Context, source: Flat, items: Sequence[Item]) -> Value:
+    """``x.flat[items]``."""
+    at = _item(ctx, source, items)
+    with ctx.counting_all():
+        made = array_item(ctx, source.array, [at])
+    return replace(made, view=False, identity="") if isinstance(made, Array) else made
+
+
+def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> None:
+    """``x.flat[items] = value``."""
+    at = _item(ctx, target, items)
+    given = ctx.deref(value)
+    if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
+        with ctx.counting_all():
+            storing.write(ctx, target.array, [at], given)
+        return
+    values = as_array(ctx, given)
+    if not values.ndim:
+        with ctx.counting_all():
+            storing.write(ctx, target.array, [at], Scalar(values.body))
+        return
+    dims = _dims(ctx, target, at)
+    if dims is None:
+        ctx.fail("a store of an array into one element of `.flat`", "store into a slice, or store a number")
+    if values.view and values.base == target.array.base:
+        ctx.fail("a store into `.flat` of what shares its memory: NumPy reads it while it changes", "store a copy")
+    if isinstance(at, Array):
+        at = _positions(ctx, target, at)
+        dims = at.dims
+    _write(ctx, target.array, at, dims, values)
+
+
+def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values: Array) -> None:
+    values = ctx.kept(values)
+    if target.base in buffers_read(values.body):
+        values = ctx.define(replace(values, view=False), "values")
+    line = reshape(ctx, values, [Static(-1)])
+    (count,) = line.dims
+    axes = ctx.axes(dims)
+    place = ravel_index([axis.var for axis in axes], [axis.extent for axis in axes])
+    if b.constant(count) == 1:
+        place = b.ZERO
+    elif count != b.product(dims):
+        place = b.mod(place, count)
+    with ctx.block() as out, ctx.counting_all():
+        storing.write(ctx, target, [at], Array(axes, line.at((place,))))
+    if b.constant(count) is not None:
+        ctx.out.extend(out if b.constant(count) else [])
+    else:
+        ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))  # of nothing NumPy stores nothing
+
+
+def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
+    """The one subscript, of those that NumPy takes in every version."""
+    if len(items) != 1:
+        text = f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(items)} were indexed"
+        ctx.guard(b.FALSE if items else b.TRUE, "IndexError", text)
+        ctx.fail("`.flat` without a subscript", "write x.flat[:]")
+    at = as_item(ctx, items[0])
+    match at:
+        case Array() if at.dtype == "bool" and at.ndim != 1:
+            text = f"too many indices for flat iterator: flat iterator is 1-dimensional, but {at.ndim} were indexed"
+            ctx.guard(b.FALSE, "IndexError", text)
+        case Array() if at.ndim or at.dtype.startswith(("int", "uint")):
+            return at
+        case SliceValue() | Static(int()) | Static(np.integer()) | Scalar() if getattr(at, "dtype", "") != "bool":
+            return at
+        case Static(value) if value is Ellipsis:
+            return SliceValue(None, None, None)
+    ctx.fail("such a subscript of `.flat`", "take a number, a slice or an array of positions")
+
+
+def _dims(ctx: Context, target: Flat, at: Item) -> tuple[Expr, ...] | None:
+    """The shape of what a subscript takes; None of one element."""
+    if isinstance(at, SliceValue):
+        return (settle_slice(ctx, at, target.array.dims[0]).length,)
+    return at.dims if isinstance(at, Array) and at.ndim else None
+
+
+def _positions(ctx: Context, target: Flat, at: Array) -> Array:
+    """Positions, as many as are known before the store."""
+    if at.dtype == "bool":
+        extent = target.array.dims[0]
+        text = (
+            "boolean index did not match indexed flat iterator along axis 0; size of axis is {} but size of "
+            "corresponding boolean axis is {}"
+        )
+        ctx.guard(b.compare("equal", extent, at.dims[0]), "IndexError", text, (extent, at.dims[0]))
+        (at,) = nonzero_positions(ctx, ctx.kept(at))
+    return ctx.compact(at, "at") if at.mask is not None else at

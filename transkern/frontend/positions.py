@@ -1,0 +1,102 @@
+"""What stands where Python and NumPy need positions: their errors for what cannot be one."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from transkern.frontend.asking import asked, told
+from transkern.frontend.context import Context
+from transkern.frontend.elementwise import as_array, list_array
+from transkern.frontend.values import (
+    Array,
+    Char,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Hashed,
+    Known,
+    Scalar,
+    Seq,
+    Slice,
+    Static,
+    Text,
+    Value,
+)
+from transkern.ir import build as b
+from transkern.ir.expr import Expr
+
+_UNKNOWN = object()
+
+
+def check_position(ctx: Context, value: Value, use: Callable[[Any], object], allowed: Expr = b.FALSE) -> None:
+    """Python's TypeError where a value is no integer (nor a slice), unless `allowed`; `use` is what needs one."""
+    example = _example(ctx, value)
+    if example is _UNKNOWN:
+        return
+    try:
+        use(example)
+    except TypeError as error:
+        ctx.guard(allowed, *told(error))
+    except (IndexError, OverflowError):  # of the example: what is there is seen where it is looked for
+        return
+
+
+def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
+    """NumPy's IndexError for subscripts of an array that are of another type; it comes before all others."""
+    for given in items:
+        item = ctx.deref(given)
+        example = _example(ctx, item)
+        if example is _UNKNOWN or example is None or isinstance(example, (int, np.integer, slice, type(...))):
+            continue
+        if isinstance(item, GrowingList) and item.dtype:
+            array = list_array(ctx, item)
+            if np.dtype("int64" if array.dtype == "index" else array.dtype).kind in "fc":
+                text = told(_refusal([1.0]))
+                ctx.guard(b.compare("equal", array.dims[0], b.ZERO), *text)  # without elements it is one of integers
+        elif isinstance(item, Seq) and item.kind in ("list", "tuple"):
+            made = as_array(ctx, item)
+            if made.dtype.startswith(("float", "complex")) and not any(b.constant(d) == 0 for d in made.dims):
+                asked(ctx, operator.getitem, np.zeros(1), np.ones((1,) * made.ndim, made.dtype).tolist())
+        elif not isinstance(item, GrowingList) and np.asarray(example).dtype.kind not in "iub":
+            asked(ctx, operator.getitem, np.zeros(1), example)
+
+
+def _refusal(example: Any) -> Exception:
+    try:
+        np.zeros(1)[example]
+    except IndexError as error:
+        return error
+    raise AssertionError(example)
+
+
+def _example(ctx: Context, value: Value) -> Any:
+    """A value of the type of this one."""
+    match ctx.deref(value):
+        case Static(known):
+            return known
+        case Scalar(expr, True):
+            return {"index": 1, "bool": True, "complex128": 1j}.get(expr.dtype, 1.0)
+        case Scalar(expr, False):
+            return np.ones((), "int64" if expr.dtype == "index" else expr.dtype)[()]
+        case Array() as array:
+            return np.ones((1,) * array.ndim, "int64" if array.dtype == "index" else array.dtype)
+        case Concatenation(dtype=dtype):
+            return np.ones(1, dtype)
+        case Seq(_, "tuple"):
+            return ()
+        case Seq(_, "list") | GrowingList():
+            return []
+        case Slice():
+            return slice(None)
+        case Text() | Char():
+            return "a"
+        case Dict() | Hashed():
+            return {}
+        case Known():
+            return len
+        case _:
+            return _UNKNOWN

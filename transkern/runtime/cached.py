@@ -1,0 +1,142 @@
+"""Specialisations for the CPU: out of the disk cache, or compiled once for all processes that want them."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from transkern.errors import CompileError, NeedsConstant, TargetUnavailable
+from transkern.frontend.observed import Looks
+from transkern.ir.expr import Span
+from transkern.options import Options
+from transkern.runtime import building, cache, fingerprints, floating, surveys, tracebacks
+from transkern.runtime.specialisation import Specialisation
+from transkern.targets.cpu import build as cc
+from transkern.targets.cpu import compiler
+
+
+def build(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], options: Options, looks: Looks
+) -> Specialisation:
+    """`function` for arguments of `arg_types`; `looks` fills with what its translation looks at."""
+    if not isinstance(function, types.FunctionType):
+        return _compile(function, arg_types, options, looks, "")
+    key = _key(function, arg_types, options)
+    found = _from_disk(key, function, arg_types)
+    if found is None:
+        with cache.turn(key):
+            found = _from_disk(key, function, arg_types) or _compile(function, arg_types, options, looks, key)
+    return found
+
+
+def _key(function: types.FunctionType, arg_types: tuple[Any, ...], options: Options) -> str:
+    described = fingerprints.digest(*map(fingerprints.of_type, arg_types))
+    try:
+        toolchain = compiler.identity()
+    except TargetUnavailable:  # what it has compiled serves on
+        toolchain = cache.recalled_toolchain(compiler.chosen())
+    flags = " ".join(compiler.flags())
+    return fingerprints.digest(
+        fingerprints.of_code(function.__code__), described, f"cpu {options}", toolchain, flags,
+        compiler.machine(), cache.compiler_version(), np.__version__,
+    )  # fmt: skip
+
+
+def _from_disk(key: str, function: types.FunctionType, arg_types: tuple[Any, ...]) -> Specialisation | None:
+    stored = cache.read(key, lambda entry: surveys.found_again(function, arg_types, entry))
+    if stored is None:
+        return None
+    entry = stored.entry
+    if "demand" in entry:
+        raise NeedsConstant(entry["demand"], CompileError(entry["problem"]))
+    try:
+        module = cc.load(stored.built, entry["module"], stored.path)
+    except ImportError:  # what it needs of the machine has gone: another compilation may do without
+        return None
+    call = building.with_captured(getattr(module, entry["name"]), cache.unpacked(entry["captured"], stored.survey))
+    spans = tracebacks.spans_from_json(entry["places"])
+    _connect(module, tracebacks.Places(function, spans, entry["arguments"]))
+    return Specialisation(
+        arg_types, "cpu", call, module.why, entry["kernels"],
+        tuple(entry["temporaries"]), True, tuple(entry["written"]), tuple(entry["objects"]),
+        tuple((path, kind, ast.literal_eval(of)) for path, kind, of in entry["changes"]),
+        stored.survey.conditions,
+    )  # fmt: skip
+
+
+def _compile(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], options: Options, looks: Looks, key: str
+) -> Specialisation:
+    """Code for a function, kept where it has a key and others can tell what it depends on."""
+    from transkern.targets.cpu.module import emit_with_places, file_name
+
+    try:
+        program = building.program_for(function, arg_types, "cpu", options)
+    except NeedsConstant as need:
+        _, looked_at = _surveyed(function, arg_types, looks, key)
+        if looked_at is not None:
+            cache.write(key, {"demand": need.demand, "problem": str(need.problem), "looked_at": looked_at})
+        raise
+    (text, places), name = emit_with_places(program), file_name(program)
+    folder = cache.usable()
+    refused = None if folder is None else folder / "refused"
+    flags = (*compiler.FASTMATH[: options.fastmath], *compiler.TRAPPING[: program.warns])
+    built = cc.compile_text(text, name, flags, cache.scratch(), refused)
+    path = None
+    survey, looked_at = _surveyed(function, arg_types, looks, key)
+    if survey is not None and looked_at is not None:
+        path = cache.write(key, _entry(program, survey, looked_at, places), built)
+        cache.remember_toolchain(compiler.chosen(), compiler.identity())
+    module = cc.load(built, name, path)
+    made = building.specialisation(program, arg_types, "cpu", getattr(module, program.name))
+    made.why = module.why
+    made.conditions = None if survey is None else survey.conditions
+    _connect(module, tracebacks.Places(function, places, _arguments(program)))
+    return made
+
+
+def _connect(module: ModuleType, places: tracebacks.Places) -> None:
+    """What a loaded module tells, and to whom."""
+    module.__dict__["told"] = places
+    floating.listen(module)
+
+
+def _arguments(program: Any) -> list[str]:
+    return [p.name for p in program.params]
+
+
+def _surveyed(
+    function: Callable[..., Any], arg_types: tuple[Any, ...], looks: Looks, key: str
+) -> tuple[surveys.Survey | None, dict[str, Any] | None]:
+    """What a translation depends on, and the same for the disk cache."""
+    if not key or not isinstance(function, types.FunctionType):
+        return None, None
+    survey = surveys.of_translation(function, arg_types, looks)
+    return survey, surveys.as_json(survey, looks)
+
+
+def _entry(
+    program: Any, survey: surveys.Survey, looked_at: dict[str, Any], places: Sequence[Span]
+) -> dict[str, Any]:
+    """What `_from_disk` needs beside the shared object."""
+    from transkern.targets.cpu.module import file_name
+
+    made = building.specialisation(program, (), "cpu", getattr)
+    return {
+        "name": program.name,
+        "module": file_name(program),
+        "looked_at": looked_at,
+        "kernels": made.kernels,
+        "temporaries": list(made.temporaries),
+        "written": list(made.written),
+        "objects": list(made.objects),
+        "places": tracebacks.spans_as_json(places),
+        "arguments": _arguments(program),
+        "captured": cache.packed(program.captured, survey),
+        "changes": [(path, kind, repr(of)) for path, kind, of in made.changes],
+    }

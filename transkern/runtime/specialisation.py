@@ -1,0 +1,80 @@
+"""Code for one choice of argument types, and for which calls it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any
+
+from transkern.runtime import structures
+from transkern.runtime.watching import Conditions
+
+
+@dataclass(slots=True)
+class Specialisation:
+    """One function for one choice of argument types on one target."""
+
+    types: tuple[Any, ...]
+    target: str
+    call: Callable[..., Any]
+    why: Callable[[], str] | None = None
+    kernels: int = 0
+    temporaries: tuple[str, ...] = ()
+    from_cache: bool = False
+    written: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()  # containers that are passed behind the arrays and numbers in them
+    changes: tuple[structures.Change, ...] = ()
+    conditions: Conditions | None = None  # under which all that it was compiled with is still the same
+
+
+@dataclass(slots=True)
+class CacheInfo:
+    """How the calls of a compiled function were served."""
+
+    hits: int = 0
+    compiled: int = 0
+    from_disk: int = 0
+    specialisations: list[str] = field(default_factory=list)
+
+
+def put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> Any:
+    """The function's own result; what it has put into its arguments goes there."""
+    if not made.changes:
+        return result
+    structures.put_back(made.changes, result[1:], owners)
+    if isinstance(result[0], BaseException):
+        raise result[0]
+    return result[0]
+
+
+def settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str]) -> set[str]:
+    """What must be constant for all sizes to be known: those of the arguments, and the numbers that they come from."""
+    given = list(zip(names, values, strict=True))
+    found = {f"{name}.{d}" for name, value in given for d in range(getattr(value, "ndim", 0))}
+    found |= {name for name, value in given if isinstance(value, Integral)}
+    if found <= set(demands):  # what decides is a float: x[: int(share * len(x))]
+        found |= {name for name, value in given if isinstance(value, Real)}
+    return found
+
+
+def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
+    """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
+    here, and that no array is contiguous where code is for those that are not: NumPy shows a view of it where that code
+    has a copy. What else it takes at run time it checks itself."""
+    constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
+    strided = [k for k, t in enumerate(types) if type(t).__name__ == "ArrayType" and t.layout != "C" and not t.shares]
+    if not constants and not strided:
+        return made.call
+    call = made.call
+
+    def compare(*args: Any) -> Any:
+        for k, holds in constants:
+            if len(args) <= k or not holds(args[k]):
+                return NotImplemented
+        for k in strided:
+            if len(args) <= k or getattr(getattr(args[k], "flags", None), "c_contiguous", False):
+                return NotImplemented
+        return call(*args)
+
+    return compare
