@@ -21,6 +21,7 @@ from tests.tools import require
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function as launcher_function
 from transkern.targets.cuda.simulator.check import Launch, check
+from transkern.targets.naming import CUDA, function_name
 
 require("c++", "sanitizers")
 
@@ -54,7 +55,7 @@ def run(nests: list[Nest]) -> tuple[str, dict[str, str]]:
     code = joined([text for text, _ in emitted if "__global__" in text])
     wrong = {}
     for nest, (_, launcher) in zip(nests, emitted, strict=True):
-        call: Callable[..., Any] = launcher_function(nest.name, code, launcher, simulate=True)
+        call: Callable[..., Any] = launcher_function(function_name(nest.name, CUDA), code, launcher, simulate=True)
         wanted = outcome(nest.function, args_of(nest))
         try:
             got: Any = outcome(call, args_of(nest))

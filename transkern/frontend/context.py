@@ -153,6 +153,7 @@ class Context:
         self.outside: list[tuple[Array, Any]] = []  # those whose elements are constants, as they were made of them
         self.named: dict[str, Expr] = {}  # integers under a name: what they were made of
         self.loop_path: tuple[int, ...] = ()  # the loops around, numbered
+        self.loops_begun = 0  # a number is never given twice: what was stored in one loop was not stored in another
         self.made_in: dict[str, tuple[int, ...]] = {}  # buffers: the loops around their making
         self.stored_in: dict[str, list[tuple[int, ...]]] = {}  # buffers: the loops around stores into them
         self.held_in: dict[str, set[str]] = {}  # buffers of lists of arrays: those of the arrays; survives `restore`
@@ -232,6 +233,11 @@ class Context:
         if why := self.budget.step(count, not self.pinned):
             where = f" in the call of `{self.called[-1].name}`" if self.called and not self.pinned else ""
             raise limits.exhausted(why + where, self.span, self.lines)
+
+    def loop_number(self) -> int:
+        """The number of another loop."""
+        self.loops_begun += 1
+        return self.loops_begun
 
     def read(self, node: ast.AST) -> None:
         """Takes the text of a function: one that is too long is refused before anybody goes through it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +30,7 @@ from transkern.ir.traverse import buffers_read, variables_read
 
 _UNROLL, _FEW = 64, 16
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
-_PATIENCE = 5.0  # seconds for a loop's iterations one by one
+_PATIENCE = 50_000  # steps of translation for a loop's iterations one by one
 _PEELS = 3  # iterations of a loop that may stand before it
 _PEELED = "_transkern_peeled"  # on a loop: how many do
 _APART, _SHORT = 3, 500  # loops behind which the function's rest is translated more than once; its nodes
@@ -300,10 +299,10 @@ class Loops(Branches):
                     raise error from None
             if count is None or count > _UNROLL:
                 raise
-            started, first = time.monotonic(), error
+            begun, first = ctx.budget.steps, error
 
-            def check() -> None:  # sizes that depend on sizes that depend on … double with each iteration
-                if time.monotonic() - started > _PATIENCE:
+            def check() -> None:  # loops in loops, each iteration by itself, are not worth it
+                if ctx.budget.steps - begun > _PATIENCE:
                     raise first
 
             again(check)
@@ -419,7 +418,7 @@ class Loops(Branches):
         before, heap = dict(self.env), dict(ctx.heap)
         self._check_sharing(body, {name for name in assigned if name in live or " " in name}, before)
         state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns)
-        ctx.loop_path, outer_path = (*ctx.loop_path, id(state)), ctx.loop_path
+        ctx.loop_path, outer_path = (*ctx.loop_path, ctx.loop_number()), ctx.loop_path
         begun, untyped = len(ctx.writes), len(ctx.untyped)
         for _ in range(_SETTLING):
             # an iteration must not read again what one before it has changed
