@@ -14,6 +14,9 @@ import pytest
 import transkern
 from tests.tools import TARGET_TOOLS, require
 from tests.trust.against_python import difference, refused
+from transkern.frontend import python_types
+from transkern.frontend.context import Context
+from transkern.frontend.values import Seq
 
 ARGUMENTS: dict[str, Any] = {
     "i": 3, "f": 2.5, "c": 1 + 2j, "b": True, "x": np.arange(1.0, 3.0), "k": np.arange(1, 3), "z": np.array(2.0),
@@ -113,3 +116,12 @@ def test_through_the_whole_compiler() -> None:
         transkern.compile(lambda x: x + 1)((1.0, 2.0))
     with pytest.raises(AttributeError, match="'float' object has no attribute 'shape'"):
         transkern.compile(lambda x: x.shape)(1.5)
+
+
+def test_what_python_is_asked_with_is_made_anew() -> None:
+    texts = ["a = [1, i]\na += [2]\nreturn len(a)", "a = {1}\na |= {2}\nreturn len(a)", "l += [3]\nreturn l"]
+    for _ in range(30):  # doubled thirty times, a list of one element has a thousand million
+        assert differences(texts) == []
+    ctx = Context(("",), "file.py")
+    assert python_types.example(ctx, Seq((), "list")) == [1]
+    assert python_types.example(ctx, Seq((), "set")) == set()

@@ -58,10 +58,11 @@ COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne,
 }  # fmt: skip
 _NUMBERS: dict[str, Any] = {"index": 1, "float64": 1.0, "complex128": 1j, "bool": True}
-_SEQUENCES: dict[str, Any] = {
-    "list": [1], "tuple": (1,), "set": set(), "dict_keys": {}.keys(), "dict_values": {}.values(),
-    "dict_items": {}.items(),
+_SEQUENCES: dict[str, Callable[[], Any]] = {
+    "list": lambda: [1], "tuple": lambda: (1,), "set": set, "dict_keys": lambda: {}.keys(),
+    "dict_values": lambda: {}.values(), "dict_items": lambda: {}.items(),
 }  # fmt: skip
+"""Made anew each time: `operator.imul` makes its list twice as long."""
 _UNKNOWN = object()
 
 
@@ -98,7 +99,7 @@ def example(ctx: Context, value: Value) -> Any:
         case Scalar(expr, True) if expr.dtype in _NUMBERS:
             return _NUMBERS[expr.dtype]
         case Seq(_, kind):
-            return _SEQUENCES.get(kind, _UNKNOWN)
+            return _SEQUENCES[kind]() if kind in _SEQUENCES else _UNKNOWN
         case GrowingList() as owner:
             return collections.deque([1]) if owner.is_queue else [1]
         case Row():
