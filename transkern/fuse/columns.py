@@ -1,17 +1,22 @@
-"""Sums along rows of memory, for many columns at a time: ``a.sum(axis=0)``.
+"""Reductions along rows of memory, for many columns at a time: ``a.max(axis=0)``, ``a.sum(axis=0)``.
 
     parallel i in 0 .. m:                     parallel i in 0 .. m:
-        accumulator total by sum                  high, low := 0, 0
-        parallel j in 0 .. n:                     for j_block in 0 .. n by 512:
-            total sum= a[j, i]            to          part := 0
-        s[i] = total                                  for j in j_block .. min(j_block + 512, n):
-                                                          part := part + a[j, i]
-                                                      high, low := high + part, and what that rounded away
-                                                  s[i] = high + low
+        accumulator max by max                    most := -inf
+        parallel j in 0 .. n:                     for j in 0 .. n:
+            max max= a[j, i]           to             most := maximum(most, a[j, i])
+        s[i] = max                                s[i] = most
 
-What each `i` adds up lies far apart in memory, and what neighbours add up lies side by side: in order, lanes of
-neighbours go through whole rows (`lanes.py`). The sums are as exact as before: parts of 512 terms, and no error from
-adding those.
+What each `i` goes over lies far apart in memory, and what neighbours go over lies side by side: in order, lanes of
+neighbours go through whole rows (`lanes.py`). A position of an extremum is two variables: what is best so far, and where
+it was. Sums of floats are as exact as before: parts of 512 terms, and no error from adding those:
+
+    high, low := 0, 0
+    for j_block in 0 .. n by 512:
+        part := 0
+        for j in j_block .. min(j_block + 512, n):
+            part := part + a[j, i]
+        high, low := high + part, and what that rounded away
+    s[i] = high + low
 """
 
 from __future__ import annotations
@@ -23,12 +28,19 @@ from transkern.fuse.lanes import contiguous
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Span, Var
+from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_read, variables_read, with_bodies
 
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
 _WIDE = "float64"
+_OPS = {
+    "sum": "add", "count": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
+    "all": "logical_and", "argmax": "greater", "argmin": "less",
+}  # fmt: skip
+"""How one more term is taken; of positions, what decides."""
+_BEST = {"argmax": lowest, "argmin": highest}
 _FEW = 8
 """Columns below which there is little to gain from lanes."""
 
@@ -53,12 +65,12 @@ class _Ordering:
         return with_bodies(s, self.block)
 
     def suits(self, s: n.Loop) -> bool:
-        """Whether all that stands in the loop is sums of columns, and plain statements around them."""
+        """Whether all that stands in the loop is reductions of columns, and plain statements around them."""
         extent = b.constant(b.sub(s.stop, s.start))
         if extent is not None and extent < _FEW:
             return False
         sums = [x for x in s.body if isinstance(x, n.Loop)]
-        declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and _is_sum(x)}
+        declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in _OPS}
         plain = (n.Loop, n.Accumulator, n.Let, n.Store)
         return (
             bool(sums)
@@ -89,33 +101,62 @@ class _Ordering:
                 made.append(s)
         return tuple(made)
 
-    def column(self, s: n.Loop, sums: list[n.Accumulator]) -> list[n.Stmt]:
+    def column(self, s: n.Loop, reductions: list[n.Accumulator]) -> list[n.Stmt]:
         span = s.span
         before: list[n.Stmt] = []
         begin: list[n.Stmt] = []
         end: list[n.Stmt] = []
         after: list[n.Stmt] = []
-        parts: dict[str, Var] = {}
-        for x in sums:
-            high, low, part = (self.variable(f"{x.name}_{what}") for what in ("high", "low", "part"))
-            parts[x.name] = part
-            zero = Const(0.0, _WIDE)
-            before += [n.Assign(high.name, zero, span=span), n.Assign(low.name, zero, span=span)]
-            begin.append(n.Assign(part.name, zero, span=span))
-            end += self.added(x.name, high, low, part, span)
-            after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
-        block = Var(self.names.fresh(f"{s.axis}_block"), "index")
-        last = b.minimum(b.add(block, b.index(PART)), s.stop)
+        held: dict[str, tuple[Var, ...]] = {}
+        for x in reductions:
+            if _is_float_sum(x):
+                high, low, part = (self.variable(f"{x.name}_{what}", _WIDE) for what in ("high", "low", "part"))
+                held[x.name] = (part,)
+                zero = Const(0.0, _WIDE)
+                before += [n.Assign(high.name, zero, span=span), n.Assign(low.name, zero, span=span)]
+                begin.append(n.Assign(part.name, zero, span=span))
+                end += self.added(x.name, high, low, part, span)
+                after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
+                continue
+            made = self.variable(f"{x.name}_held", x.dtype)
+            held[x.name] = (made,)
+            before.append(n.Assign(made.name, _first(x, s.start), span=span))
+            after.append(n.Let(x.name, made, span=span))
+            if x.op in _BEST:
+                dtype = next(y.value.dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name)
+                best = self.variable(f"{x.name}_best", dtype)
+                held[x.name] = (made, best)
+                before.append(n.Assign(best.name, _BEST[x.op](dtype), span=span))
         inner: list[n.Stmt] = []
         for y in s.body:
-            if isinstance(y, n.Accumulate):
-                part = parts[y.name]
-                inner.append(n.Assign(part.name, _add(part, b.cast(y.value, _WIDE)), span=y.span))
-            else:
-                inner.append(y)
-        rows = replace(s, start=block, stop=last, kind="sequential", body=tuple(inner), spare=None, large=False)
+            inner += self.taken(y, held[y.name]) if isinstance(y, n.Accumulate) else [y]
+        rows = replace(s, kind="sequential", body=tuple(inner), spare=None, large=False)
+        if not begin:
+            return [*before, rows, *after]
+        block = Var(self.names.fresh(f"{s.axis}_block"), "index")
+        last = b.minimum(b.add(block, b.index(PART)), s.stop)
+        rows = replace(rows, start=block, stop=last)
         blocks = n.Loop(block.name, s.start, s.stop, b.index(PART), "sequential", (*begin, rows, *end), span=span)
         return [*before, blocks, *after]
+
+    def taken(self, y: n.Accumulate, held: tuple[Var, ...]) -> list[n.Stmt]:
+        """One more term in what is held so far."""
+        made = held[0]
+        if y.op not in _BEST:
+            return [n.Assign(made.name, Apply(_OPS[y.op], (made, b.cast(y.value, made.dtype)), made.dtype), span=y.span)]
+        best = held[1]
+        here = Var(self.names.fresh(f"{y.name}_here"), best.dtype)
+        better = Var(self.names.fresh(f"{y.name}_better"), "bool")
+        beats = b.compare(_OPS[y.op], here, best)
+        if here.dtype.startswith("float"):  # the first that is not a number is the most, and the least
+            beats = b.either(beats, b.both(_is_nan(here), b.logical_not(_is_nan(best))))
+        assert y.position is not None
+        return [
+            n.Let(here.name, y.value, span=y.span),
+            n.Let(better.name, beats, span=y.span),
+            n.Assign(made.name, b.where(better, y.position, made), span=y.span),
+            n.Assign(best.name, b.where(better, here, best), span=y.span),
+        ]
 
     def added(self, name: str, high: Var, low: Var, part: Var, span: Span) -> list[n.Stmt]:
         """Adds a part: what the addition rounds away goes into `low`."""
@@ -130,13 +171,32 @@ class _Ordering:
             n.Assign(high.name, total, span=span),
         ]
 
-    def variable(self, base: str) -> Var:
-        made = Var(self.names.fresh(base), _WIDE)
-        self.variables[made.name] = _WIDE
+    def variable(self, base: str, dtype: str) -> Var:
+        made = Var(self.names.fresh(base), dtype)
+        self.variables[made.name] = dtype
         return made
 
 
-def _is_sum(s: n.Accumulator) -> bool:
+def _first(s: n.Accumulator, start: Expr) -> Expr:
+    """What is held before the first term: of extrema, which have terms, what none is less than, or the first."""
+    match s.op:
+        case "argmax" | "argmin":
+            return start
+        case "max":
+            return lowest(s.dtype)
+        case "min":
+            return highest(s.dtype)
+        case "any" | "all":
+            return Const(s.op == "all", "bool")
+        case _:
+            return b.cast(Const(1 if s.op == "prod" else 0, "int64"), s.dtype)
+
+
+def _is_nan(x: Expr) -> Expr:
+    return Apply("isnan", (x,), "bool")
+
+
+def _is_float_sum(s: n.Accumulator) -> bool:
     return s.op == "sum" and s.dtype in ("float64", "float32")
 
 

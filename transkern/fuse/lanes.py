@@ -480,11 +480,12 @@ def _accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[E
 
 
 def widest(body: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
-    """Bytes of the widest number that the body computes with."""
+    """Bytes of the widest number that the body computes with: subscripts are none, positions that it holds are."""
     widths = [
         itemsize(e.dtype) for e in exprs(body)
-        if not isinstance(e, Const) and e.dtype not in ("index", "bool")
+        if not isinstance(e, Const) and e.dtype != "index"
     ]  # fmt: skip
+    widths += [itemsize(s.value.dtype) for s in walk(body) if isinstance(s, n.Assign)]
     written = [buffers[name].dtype for s in body for name in buffers_written(s) if name in buffers]
     widths += [itemsize(dtype) for dtype in written]
     return max(widths, default=8)
