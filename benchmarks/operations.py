@@ -1,6 +1,6 @@
 """Single operations against NumPy: each reduction along each axis, of each dtype, layout and size, and everyday pieces.
 
-    python benchmarks/operations.py [--only argmax] [--dtype int8] [--layout C] [--size 100000] [--threads 1] [--worst 40]
+    python benchmarks/operations.py [--only argmax] [--dtype int8] [--layout C] [--size 100000] [--threads 1]
 
 Both run in turn in one process; the table has the worst ratios first. Where NumPy takes more than 50 µs, nothing should
 be slower than NumPy; the exit status tells whether anything is.
@@ -35,7 +35,8 @@ REDUCTIONS = {
     "sum": "a.sum(axis={})", "prod": "a.prod(axis={})", "mean": "a.mean(axis={})", "var": "a.var(axis={})",
     "min": "a.min(axis={})", "max": "np.max(a, axis={})", "argmin": "np.argmin(a, axis={})",
     "argmax": "a.argmax(axis={})", "any": "a.any(axis={})", "all": "np.all(a, axis={})",
-    "count_nonzero": "np.count_nonzero(a, axis={})", "ptp": "np.ptp(a, axis={})", "range": "a.max(axis={0}) - a.min(axis={0})",
+    "count_nonzero": "np.count_nonzero(a, axis={})", "ptp": "np.ptp(a, axis={})",
+    "range": "a.max(axis={0}) - a.min(axis={0})",
     "sum of squares": "(a * a).sum(axis={})", "any above": "(a > 5).any(axis={})", "cumsum": "a.cumsum(axis={})",
 }  # fmt: skip
 ELEMENTWISE = {
@@ -148,7 +149,9 @@ def once(f: Callable[..., Any], args: tuple[Any, ...]) -> float:
     return time.perf_counter() - start
 
 
-def timed(mine: Callable[..., Any], numpys: Callable[..., Any], args: tuple[Any, ...], rounds: int) -> tuple[float, float]:
+def timed(
+    mine: Callable[..., Any], numpys: Callable[..., Any], args: tuple[Any, ...], rounds: int
+) -> tuple[float, float]:
     """The least seconds a call of each took, in turn."""
     repeats = max(1, min(1000, round(1e-4 / max(1e-7, min(once(numpys, args) for _ in range(3))))))
     best = [float("inf")] * 2

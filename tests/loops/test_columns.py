@@ -71,7 +71,10 @@ def along_rows_max(a: Any) -> Any:
 
 REDUCED = (extremes, truths, totals, in_the_middle, by_loops)
 
-FUNCTIONS = {extremes: True, truths: True, totals: True, in_the_middle: True, along_rows_max: False, summed: True, means: True, chosen: True, along_rows: False}
+FUNCTIONS = {
+    extremes: True, truths: True, totals: True, in_the_middle: True, along_rows_max: False, summed: True, means: True,
+    chosen: True, along_rows: False,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

@@ -7,8 +7,8 @@
         s[i] = max                                s[i] = most
 
 What each `i` goes over lies far apart in memory, and what neighbours go over lies side by side: in order, lanes of
-neighbours go through whole rows (`lanes.py`). A position of an extremum is two variables: what is best so far, and where
-it was. Sums of floats are as exact as before: parts of 512 terms, and no error from adding those:
+neighbours go through whole rows (`lanes.py`). A position of an extremum is two variables: what is best so far, and
+where it was. Sums of floats are as exact as before: parts of 512 terms, and no error from adding those:
 
     high, low := 0, 0
     for j_block in 0 .. n by 512:
@@ -143,7 +143,8 @@ class _Ordering:
         """One more term in what is held so far."""
         made = held[0]
         if y.op not in _BEST:
-            return [n.Assign(made.name, Apply(_OPS[y.op], (made, b.cast(y.value, made.dtype)), made.dtype), span=y.span)]
+            value = Apply(_OPS[y.op], (made, b.cast(y.value, made.dtype)), made.dtype)
+            return [n.Assign(made.name, value, span=y.span)]
         best = held[1]
         here = Var(self.names.fresh(f"{y.name}_here"), best.dtype)
         better = Var(self.names.fresh(f"{y.name}_better"), "bool")

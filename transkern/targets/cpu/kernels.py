@@ -14,7 +14,7 @@ from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
@@ -33,6 +33,7 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident, kind_of
 from transkern.targets.comments import comment
+from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
 from transkern.targets.cpu.streams import print_streamed, streams
@@ -48,6 +49,7 @@ TYPES = {
 _LANES = 64  # elements of the narrowest type in the widest vector
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
 _UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
+_SEARCHED = 64  # elements that a search looks at together
 _SHORT = 16  # iterations of a loop that is written out
 _SHARED = 16  # the same where each stores its own element: threads that store into one line of a cache wait for it
 _UNKNOWN = 32  # what is taken for the work of a loop whose trips only data tell, in iterations of a loop in vectors
@@ -130,6 +132,7 @@ class KernelPrinter:
     sums: set[str] = field(default_factory=set)
     reductions: dict[str, str] = field(default_factory=dict)  # declared OpenMP reductions
     blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
+    extremes: set[str] = field(default_factory=set)  # maxima and minima whose parts the loop around has
     local: set[str] = field(default_factory=set)
     positions: dict[str, str] = field(default_factory=dict)
     frees: list[list[str]] = field(default_factory=list)
@@ -488,6 +491,7 @@ class KernelPrinter:
         if s.spare is not None and innermost and not serial:
             s = _rounded(s)
         vector = innermost and not serial and self.vectorises(s)
+        extremes = begin_extremes(self, own) if vector and threads != "team" else []
         pragma = self.pragma(s, outer, threads, vector)
         begins, around = len(self.lines), self.region
         if threads:
@@ -503,6 +507,7 @@ class KernelPrinter:
         if lost:
             self.line(f"    {lost}_next:;")
         self.line("}")
+        end_extremes(self, extremes)
         if threads == "team":
             wait_for_all(self)
         if lost:
@@ -610,6 +615,8 @@ class KernelPrinter:
         name = ident(x.name)
         if self._is_float_sum(x):
             return f" reduction(+: {name}_high, {name}_low)"
+        if x.name in self.extremes:
+            return clause_of(self, x.name)
         match x.op:
             case "sum" | "count":
                 return f" reduction(+: {name})"
@@ -668,6 +675,9 @@ class KernelPrinter:
         if self._is_float_sum(s):
             self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
             self.line(f"add_exactly(&{name}_high, &{name}_low, {c.expr(s.value)});")
+            return
+        if s.name in self.extremes:
+            print_extreme(self, s)
             return
         value = c.expr(s.value)
         dtype = self.accumulators[s.name].dtype
@@ -732,12 +742,14 @@ class KernelPrinter:
             self.blocked[name] = f"{ident(name)}_part"
             self.line(f"{TYPES[self.accumulators[name].dtype]} {ident(name)}_part = 0;")
         clauses = "".join(f" reduction(+: {self.blocked[name]})" for name in names)
+        extremes = begin_extremes(self, others) if self.vectorises(s) else []
         clauses += "".join(self._clause(x) for x in {x.name: x for x in others}.values())
         if self.vectorises(s):
             self.line(f"#pragma omp simd{clauses}")
         self.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
         self.iteration(s, self.vectorises(s))
         self.line("}")
+        end_extremes(self, extremes)
         for name in names:
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")
         self.depth -= 1
@@ -748,7 +760,11 @@ class KernelPrinter:
         c, i, name = self.c, ident(s.axis), ident(found.name)
         self.source(s)
         if found.op == "first":
-            self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i}) {{")
+            start = c.expr(s.start)
+            values = [found.value, *(x.value for x in s.body if isinstance(x, n.Let))]
+            if self.vectorises(s) and not any(map(_costly, values)):
+                start = self.passed_over(s, found, values)
+            self.line(f"for (int64_t {i} = {start}; {i} < {c.operand(s.stop)}; ++{i}) {{")
         else:
             self.line(f"for (int64_t {i} = {c.operand(s.stop)} - 1; {i} >= {c.operand(s.start)}; --{i}) {{")
         self.depth += 1
@@ -759,6 +775,27 @@ class KernelPrinter:
         self.line("}")
         self.depth -= 1
         self.line("}")
+
+    def passed_over(self, s: n.Loop, found: n.Accumulate, values: Sequence[Expr]) -> str:
+        """Where to begin a search, in vectors: behind the blocks in which there is nothing."""
+        c, i, name = self.c, ident(s.axis), ident(found.name)
+        width = max((itemsize(e.dtype) for v in values for e in walk_expr(v) if isinstance(e, Load)), default=1)
+        kind, at = TYPES[f"uint{8 * width}"], ident(self.names.fresh(f"{s.axis}_block"))
+        self.line(f"int64_t {at} = {c.expr(s.start)};")
+        self.line(f"for (; {at} + {_SEARCHED} <= {c.operand(s.stop)}; {at} += {_SEARCHED}) {{")
+        self.depth += 1
+        self.line(f"{kind} {name}_here = 0;")
+        self.line(f"#pragma omp simd reduction(|: {name}_here)")
+        self.line(f"for (int64_t {i} = {at}; {i} < {at} + {_SEARCHED}; ++{i}) {{")
+        self.depth += 1
+        self.block(x for x in s.body if x is not found)
+        self.line(f"{name}_here |= {c.expr(found.value)};")
+        self.depth -= 1
+        self.line("}")
+        self.line(f"if ({name}_here) break;")
+        self.depth -= 1
+        self.line("}")
+        return at
 
     # --- filters and scans
 

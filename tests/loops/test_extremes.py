@@ -1,0 +1,89 @@
+"""Maxima, minima and searches along rows in vectors: what is no number, and the first of equals, as in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+
+
+def extremes(a: Any) -> Any:
+    return a.max(), a.min(axis=1), np.max(a, axis=-1, keepdims=True), np.min(a), np.ptp(a, axis=1)
+
+
+def with_sums(a: Any) -> Any:
+    return a.max(axis=1), a.sum(axis=1), (a - a.min()).max(), np.max(a, axis=1, where=a > 0, initial=-1)
+
+
+def by_loops(a: Any) -> Any:
+    top = np.full(a.shape[0], -np.inf)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0:
+                top[i] = max(top[i], float(a[i, j]))
+    return top, np.array([np.min(row * row) for row in a])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_extremes_of_floats(dtype: str) -> None:
+    random = np.random.default_rng(11)
+    for shape in ((3, 5), (1, 1), (4, 700), (1200, 17), (2, 5000)):
+        a = random.integers(-1000, 1000, shape).astype(dtype)
+        for given in (a, a[:, ::-1], np.asfortranarray(a), a[::2]):
+            alike(extremes, given)
+            alike(with_sums, given)
+        alike(by_loops, a)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_what_is_no_number(dtype: str) -> None:
+    random = np.random.default_rng(12)
+    with np.errstate(all="ignore"):
+        for at in (0, 1, 15, 16, 63, 64, 500, 599):
+            for value in (np.nan, -np.nan, np.inf, -np.inf):
+                a = random.integers(-9, 9, (3, 600)).astype(dtype)
+                a[1, at] = value
+                alike(extremes, a)
+                alike(extremes, np.full((2, 70), value, dtype))
+
+
+def first(m: Any) -> Any:
+    return np.flatnonzero(m)[0], np.nonzero(m)[0][-1]
+
+
+def first_above(a: Any, b: Any, t: float) -> Any:
+    return np.flatnonzero(a + b > t)[0]
+
+
+def taken(a: Any, k: Any) -> Any:
+    return a[k]
+
+
+def stored(a: Any, k: Any) -> Any:
+    a[k] = 1
+    return a
+
+
+def test_searches() -> None:
+    for size in (1, 63, 64, 65, 128, 200):
+        for at in {0, size // 2, size - 1}:
+            m = np.zeros(size, bool)
+            m[at] = True
+            alike(first, m)
+            alike(first, np.ascontiguousarray(m[::-1])[::-1])
+            for dtype in (np.int8, np.float32, np.int64):
+                alike(first_above, m.astype(dtype), np.zeros(size, np.float32), 0.5)
+        alike(first, np.zeros(size, bool))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16])
+def test_the_first_bad_subscript_is_named(dtype: Any) -> None:
+    for at in (0, 62, 63, 64, 127, 128, 199):
+        k = np.zeros(200, dtype)
+        k[at], k[-1] = 20, 30
+        alike(taken, np.arange(5.0), k)
+        alike(stored, np.arange(5.0), k)
+        alike(taken, np.arange(25.0), k)
