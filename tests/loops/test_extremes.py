@@ -31,7 +31,8 @@ def by_loops(a: Any) -> Any:
 def test_extremes_of_floats(dtype: str) -> None:
     random = np.random.default_rng(11)
     for shape in ((3, 5), (1, 1), (4, 700), (1200, 17), (2, 5000)):
-        a = random.integers(-1000, 1000, shape).astype(dtype)
+        most = 3 if dtype == "float16" else 1000  # sums that it holds
+        a = random.integers(-most, most + 1, shape).astype(dtype)
         for given in (a, a[:, ::-1], np.asfortranarray(a), a[::2]):
             alike(extremes, given)
             alike(with_sums, given)
@@ -48,6 +49,67 @@ def test_what_is_no_number(dtype: str) -> None:
                 a[1, at] = value
                 alike(extremes, a)
                 alike(extremes, np.full((2, 70), value, dtype))
+
+
+def positions(a: Any) -> Any:
+    return a.argmax(), a.argmin(axis=1), np.argmax(a, axis=-1, keepdims=True), np.argmin(a), np.argmax(a > 2, axis=1)
+
+
+def positions_and_others(a: Any) -> Any:
+    low, high = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
+    for i in range(len(a)):
+        low[i], high[i] = np.argmin(a[i]), np.argmax(a[i] * 2)
+    return low, high, a.max(axis=1), a.argmax(axis=1), a.sum(axis=1), np.argmax(a[:, ::-1], axis=1), a.any(axis=1)
+
+
+def positions_of_computed(a: Any, b: Any) -> Any:
+    return ((a - b) ** 2).argmin(), np.argmax(np.where(a > b, a, b), axis=1), np.argmin(np.exp(-a) / (b + 4), axis=1)
+
+
+def by_hand(a: Any) -> Any:
+    best, at = a[0, 0], 0
+    for j in range(a.shape[1]):
+        if a[0, j] < best:
+            best, at = a[0, j], j
+    return best, at, a[1:].argmax(), a.ravel().argmin()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "uint64", "float16", "float32", "float64"])
+def test_positions_of_extremes(dtype: str) -> None:
+    random = np.random.default_rng(13)
+    for shape in ((3, 5), (1, 1), (2, 15), (2, 16), (4, 700), (900, 17), (2, 9000), (2, 4096)):
+        for most in (1, 4, 100):
+            a = random.integers(0 if dtype[0] in "ub" else -most, most, shape).astype(dtype)
+            for given in (a, a[:, ::-1], np.asfortranarray(a)):
+                alike(positions, given)
+            if dtype != "float16" or shape[1] < 700:
+                alike(positions_and_others, a)
+            if dtype not in ("bool", "float16"):
+                alike(positions_of_computed, a, a[::-1].astype(np.float64))
+            if shape[0] > 1:
+                alike(by_hand, a)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_positions_of_what_is_no_number(dtype: str) -> None:
+    random = np.random.default_rng(14)
+    for size in (20, 70, 4096, 9000):
+        for at in (0, 1, 63, 64, 69, 4095, 4096, 8999):
+            for value in (np.nan, np.inf, -np.inf):
+                a = random.integers(-9, 9, (2, size)).astype(dtype)
+                a[1, at % size] = a[1, (at + 5000) % size] = value
+                alike(positions, a)
+        for value in (np.nan, np.inf, -np.inf, -0.0):
+            a = np.full((2, size), value, dtype)
+            alike(positions, a)
+            a[0, -1] = 0
+            alike(positions, a)
+
+
+def test_positions_in_nothing() -> None:
+    for shape in ((0, 5), (5, 0)):
+        alike(positions, np.zeros(shape))
+        alike(positions_and_others, np.zeros(shape))
 
 
 def first(m: Any) -> Any:

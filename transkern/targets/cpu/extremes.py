@@ -1,11 +1,11 @@
-"""Maxima and minima of floats in vectors: what is no number is kept aside, off the way from one element to the next.
+"""Maxima and minima in vectors: of floats, what is no number is kept aside, off the way from one element to the next.
 
 float most_part = -INFINITY, most_odd = 0;
 #pragma omp simd reduction(numpy_number_max_float32: most_part) reduction(numpy_odd_float32: most_odd)
 for (int64_t j = 0; j < n; ++j) {
-    const float here = a[j];
-    most_part = most_part > here ? most_part : here;   // one instruction
-    most_odd = here != here ? here : most_odd;
+    const float most_here = a[j];
+    most_part = most_part > most_here ? most_part : most_here;   // one instruction
+    most_odd = most_here != most_here ? most_here : most_odd;
 }
 most = maximum(most, most_odd != most_odd ? most_odd : most_part);
 """
@@ -23,34 +23,51 @@ if TYPE_CHECKING:
 
 
 def begin_extremes(printer: KernelPrinter, own: Sequence[n.Accumulate]) -> list[str]:
-    """Declares the parts of such extrema that a loop in vectors accumulates itself; their names, for its end."""
-    names: dict[str, n.Accumulate] = {}
+    """Declares the parts of such extrema of floats that a loop in vectors accumulates itself; their names."""
+    names: list[str] = []
     for x in own:
-        if x.op in ("max", "min") and kind_of(printer.accumulators[x.name].dtype) == "f":
-            names.setdefault(x.name, x)
-    for name, x in names.items():
-        kind = printer.c.type(printer.accumulators[name].dtype)
-        printer.line(f"{kind} {ident(name)}_part = {_bound(x.op)}, {ident(name)}_odd = 0;")
-    printer.extremes |= set(names)
-    return list(names)
+        dtype = printer.accumulators[x.name].dtype
+        if x.op in ("max", "min") and kind_of(dtype) == "f" and x.name not in names:
+            begin_part(printer, x.name, x.op, dtype)
+            names.append(x.name)
+    return names
 
 
 def end_extremes(printer: KernelPrinter, names: Sequence[str]) -> None:
+    """Takes the parts into what there was before the loop."""
     for name in names:
-        printer.extremes.discard(name)
         acc, c = printer.accumulators[name], ident(name)
         combined = printer.c.helper("maximum" if acc.op == "max" else "minimum", acc.dtype)
-        printer.line(f"{c} = {combined}({c}, {c}_odd != {c}_odd ? {c}_odd : {c}_part);")
+        printer.line(f"{c} = {combined}({c}, {end_part(printer, name)});")
+
+
+def begin_part(printer: KernelPrinter, name: str, op: str, dtype: str) -> str:
+    """Declares the part of one extremum; OpenMP's reductions for it."""
+    odd = f", {ident(name)}_odd = 0" if kind_of(dtype) == "f" else ""
+    printer.line(f"{printer.c.type(dtype)} {ident(name)}_part = {printer.bound(op, dtype)}{odd};")
+    printer.extremes[name] = (op, dtype)
+    return clause_of(printer, name)
+
+
+def end_part(printer: KernelPrinter, name: str) -> str:
+    """What a part came to."""
+    _, dtype = printer.extremes.pop(name)
+    c = ident(name)
+    if kind_of(dtype) != "f":
+        return f"{c}_part"
+    printer.line(f"if ({c}_odd != {c}_odd) {c}_part = {c}_odd;")
+    return f"{c}_part"
 
 
 def clause_of(printer: KernelPrinter, name: str) -> str:
-    """OpenMP's reductions of the two parts."""
-    acc, kind = printer.accumulators[name], printer.c.type(printer.accumulators[name].dtype)
-    helper = printer.c.helper(_helper(acc.op), acc.dtype)
-    most, odd = f"numpy_number_{acc.op}_{acc.dtype}", f"numpy_odd_{acc.dtype}"
+    op, dtype = printer.extremes[name]
+    if kind_of(dtype) != "f":
+        return f" reduction({op}: {ident(name)}_part)"
+    kind, helper = printer.c.type(dtype), printer.c.helper(_helper(op, dtype), dtype)
+    most, odd = f"numpy_number_{op}_{dtype}", f"numpy_odd_{dtype}"
     printer.reductions[most] = (
         f"#pragma omp declare reduction({most}: {kind}: omp_out = {helper}(omp_out, omp_in)) "
-        f"initializer(omp_priv = {_bound(acc.op)})"
+        f"initializer(omp_priv = {printer.bound(op, dtype)})"
     )
     printer.reductions[odd] = (
         f"#pragma omp declare reduction({odd}: {kind}: omp_out = omp_in != omp_in ? omp_in : omp_out) "
@@ -60,21 +77,21 @@ def clause_of(printer: KernelPrinter, name: str) -> str:
 
 
 def print_extreme(printer: KernelPrinter, s: n.Accumulate) -> None:
-    acc, c = printer.accumulators[s.name], ident(s.name)
-    helper = printer.c.helper(_helper(acc.op), acc.dtype)
+    """One more element."""
+    (op, dtype), c = printer.extremes[s.name], ident(s.name)
+    helper = printer.c.helper(_helper(op, dtype), dtype)
+    if kind_of(dtype) != "f":
+        printer.line(f"{c}_part = {helper}({c}_part, {printer.c.expr(s.value)});")
+        return
     printer.line("{")
-    printer.line(f"    const {printer.c.type(acc.dtype)} {c}_here = {printer.c.expr(s.value)};")
+    printer.line(f"    const {printer.c.type(dtype)} {c}_here = {printer.c.expr(s.value)};")
     printer.line(f"    {c}_part = {helper}({c}_part, {c}_here);")
     printer.line(f"    {c}_odd = {c}_here != {c}_here ? {c}_here : {c}_odd;")
     printer.line("}")
 
 
-def _helper(op: str) -> str:
-    return "number_maximum" if op == "max" else "number_minimum"
+def _helper(op: str, dtype: str) -> str:
+    return f"number_{op}imum" if kind_of(dtype) == "f" else f"i{op}"
 
 
-def _bound(op: str) -> str:
-    return "-INFINITY" if op == "max" else "INFINITY"
-
-
-__all__ = ["begin_extremes", "clause_of", "end_extremes", "print_extreme"]
+__all__ = ["begin_extremes", "begin_part", "clause_of", "end_extremes", "end_part", "print_extreme"]

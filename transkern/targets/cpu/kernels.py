@@ -14,7 +14,7 @@ from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
@@ -36,6 +36,7 @@ from transkern.targets.comments import comment
 from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
+from transkern.targets.cpu.searches import positions_of, print_positions, print_search, search_of
 from transkern.targets.cpu.streams import print_streamed, streams
 from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
 from transkern.targets.cpu.terms import print_sums, sums_of
@@ -49,7 +50,6 @@ TYPES = {
 _LANES = 64  # elements of the narrowest type in the widest vector
 _PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
 _UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
-_SEARCHED = 64  # elements that a search looks at together
 _SHORT = 16  # iterations of a loop that is written out
 _SHARED = 16  # the same where each stores its own element: threads that store into one line of a cache wait for it
 _UNKNOWN = 32  # what is taken for the work of a loop whose trips only data tell, in iterations of a loop in vectors
@@ -132,9 +132,9 @@ class KernelPrinter:
     sums: set[str] = field(default_factory=set)
     reductions: dict[str, str] = field(default_factory=dict)  # declared OpenMP reductions
     blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
-    extremes: set[str] = field(default_factory=set)  # maxima and minima whose parts the loop around has
+    extremes: dict[str, tuple[str, str]] = field(default_factory=dict)  # whose parts the loop around has: op, dtype
     local: set[str] = field(default_factory=set)
-    positions: dict[str, str] = field(default_factory=dict)
+    positions: set[str] = field(default_factory=set)  # which the loop around does not look for
     frees: list[list[str]] = field(default_factory=list)
     reserved: set[str] = field(default_factory=set)  # what `reserve` has given
     early: set[str] = field(default_factory=set)  # the buffers that it gave before the loops that make them anew
@@ -430,7 +430,7 @@ class KernelPrinter:
 
     def asks(self, s: n.Loop) -> str:
         """The condition under which threads share a loop that is run again and again, or the passes of one in order."""
-        if sum(1 for _ in walk(s.body)) > _TWICE or _search(s) is not None:
+        if sum(1 for _ in walk(s.body)) > _TWICE or search_of(s) is not None:
             return ""
         if s.kind == "sequential":
             condition = team(self, s)
@@ -439,9 +439,9 @@ class KernelPrinter:
         return "" if condition in ("1", "team") else condition
 
     def one_loop(self, s: n.Loop) -> None:
-        search = _search(s)
+        search = search_of(s)
         if search is not None:
-            self.search(s, search)
+            print_search(self, s, search)
             return
         if s.kind == "sequential":
             self.source(s)
@@ -480,8 +480,11 @@ class KernelPrinter:
         outer = [x for x in every if x.name not in declared]
         innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning)) for x in walk(s.body))
         serial = _serial(s)
-        sums = [x for x in own if self._is_float_sum(x)] if innermost else []
+        sums = [x for x in own if self.is_float_sum(x)] if innermost else []
         threads = self._threads(s, serial)
+        if serial and (found := positions_of(self, s)):
+            print_positions(self, s, found)
+            return
         if sums:
             self.blocked_loop(s, sums, outer, threads)
             return
@@ -613,7 +616,7 @@ class KernelPrinter:
     def _clause(self, x: n.Accumulate) -> str:
         acc = self.accumulators[x.name]
         name = ident(x.name)
-        if self._is_float_sum(x):
+        if self.is_float_sum(x):
             return f" reduction(+: {name}_high, {name}_low)"
         if x.name in self.extremes:
             return clause_of(self, x.name)
@@ -646,7 +649,7 @@ class KernelPrinter:
 
     # --- reductions
 
-    def _is_float_sum(self, x: n.Accumulate) -> bool:
+    def is_float_sum(self, x: n.Accumulate) -> bool:
         return x.op == "sum" and kind_of(self.accumulators[x.name].dtype) == "f"
 
     def accumulator(self, s: n.Accumulator) -> None:
@@ -661,20 +664,23 @@ class KernelPrinter:
             "argmax": "-1", "argmin": "-1",
         }.get(s.op)  # fmt: skip
         if s.op in ("max", "min"):
-            bound = lowest(s.dtype) if s.op == "max" else highest(s.dtype)
-            initial = self.c.constant(bound.value, s.dtype)
-        if s.op in ("argmax", "argmin"):
-            self.positions[s.name] = ""
+            initial = self.bound(s.op, s.dtype)
         self.line(f"{kind} {name} = {initial};")
+
+    def bound(self, op: str, dtype: str) -> str:
+        """What a maximum or minimum begins with."""
+        return self.c.constant((lowest(dtype) if op == "max" else highest(dtype)).value, dtype)
 
     def accumulate(self, s: n.Accumulate) -> None:
         c, name = self.c, ident(s.name)
         if s.name in self.blocked:
             self.line(f"{self.blocked[s.name]} += {c.expr(s.value)};")
             return
-        if self._is_float_sum(s):
+        if self.is_float_sum(s):
             self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
             self.line(f"add_exactly(&{name}_high, &{name}_low, {c.expr(s.value)});")
+            return
+        if s.name in self.positions:
             return
         if s.name in self.extremes:
             print_extreme(self, s)
@@ -716,6 +722,11 @@ class KernelPrinter:
         self.line(f"    {name}_best = {name}_here;")
         self.line(f"    {name} = {self.c.expr(s.position)};")
         self.line("}")
+        self.declare_best(s)
+
+    def declare_best(self, s: n.Accumulate) -> None:
+        """What is best so far stands beside its position."""
+        name, kind = ident(s.name), self.c.type(s.value.dtype)
         declared = (k for k, text in enumerate(self.lines) if text.strip().startswith(f"int64_t {name} = -1;"))
         at = max(declared)  # a loop may be printed twice
         if f"{name}_best" not in self.lines[at]:
@@ -738,64 +749,31 @@ class KernelPrinter:
         self.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {PART}) {{")
         self.depth += 1
         self.line(f"const int64_t {i}_end = {i}_block + {PART} < {stop} ? {i}_block + {PART} : {stop};")
-        for name in names:
-            self.blocked[name] = f"{ident(name)}_part"
-            self.line(f"{TYPES[self.accumulators[name].dtype]} {ident(name)}_part = 0;")
-        clauses = "".join(f" reduction(+: {self.blocked[name]})" for name in names)
-        extremes = begin_extremes(self, others) if self.vectorises(s) else []
-        clauses += "".join(self._clause(x) for x in {x.name: x for x in others}.values())
+        clauses = self.begin_parts(sums, others if self.vectorises(s) else [])
         if self.vectorises(s):
             self.line(f"#pragma omp simd{clauses}")
         self.line(f"for (int64_t {i} = {i}_block; {i} < {i}_end; ++{i}) {{")
         self.iteration(s, self.vectorises(s))
         self.line("}")
-        end_extremes(self, extremes)
-        for name in names:
+        self.end_parts(sums)
+        self.depth -= 1
+        self.line("}")
+
+    def begin_parts(self, sums: Sequence[n.Accumulate], others: Sequence[n.Accumulate]) -> str:
+        """Declares what a block adds up, and the extrema of its own; OpenMP's reductions for all."""
+        for name in dict.fromkeys(x.name for x in sums):
+            self.blocked[name] = f"{ident(name)}_part"
+            self.line(f"{TYPES[self.accumulators[name].dtype]} {ident(name)}_part = 0;")
+        clauses = "".join(f" reduction(+: {ident(name)}_part)" for name in dict.fromkeys(x.name for x in sums))
+        begin_extremes(self, others)
+        return clauses + "".join(self._clause(x) for x in {x.name: x for x in others}.values())
+
+    def end_parts(self, sums: Sequence[n.Accumulate]) -> None:
+        """Takes what a block has come to into the totals."""
+        end_extremes(self, [name for name, (op, _) in self.extremes.items() if self.accumulators[name].op == op])
+        for name in dict.fromkeys(x.name for x in sums):
+            self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")
-        self.depth -= 1
-        self.line("}")
-
-    def search(self, s: n.Loop, found: n.Accumulate) -> None:
-        """The first or last position where a condition holds: stops there."""
-        c, i, name = self.c, ident(s.axis), ident(found.name)
-        self.source(s)
-        if found.op == "first":
-            start = c.expr(s.start)
-            values = [found.value, *(x.value for x in s.body if isinstance(x, n.Let))]
-            if self.vectorises(s) and not any(map(_costly, values)):
-                start = self.passed_over(s, found, values)
-            self.line(f"for (int64_t {i} = {start}; {i} < {c.operand(s.stop)}; ++{i}) {{")
-        else:
-            self.line(f"for (int64_t {i} = {c.operand(s.stop)} - 1; {i} >= {c.operand(s.start)}; --{i}) {{")
-        self.depth += 1
-        self.block(x for x in s.body if x is not found)
-        self.line(f"if ({c.expr(found.value)}) {{")
-        self.line(f"    {name} = {i};")
-        self.line("    break;")
-        self.line("}")
-        self.depth -= 1
-        self.line("}")
-
-    def passed_over(self, s: n.Loop, found: n.Accumulate, values: Sequence[Expr]) -> str:
-        """Where to begin a search, in vectors: behind the blocks in which there is nothing."""
-        c, i, name = self.c, ident(s.axis), ident(found.name)
-        width = max((itemsize(e.dtype) for v in values for e in walk_expr(v) if isinstance(e, Load)), default=1)
-        kind, at = TYPES[f"uint{8 * width}"], ident(self.names.fresh(f"{s.axis}_block"))
-        self.line(f"int64_t {at} = {c.expr(s.start)};")
-        self.line(f"for (; {at} + {_SEARCHED} <= {c.operand(s.stop)}; {at} += {_SEARCHED}) {{")
-        self.depth += 1
-        self.line(f"{kind} {name}_here = 0;")
-        self.line(f"#pragma omp simd reduction(|: {name}_here)")
-        self.line(f"for (int64_t {i} = {at}; {i} < {at} + {_SEARCHED}; ++{i}) {{")
-        self.depth += 1
-        self.block(x for x in s.body if x is not found)
-        self.line(f"{name}_here |= {c.expr(found.value)};")
-        self.depth -= 1
-        self.line("}")
-        self.line(f"if ({name}_here) break;")
-        self.depth -= 1
-        self.line("}")
-        return at
 
     # --- filters and scans
 
@@ -978,15 +956,6 @@ def _chains(s: n.Loop) -> bool:
         isinstance(x, n.Assign) and kind_of(x.value.dtype) == "f" and x.name in variables_read(x.value)
         for x in walk(s.body)
     )
-
-
-def _search(s: n.Loop) -> n.Accumulate | None:
-    """The search, where all a loop does is look for the first or last position."""
-    found = [x for x in s.body if isinstance(x, n.Accumulate)]
-    rest = [x for x in s.body if not isinstance(x, (n.Accumulate, n.Let))]
-    if len(found) == 1 and not rest and found[0].op in ("first", "last") and found[0].position == Var(s.axis, "index"):
-        return found[0]
-    return None
 
 
 def _costly(e: Expr) -> bool:
