@@ -67,6 +67,18 @@ def shifted(k: int, by: int) -> int:
     return (k << by) + 1
 
 
+def negated(a: int, k: int) -> tuple[int, ...]:
+    quotient, rest = divmod(a, k)
+    return -a, abs(a), a // k, quotient, rest
+
+
+def negated_elements(values: list[int], k: int) -> list[int]:
+    largest = 0
+    for v in values:
+        largest = max(largest, abs(v))
+    return [-v for v in values] + [v // k for v in values] + [largest]
+
+
 def hashed(text: Any, k: int) -> int:
     h = k
     for c in text:
@@ -171,6 +183,8 @@ CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     *((chosen, (k, m)) for k, m in ((BIG // 8, 7), (BIG // 8, 900), (BIG // 8, 10**12), (-5, 3))),
     *((doubled, (x,)) for x in ([1, 2, 3], [4, BIG], [-BIG, 5])),
     *((shifted, (k, by)) for k, by in ((1, 3), (1, 62), (1, 63), (-1, 62), (12345, 60), (0, 3))),
+    *((negated, (a, k)) for a in (-(2**63), 1 - 2**63, 2**63 - 1, 7) for k in (-1, 1, -7)),
+    *((negated_elements, (x, k)) for x in ([3, -(2**63)], [1 - 2**63, 4], [-5, 2**63 - 1]) for k in (-1, 3)),
     *((hashed, (np.arange(9), k)) for k in (0, 5, -77)),
     *((collatz, (n,)) for n in (27, 2**59 + 1)),
     *((f, pair) for f in (congruential, with_the_last_bits) for pair in ((0, 7), (40, 7), (3, -(2**31)), (2, 2**59))),
@@ -183,7 +197,7 @@ def test_is_right_or_says_that_64_bits_are_not_enough(function: Callable[..., An
 
 
 @pytest.mark.parametrize("target", ["cuda", "pallas"])
-@pytest.mark.parametrize("function", [factorial, fibonacci, positions, products, packed, doubled])
+@pytest.mark.parametrize("function", [factorial, fibonacci, positions, products, packed, doubled, negated])
 def test_devices_say_it_too(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
     for arguments in (arguments for one, arguments in CASES if one is function):

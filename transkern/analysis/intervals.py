@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
@@ -37,6 +37,8 @@ _ROUNDS = 6
 _MORE_ROUNDS = 64  # where growth gets less and less: the two ends of a bisection
 _NUMBERS = 2**15
 MAY_OVERFLOW = ("add", "subtract", "multiply", "square", "left_shift")
+_OF_THE_LOWEST = ("negative", "absolute", "floor_divide")
+"""What leaves 64 bits for one number alone, -2^63."""
 _COMPARED = {"less": (LOWEST, -1), "less_equal": (LOWEST, 0), "greater": (1, HIGHEST), "greater_equal": (0, HIGHEST)}
 _OPPOSITE = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
 
@@ -93,7 +95,7 @@ class Intervals:
     def __post_init__(self) -> None:
         self.collect()
         self.needed = self.numbers()
-        if any(e.dtype == "index" and isinstance(e, Apply) and e.op in MAY_OVERFLOW for e in self.roots()):
+        if any(self.applied((*MAY_OVERFLOW, *_OF_THE_LOWEST))):
             self.solve()
 
     def collect(self) -> None:
@@ -139,13 +141,25 @@ class Intervals:
     def roots(self) -> Iterator[Expr]:
         return (e for s in walk(self.program.body) for x in numbers_of(s, self.needed) for e in data_of(x))
 
+    def applied(self, ops: Sequence[str]) -> Iterator[Apply]:
+        """Where Python's integers are computed with in one of these ways."""
+        return (
+            e for e in self.roots() if isinstance(e, Apply) and e.dtype == "index" and e.op in ops
+            and not (e.op == "floor_divide" and isinstance(e.args[1], Const) and e.args[1].value != -1)
+        )  # fmt: skip
+
     def computed_with(self) -> list[str]:
         """The arguments that go into sums and products, also by way of other names."""
+        return self.given_to(MAY_OVERFLOW)
+
+    def negated(self) -> list[str]:
+        """The arguments that go into what has no result of 64 bits for the lowest number."""
+        return self.given_to(_OF_THE_LOWEST)
+
+    def given_to(self, ops: Sequence[str]) -> list[str]:
+        """The arguments that go into operations, also by way of other names."""
         used: set[str] = set()
-        new: list[Expr] = [
-            x for e in self.roots() if isinstance(e, Apply) and e.dtype == "index" and e.op in MAY_OVERFLOW
-            for x in data_of(e)
-        ]  # fmt: skip
+        new: list[Expr] = [x for e in self.applied(ops) for x in data_of(e)]
         while new:
             x = new.pop()
             name = x.name if isinstance(x, Var) else x.buffer if isinstance(x, Load) else ""
@@ -304,11 +318,13 @@ class Intervals:
             return
         for x in e.args:
             yield from self.overflowing(x, path, facts)
-        if e.dtype != "index" or e.op not in MAY_OVERFLOW:
+        if e.dtype != "index" or e.op not in (*MAY_OVERFLOW, *_OF_THE_LOWEST):
             return
         found = self.raw(e, facts)
         if found is not None and (found[0] < LOWEST or found[1] > HIGHEST):
-            yield e, path
+            divisor = self.of(e.args[1], facts) if e.op == "floor_divide" else None
+            if divisor is None or divisor[0] <= -1 <= divisor[1]:
+                yield e, path
 
 
 def _slowing(before: Mapping[str, Interval], after: Mapping[str, Interval]) -> bool:

@@ -4,9 +4,9 @@ fact = fact * i        to        guard (abs(float64(fact) * float64(i)) < 2^63 -
                                  fact = fact * i
 
 A different number would be the answer otherwise. Checked is what may leave 64 bits as far as intervals tell: what
-stands in arrays and lists may be any number of 64 bits, arguments that are computed with are checked once to be within
-`GIVEN`, and what a loop adds to again and again grows with each of its `STEPS`. Arithmetic that only finds places in
-arrays is not looked at.
+stands in arrays and lists may be any number of 64 bits, arguments that go into sums and products are checked once to
+be within `GIVEN` (those that are negated alone, to have a negative), and what a loop adds to again and again grows with
+each of its `STEPS`. Arithmetic that only finds places in arrays is not looked at.
 
 A loop with checks in it has to run in order. Where what its integers come to can be told before it runs
 (`fuse.magnitudes`), it is there twice, and the version without checks may become parallel:
@@ -60,9 +60,10 @@ def check_integers(program: n.Program) -> n.Program:
     given = known.computed_with()
     checks = _Checks(program, known)
     body = checks.block(program.body)
-    if not given and body == program.body:
+    negated = [name for name in known.negated() if name not in given]
+    if not given and not negated and body == program.body:
         return replace(program, checked=True)
-    limits = [*checks.narrow_sizes(), *(_within(name) for name in given)]
+    limits = [*checks.narrow_sizes(), *map(_within, given), *(_not_lowest(Var(name)) for name in negated)]
     guards = tuple(n.Guard(c, "OverflowError", TOO_LARGE) for c in limits)
     return replace(program, body=(*guards, *body), variables=checks.variables, buffers=checks.buffers, checked=True)
 
@@ -281,10 +282,20 @@ def _conditions(s: n.Stmt, known: Intervals) -> list[Expr]:
     return list(dict.fromkeys(found))
 
 
+def _not_lowest(x: Expr) -> Expr:
+    """Whether a number has a negative of 64 bits."""
+    return Apply("greater", (b.cast(x, "int64"), Const(LOWEST, "int64")), "bool")
+
+
 def _fits(e: Apply) -> Expr:
     """Whether the result of an operation has 64 bits."""
     one = e.args[0]
     two = e.args[1] if len(e.args) > 1 else one
+    if e.op in ("negative", "absolute"):
+        return _not_lowest(one)
+    if e.op == "floor_divide":
+        other = Apply("not_equal", (b.cast(two, "int64"), Const(-1, "int64")), "bool")
+        return Apply("or_else", (_not_lowest(one), other), "bool")
     if e.op in ("multiply", "square", "left_shift"):
         factor = b.cast(two, "float64")
         if e.op == "left_shift":
