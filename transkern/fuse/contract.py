@@ -8,20 +8,21 @@ a scalar. A temporary whose elements die where the elements of a result are stor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.library import RAISING
-from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
     buffers_used,
     buffers_written,
-    map_statement,
+    map_own,
     own_exprs,
     scalars_used,
     variables_read,
@@ -41,7 +42,6 @@ class _Contracting:
         self.program = program
         self.buffers = dict(program.buffers)
         self.variables = dict(program.variables)
-        self.names = Names.of(program)
 
     def run(self) -> n.Program:
         body = self.block(self.program.body)
@@ -49,110 +49,191 @@ class _Contracting:
 
     def block(self, statements: tuple[n.Stmt, ...], around: frozenset[str] = frozenset()) -> tuple[n.Stmt, ...]:
         """A block; `around`: the buffers that the statement which it is the body of reads by itself."""
+        place = _Place(statements, around)
         out = list(statements)
-        moved: set[str] = set()  # temporaries that are no longer allocated at this level
         for position, s in enumerate(statements):
-            if not isinstance(s, (n.Loop, n.Compact)):
-                continue
-            for name in self._private(s, position, out, around):
-                if self._take_result(name, position, out) or self._shrink(name, position, out):
-                    moved.add(name)
-        kept = [s for s in out if not (isinstance(s, n.Alloc) and s.buffer in moved)]
+            if isinstance(s, (n.Loop, n.Compact)) and (names := self._private(s, position, place)):
+                out[position] = _Contraction(self, s, position, place).of(names)
+        kept = [
+            s for _, s in sorted(enumerate(out), key=lambda item: place.key(*item))
+            if not (isinstance(s, n.Alloc) and s.buffer in place.moved)
+        ]  # fmt: skip
         return tuple(self._inside(s) for s in kept)
 
     def _inside(self, s: n.Stmt) -> n.Stmt:
         return with_bodies(s, lambda body: self.block(body, _read_around(body, s)))
 
-    def _private(self, loop: n.Stmt, position: int, siblings: list[n.Stmt], around: frozenset[str]) -> list[str]:
+    def _private(self, loop: n.Stmt, position: int, place: _Place) -> list[str]:
         """Temporaries that are allocated and used for this loop alone."""
-        used = buffers_used(loop) | buffers_written(loop)
-        found = []
-        for name in sorted(used):
-            if name not in self.buffers or self.buffers[name].role != "temporary" or name in around:
-                continue
-            others = [
-                s for k, s in enumerate(siblings) if k != position and not (isinstance(s, n.Alloc) and s.buffer == name)
-            ]
-            if any(name in buffers_used(s) | buffers_written(s) for s in others):
-                continue
-            if not any(isinstance(s, n.Alloc) and s.buffer == name for s in siblings[:position]):
-                continue
-            if any(isinstance(s, (n.Library,)) and name in s.outs + s.ins for s in walk((loop,))):
-                continue
-            if any(isinstance(s, n.Compact) and name in s.outputs for s in walk((loop,))):
-                continue
-            found.append(name)
-        return found
+        found = {
+            name for name in buffers_used(loop) | buffers_written(loop)
+            if name in self.buffers and self.buffers[name].role == "temporary" and name not in place.around
+            and place.users[name] == 1 and place.allocated.get(name, position) < position
+        }  # fmt: skip
+        for s in walk((loop,)) if found else ():
+            if isinstance(s, n.Library):
+                found.difference_update(s.outs, s.ins)
+            elif isinstance(s, n.Compact):
+                found.difference_update(s.outputs)
+        return sorted(found)
+
+
+class _Place:
+    """A block: which of its statements touch an array, and where its arrays are made."""
+
+    def __init__(self, statements: Sequence[n.Stmt], around: frozenset[str]) -> None:
+        self.around = around
+        self.users: Counter[str] = Counter()  # how many of the statements touch an array
+        self.first: dict[str, int] = {}  # the first of them
+        self.allocated: dict[str, int] = {}
+        self.moved: set[str] = set()  # temporaries that are no longer allocated at this level
+        self._keys: dict[str, tuple[int, int]] = {}  # of allocations that go elsewhere
+        for k, s in enumerate(statements):
+            if isinstance(s, n.Alloc):
+                self.allocated.setdefault(s.buffer, k)
+            for name in buffers_used(s) | buffers_written(s):
+                self.users[name] += 1
+                self.first.setdefault(name, k)
+
+    def key(self, position: int, s: n.Stmt) -> tuple[int, int]:
+        """Where a statement goes: the position in the block, and before it how far ahead of what stood there."""
+        if isinstance(s, n.Alloc) and self.allocated[s.buffer] == position:
+            return self._keys.get(s.buffer, (position, 0))
+        return position, 0
+
+    def take(self, name: str, other: str) -> None:
+        """Allocates `other` where the first of both is allocated: `name` lives there, too."""
+        mine, its = (self._keys.get(x, (self.allocated[x], 0)) for x in (name, other))
+        if mine < its:
+            self._keys[other] = mine[0], mine[1] - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A store in a loop: its place in program order, the number of its block (0: the loop's own body)."""
+
+    s: n.Store | n.Scanning
+    order: int
+    block: int
+
+
+class _Contraction:
+    """What becomes of the temporaries of one loop: decided one after the other by an index of who touches what in the
+    loop as it was, and done in one go."""
+
+    def __init__(self, outer: _Contracting, loop: n.Loop | n.Compact, position: int, place: _Place) -> None:
+        self.buffers, self.variables, self.place = outer.buffers, outer.variables, place
+        self.loop, self.position = loop, position
+        self.loads: defaultdict[str, list[Load]] = defaultdict(list)
+        self.stores: defaultdict[str, list[_Stored]] = defaultdict(list)
+        self.readers: defaultdict[str, list[_Stored]] = defaultdict(list)  # stores of values that read an array
+        self.last: dict[str, int] = {}  # the last statement that reads an array by itself
+        self.places: defaultdict[str, Counter[int]] = defaultdict(Counter)  # how often blocks touch an array
+        self.bound: set[str] = set()  # axes and names that the body binds
+        self.used = set(buffers_used(loop))
+        self.memory: dict[str, str] = {}  # where an array lives that has taken a result's memory
+        self.living: dict[str, list[str]] = {}  # the arrays that live in such memory
+        self.kept: dict[str, list[int]] = {}  # of arrays that are shrunk, the dims that are left
+        self.scalars: dict[str, tuple[str, bool]] = {}  # of those without any, the dtype, and whether stored once
+        self.begin: list[n.Stmt] = []  # what the body begins with, the last first
+        self._count = self._blocks = 0
+        self._note(loop, -1)
+
+    def _note(self, s: n.Stmt, block: int) -> None:
+        order = self._count
+        self._count += 1
+        for own in own_exprs(s):
+            for e in walk_expr(own):
+                if isinstance(e, Load):
+                    self.loads[e.buffer].append(e)
+                    self.last[e.buffer] = order
+        if isinstance(s, (n.Store, n.Scanning)):
+            stored = _Stored(s, order, block)
+            self.stores[s.buffer].append(stored)
+            for name in buffers_read(s.value) if isinstance(s, n.Store) else ():
+                self.readers[name].append(stored)
+        if isinstance(s, (n.Store, n.Let, n.Accumulate)):
+            for name in buffers_used(s) | buffers_written(s):
+                self.places[name][block] += 1
+        if order and isinstance(s, (n.Loop, n.Compact, n.Scanning)):
+            self.bound.add(s.axis)
+        elif isinstance(s, n.Let):
+            self.bound.add(s.name)
+        for body in bodies(s):
+            inner = self._blocks
+            self._blocks += 1
+            for x in body:
+                self._note(x, inner)
+
+    def of(self, names: Iterable[str]) -> n.Stmt:
+        """The loop with the temporaries `names`, which nothing else touches, as small as can be."""
+        for name in names:
+            if self._take_result(name) or self._shrink(name):
+                self.place.moved.add(name)
+        if not self.memory and not self.kept:
+            return self.loop
+        made = self._changed(self.loop)
+        assert isinstance(made, (n.Loop, n.Compact))
+        return replace(made, body=(*reversed(self.begin), *made.body))
+
+    def _in(self, name: str) -> list[str]:
+        """The arrays that live in the memory `name`."""
+        return self.living.get(name, [name])
+
+    def _stores_to(self, name: str) -> list[_Stored]:
+        return [x for one in self._in(name) for x in self.stores[one]]
 
     # --- taking a result's memory
 
-    def _take_result(self, name: str, position: int, siblings: list[n.Stmt]) -> bool:
+    def _take_result(self, name: str) -> bool:
         """Let the temporary live in the memory of an array that is stored, element by element, where it dies."""
-        loop = siblings[position]
-        if not isinstance(loop, n.Loop) or not self._needs_row(name, loop):
+        if not isinstance(self.loop, n.Loop) or not self._needs_row(name):
             return False
         mine = self.buffers[name]
-        for s in walk((loop,)):
-            if not isinstance(s, n.Store) or s.buffer == name or name not in buffers_read(s.value):
+        for stored in sorted((x for one in self._in(name) for x in self.readers[one]), key=lambda x: x.order):
+            other = self.memory.get(stored.s.buffer, stored.s.buffer)
+            if other == name or other in self.kept:
                 continue
-            target = self.buffers[s.buffer]
+            target = self.buffers[other]
             if target.role == "argument" or (target.dtype, target.dims) != (mine.dtype, mine.dims):
                 continue
-            if s.buffer in buffers_used(loop) or any(
-                s.buffer in buffers_used(o) | buffers_written(o)
-                for o in siblings[:position]
-                if not isinstance(o, n.Alloc)
-            ):
+            if other in self.used or self.place.first.get(other, self.position) < self.position:
                 continue
-            stores = [w for w in walk((loop,)) if isinstance(w, n.Store) and w.buffer == s.buffer]
-            allocation = next((o for o in siblings if isinstance(o, n.Alloc) and o.buffer == s.buffer), None)
-            if allocation is None:  # in a block around this one, where it may hold what is still needed
+            if other not in self.place.allocated:  # in a block around, where it may hold what is still needed
                 continue
-            if len(stores) != 1 or not self._dies_at(name, s, loop):
-                continue
-            other = s.buffer
-
-            def change(e: Expr, other: str = other) -> Expr | None:
-                if isinstance(e, Load) and e.buffer == name:
-                    return Load(other, tuple(b.map_expr(i, change) for i in e.index), e.dtype)
-                return None
-
-            siblings[position] = _rename_stores(map_statement(loop, change), name, other)
-            first = min(k for k, o in enumerate(siblings) if isinstance(o, n.Alloc) and o.buffer in (name, other))
-            siblings.remove(allocation)
-            siblings.insert(first, allocation)
-            del self.buffers[name]
-            return True
+            stores = [x for x in self._stores_to(other) if isinstance(x.s, n.Store)]
+            if len(stores) == 1 and self._dies_at(name, stored):
+                self._live_in(name, other)
+                return True
         return False
 
-    def _needs_row(self, name: str, loop: n.Loop) -> bool:
-        """Whether the temporary would still be an array inside the loop (a scalar costs nothing)."""
-        places = [body for body in _blocks_of(loop.body) if any(_touches(s, name) for s in body)]
-        innermost = [
-            body
-            for body in places
-            if any(isinstance(s, (n.Store, n.Let, n.Accumulate)) and _touches(s, name) for s in body)
-        ]
-        return len(innermost) > 1
+    def _live_in(self, name: str, other: str) -> None:
+        self.place.take(name, other)
+        self.used.discard(name)
+        self.used.add(other)
+        self.last[other] = max(self.last.get(other, 0), self.last[name])
+        self.places[other] += self.places[name]
+        self.living[other] = [*self._in(other), *self._in(name)]
+        self.memory |= dict.fromkeys(self._in(name), other)
+        del self.buffers[name]
 
-    def _dies_at(self, name: str, store: n.Store, loop: n.Loop) -> bool:
+    def _needs_row(self, name: str) -> bool:
+        """Whether the temporary would still be an array inside the loop (a scalar costs nothing)."""
+        return sum(count > 0 for count in self.places[name].values()) > 1
+
+    def _dies_at(self, name: str, store: _Stored) -> bool:
         """Whether all accesses have the store's subscript and none comes after its loop."""
-        for e in (x for s in walk((loop,)) for own in own_exprs(s) for x in walk_expr(own)):
-            if isinstance(e, Load) and e.buffer == name and not _same_shape_of_index(e.index, store.index):
-                return False
-        for s in walk((loop,)):
-            if isinstance(s, n.Store) and s.buffer == name and not _same_shape_of_index(s.index, store.index):
-                return False
-        order = list(walk((loop,)))
-        last = max(k for k, s in enumerate(order) if any(name in buffers_read(e) for e in own_exprs(s)))
-        return order[last] is store or last < order.index(store)
+        loads = (e.index for one in self._in(name) for e in self.loads[one])
+        stores = (x.s.index for x in self._stores_to(name) if isinstance(x.s, n.Store))
+        same = all(_same_shape_of_index(index, store.s.index) for index in itertools.chain(loads, stores))
+        return same and self.last[name] <= store.order
 
     # --- shrinking
 
-    def _shrink(self, name: str, position: int, siblings: list[n.Stmt]) -> bool:
-        loop = siblings[position]
-        assert isinstance(loop, (n.Loop, n.Compact))
-        accesses = _accesses(loop, name)
+    def _shrink(self, name: str) -> bool:
+        loop = self.loop
+        accesses = [e.index for one in self._in(name) for e in self.loads[one]]
+        accesses += [x.s.index for x in self._stores_to(name)]
         if not accesses:
             return False
         buffer = self.buffers[name]
@@ -160,81 +241,64 @@ class _Contracting:
             return False
         drop = [
             d for d in range(len(buffer.dims))
-            if all(a[d] == accesses[0][d] for a in accesses) and self._selected(accesses[0][d], loop)
+            if all(a[d] == accesses[0][d] for a in accesses) and self._selected(accesses[0][d])
         ]  # fmt: skip
         if not any(loop.axis in variables_read(accesses[0][d]) for d in drop):
             return False
         keep = [d for d in range(len(buffer.dims)) if d not in drop]
-        if keep and isinstance(loop, n.Compact) and name in _read_around(loop.body, loop):
+        if keep and isinstance(loop, n.Compact) and not _read_around(loop.body, loop).isdisjoint(self._in(name)):
             return False  # rows that are kept whole: they must be there behind the body
-        self.buffers[name] = replace(buffer, dims=tuple(buffer.dims[d] for d in keep))
-
-        def change(e: Expr) -> Expr | None:
-            if isinstance(e, Load) and e.buffer == name:
-                return Load(name, tuple(b.map_expr(e.index[d], change) for d in keep), e.dtype)
-            return None
-
-        def restore(s: n.Stmt) -> n.Stmt:
-            if isinstance(s, n.Store) and s.buffer == name:
-                return replace(s, index=tuple(s.index[d] for d in keep))
-            if isinstance(s, n.Scanning) and s.buffer == name:
-                s = replace(s, index=tuple(s.index[d] for d in keep))
-            return with_bodies(s, lambda body: tuple(restore(x) for x in body))
-
-        changed = restore(map_statement(loop, change))
-        assert isinstance(changed, (n.Loop, n.Compact))
-        inner: tuple[n.Stmt, ...] = (n.Alloc(name), *changed.body)
-        if not keep:
-            inner = self._to_scalar(name, changed.body)
-            if isinstance(changed, n.Compact):
-                read = _scalar_reader(name, buffer.dtype)
-                changed = replace(changed, mask=b.map_expr(changed.mask, read), values=tuple(
-                    b.map_expr(v, read) for v in changed.values
-                ))  # fmt: skip
-        siblings[position] = replace(changed, body=inner)
+        self.kept |= dict.fromkeys(self._in(name), keep)
+        if keep:
+            self.buffers[name] = replace(buffer, dims=tuple(buffer.dims[d] for d in keep))
+            self.begin.append(n.Alloc(name))
+        else:
+            self._make_scalar(name)
         return True
 
-    def _selected(self, index: Expr, loop: n.Loop | n.Compact) -> bool:
+    def _selected(self, index: Expr) -> bool:
         """Whether the subscript is fixed during an iteration of the loop."""
-        inner = {s.axis for s in walk(loop.body) if isinstance(s, (n.Loop, n.Compact, n.Scanning))}
-        inner |= {s.name for s in walk(loop.body) if isinstance(s, n.Let)}
-        return not (variables_read(index) & inner) and not buffers_read(index)
+        return self.bound.isdisjoint(variables_read(index)) and not buffers_read(index)
 
-    def _to_scalar(self, name: str, body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+    def _make_scalar(self, name: str) -> None:
         """``t[] = v; … t[] …`` as a `Let`, or as a local variable where it is stored conditionally."""
         dtype = self.buffers.pop(name).dtype
-        stores = [s for s in walk(body) if isinstance(s, n.Store) and s.buffer == name]
-        direct = len(stores) == 1 and any(s is stores[0] for s in body)
-        read = _scalar_reader(name, dtype)
-        if not direct:
-            self.variables[name] = dtype
+        stores = self._stores_to(name)
+        direct = len(stores) == 1 and stores[0].block == 0
+        self.scalars |= dict.fromkeys(self._in(name), (dtype, direct))
+        if direct:
+            return
+        self.variables[name] = dtype
+        zero = Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("i", "u")) else 0.0, dtype)
+        self.begin.append(n.Let(name, zero))
+        for x in stores:  # assignments from now on
+            for touched in buffers_used(x.s) | buffers_written(x.s):
+                self.places[touched][x.block] -= 1
 
-        def convert(s: n.Stmt) -> n.Stmt:
-            if isinstance(s, n.Store) and s.buffer == name:
-                value = b.map_expr(s.value, read)
-                return n.Let(name, value, span=s.span) if direct else n.Assign(name, value, span=s.span)
-            return s
+    # --- all of it in one go
 
-        def deep(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-            return tuple(with_bodies(convert(s), deep) for s in block)
+    def _changed(self, s: n.Stmt) -> n.Stmt:
+        s = map_own(s, self._read)
+        if isinstance(s, (n.Store, n.Scanning)):
+            name = self.memory.get(s.buffer, s.buffer)
+            if isinstance(s, n.Store) and s.buffer in self.scalars:
+                _, direct = self.scalars[s.buffer]
+                return n.Let(name, s.value, span=s.span) if direct else n.Assign(name, s.value, span=s.span)
+            if s.buffer in self.memory or s.buffer in self.kept:
+                keep = self.kept.get(s.buffer)
+                s = replace(s, buffer=name, index=s.index if keep is None else tuple(s.index[d] for d in keep))
+        return with_bodies(s, lambda body: tuple(map(self._changed, body)))
 
-        made = tuple(map_statement(s, read) for s in deep(body))
-        if not direct:
-            zero = Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("i", "u")) else 0.0, dtype)
-            made = (n.Let(name, zero), *made)
-        return made
-
-
-def _scalar_reader(name: str, dtype: str) -> Callable[[Expr], Expr | None]:
-    return lambda e: Var(name, dtype) if isinstance(e, Load) and e.buffer == name else None
-
-
-def _accesses(loop: n.Stmt, name: str) -> list[tuple[Expr, ...]]:
-    found = [
-        e.index for s in walk((loop,)) for own in own_exprs(s) for e in walk_expr(own)
-        if isinstance(e, Load) and e.buffer == name
-    ]  # fmt: skip
-    return found + [s.index for s in walk((loop,)) if isinstance(s, (n.Store, n.Scanning)) and s.buffer == name]
+    def _read(self, e: Expr) -> Expr | None:
+        if not isinstance(e, Load):
+            return None
+        name, keep = self.memory.get(e.buffer, e.buffer), self.kept.get(e.buffer)
+        if e.buffer in self.scalars:
+            return Var(name, self.scalars[e.buffer][0])
+        if keep is None and name == e.buffer:
+            return None
+        kept = e.index if keep is None else (e.index[d] for d in keep)
+        return Load(name, tuple(b.map_expr(i, self._read) for i in kept), e.dtype)
 
 
 def _read_around(body: tuple[n.Stmt, ...], s: n.Stmt) -> frozenset[str]:
@@ -246,28 +310,11 @@ def _read_around(body: tuple[n.Stmt, ...], s: n.Stmt) -> frozenset[str]:
     return frozenset(found)
 
 
-def _touches(s: n.Stmt, name: str) -> bool:
-    return name in buffers_used(s) | buffers_written(s)
-
-
-def _blocks_of(block: tuple[n.Stmt, ...]) -> Iterable[tuple[n.Stmt, ...]]:
-    yield block
-    for s in block:
-        for inner in bodies(s):
-            yield from _blocks_of(inner)
-
-
 def _same_shape_of_index(one: tuple[Expr, ...], two: tuple[Expr, ...]) -> bool:
     """Equal up to the names of inner axes: each component is the same expression or both are bare axes."""
     return len(one) == len(two) and all(
         x == y or (isinstance(x, Var) and isinstance(y, Var)) for x, y in zip(one, two, strict=True)
     )
-
-
-def _rename_stores(s: n.Stmt, name: str, other: str) -> n.Stmt:
-    if isinstance(s, n.Store) and s.buffer == name:
-        return replace(s, buffer=other)
-    return with_bodies(s, lambda body: tuple(_rename_stores(x, name, other) for x in body))
 
 
 def _without_result(s: n.Compact) -> tuple[n.Stmt, ...]:
