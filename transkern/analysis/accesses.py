@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -60,6 +60,20 @@ def accesses_of(block: Iterable[n.Stmt], scalars: frozenset[str] = frozenset()) 
     body.accesses = [a for a in body.accesses if a.buffer not in body.local]
     body.written = {a.buffer for a in body.accesses if a.write}
     return body
+
+
+def bodies_of(block: Iterable[n.Stmt]) -> list[Body]:
+    """The accesses of each statement by itself, also of memory that the block allocates, counted on from one to the
+    next."""
+    collector = _Collector(frozenset())
+    found = []
+    for s in block:
+        before = len(collector.body.accesses)
+        collector.body = Body(collector.body.accesses)
+        collector.visit(s)
+        mine = collector.body.accesses[before:]
+        found.append(replace(collector.body, accesses=mine, written={a.buffer for a in mine if a.write}))
+    return found
 
 
 class _Collector:

@@ -7,55 +7,123 @@ is whether there is a read of an element that no such iteration, earlier than th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from transkern.analysis import integers
-from transkern.analysis.accesses import Access, Body, accesses_of
+from transkern.analysis.accesses import Access, Body, bodies_of
 from transkern.analysis.affine import Question
 from transkern.analysis.dependence import Surroundings
 from transkern.analysis.integers import Condition, Either, Form
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
-from transkern.ir.traverse import buffers_read, buffers_written, walk
+from transkern.ir.traverse import buffers_read, buffers_used, buffers_written, walk
+
+_T = TypeVar("_T")
 
 _STORES = 4
 """Stores into one buffer: with more of them, the question has too many cases."""
 
 
-def written_before_read(
-    buffers: Mapping[str, n.Buffer], buffer: str, block: Sequence[n.Stmt], around: Surroundings, all_at_end: bool,
-    least: int = 0,
-) -> bool:  # fmt: skip
-    """Whether `block` reads only elements of `buffer` that it has written, of those whose subscripts all are at least
-    `least`; with `all_at_end`, all of them are read behind it."""
-    if not _orderly(block, buffer):
-        return False
-    body = accesses_of(block)
-    mine = [a for a in body.accesses if a.buffer == buffer]
-    stores = _joined([a for a in mine if a.write])
-    certain = [a for a in stores if not a.arms and all(abs(level.step) == 1 for level in a.levels)]
-    if len(certain) > _STORES or any(a.index is None or len(a.index) != len(buffers[buffer].dims) for a in mine):
-        return False
-    base = _base(buffers, body, around)
-    reads: dict[object, Access | None] = {}
-    for a in mine:
-        if not a.write:
-            reads.setdefault((a.index, a.levels, a.conditions), a)  # the first of them has the fewest stores before it
-    if all_at_end:
-        reads["end"] = None
-    for read in reads.values():
-        q = base.copy()
-        where, names = _element(q, buffers[buffer], read, body)
-        if least:
-            q.require(*(integers.at_least(at, {"": least}) for at in where))
-        for store in certain:
-            q.require(*_not_by(q, store, where, read, names))
-        q.nonnegative_sizes()
-        if q.possible():
+class Behind:
+    """What stands behind a statement of a block, as it is gone through from its beginning to its end."""
+
+    def __init__(self, buffers: Mapping[str, n.Buffer], block: Sequence[n.Stmt]) -> None:
+        self.buffers = buffers
+        self.position = -1  # all that comes later is behind
+        self.body = Body()  # what it binds and writes
+        self._accesses: defaultdict[str, list[tuple[int, Access]]] = defaultdict(list)
+        self._returns: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)  # whether in the block itself
+        self._writing: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)  # whether orderly
+        self._ends: defaultdict[int, list[tuple[Collection[str], str]]] = defaultdict(list)
+        self._note(block)
+
+    def _note(self, block: Sequence[n.Stmt]) -> None:
+        last: dict[int, dict[str, int]] = {}
+        axes: Counter[str] = Counter()
+        twice = -1  # the last statement with an axis that one behind it has, too
+        for k, (s, body) in reversed(list(enumerate(zip(block, bodies_of(block), strict=True)))):
+            own = [x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Compact, n.Scanning))]
+            axes.update(own)
+            if twice < 0 and any(axes[axis] > 1 for axis in own):
+                twice = k
+            orderly = not any(isinstance(x, (n.While, n.Break, n.Continue, n.Return)) for x in walk((s,)))
+            for buffer in buffers_written(s):
+                self._writing[buffer].append((k, orderly))
+            for x in walk((s,)):
+                if isinstance(x, n.Return):
+                    for buffer in buffers_used(x):
+                        self._returns[buffer].append((k, x is s))
+            for access in reversed(body.accesses):
+                self._accesses[access.buffer].append((k, access))
+            for live, names in (
+                (self.body.varying, body.varying), (self.body.local, body.local), (self.body.written, body.written)
+            ):  # fmt: skip
+                known = last.setdefault(id(live), {})
+                for name in names:
+                    if name not in known:
+                        known[name] = k
+                        live.add(name)
+                        self._ends[k].append((live, name))
+            for name, value in body.lets.items():
+                if name not in self.body.lets:
+                    self.body.lets[name] = value
+                    self._ends[k].append((self.body.lets, name))
+        self._unique_from = twice + 1
+
+    def step(self) -> None:
+        """One statement more is passed."""
+        self.position += 1
+        for live, name in self._ends.pop(self.position, ()):
+            live.pop(name) if isinstance(live, dict) else live.discard(name)  # type: ignore[attr-defined]
+
+    def _later(self, found: list[tuple[int, _T]]) -> list[tuple[int, _T]]:
+        """What comes later of a list that begins with the last."""
+        while found and found[-1][0] <= self.position:
+            found.pop()
+        return found
+
+    def returns(self, buffer: str) -> bool | None:
+        """Whether the block returns a buffer, all its elements; None where statements inside others do."""
+        found = self._later(self._returns[buffer])
+        return bool(found) if all(top for _, top in found) else None
+
+    def written_before_read(self, buffer: str, around: Surroundings, least: int = 0) -> bool:
+        """Whether only those elements of `buffer` are read that have been written, of those whose subscripts all are
+        at least `least`. What the block returns is read behind it, all of it."""
+        all_at_end = bool(self.returns(buffer))
+        orderly = all(orderly for _, orderly in self._later(self._writing[buffer]))
+        if self.position + 1 < self._unique_from or not orderly:
             return False
-    return True
+        returned = {k for k, _ in self._returns[buffer]}
+        found = [] if buffer in self.body.local else self._later(self._accesses[buffer])
+        mine = [a for k, a in reversed(found) if k not in returned]
+        stores = _joined([a for a in mine if a.write])
+        certain = [a for a in stores if not a.arms and all(abs(level.step) == 1 for level in a.levels)]
+        rank = len(self.buffers[buffer].dims)
+        if len(certain) > _STORES or any(a.index is None or len(a.index) != rank for a in mine):
+            return False
+        base = _base(self.buffers, self.body, around)
+        reads: dict[object, Access | None] = {}
+        for a in mine:
+            if not a.write:
+                reads.setdefault((a.index, a.levels, a.conditions), a)  # the first has the fewest stores before it
+        if all_at_end:
+            reads["end"] = None
+        for read in reads.values():
+            q = base.copy()
+            where, names = _element(q, self.buffers[buffer], read, self.body)
+            if least:
+                q.require(*(integers.at_least(at, {"": least}) for at in where))
+            for store in certain:
+                q.require(*_not_by(q, store, where, read, names))
+            q.nonnegative_sizes()
+            if q.possible():
+                return False
+        return True
 
 
 def _joined(stores: Sequence[Access]) -> list[Access]:
@@ -80,19 +148,9 @@ def _other_arm(one: Access, two: Access) -> bool:
     )
 
 
-def _orderly(block: Sequence[n.Stmt], buffer: str) -> bool:
-    """Whether statements that write the buffer do so in counted loops that run to their end, each under a name of its
-    own."""
-    axes = [s.axis for s in walk(block) if isinstance(s, (n.Loop, n.Compact, n.Scanning))]
-    if len(axes) != len(set(axes)):
-        return False
-    writing = [s for s in block if buffer in buffers_written(s)]
-    return not any(isinstance(x, (n.While, n.Break, n.Continue, n.Return)) for x in walk(writing))
-
-
 def _base(buffers: Mapping[str, n.Buffer], body: Body, around: Surroundings) -> Question:
     """What holds around the block."""
-    q = Question(buffers, set(body.varying), body.written, {**around.lets, **body.lets})
+    q = Question(buffers, set(body.varying), body.written - body.local, {**around.lets, **body.lets})
     for level in around.levels:
         q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
     for fact in around.facts:
@@ -111,7 +169,7 @@ def _element(q: Question, info: n.Buffer, read: Access | None, body: Body) -> tu
             names[level.axis] = q.unknown()
             q.inside(level, names, "read")
         for condition in read.conditions:
-            if not buffers_read(condition) & body.written:
+            if not buffers_read(condition) & q.written:
                 q.require(*q.condition(condition, names, "read"))
         where = [q.linear(i, names, "read") for i in read.index or ()]
     for at, dim in zip(where, info.dims, strict=True):

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from transkern.analysis.coverage import written_before_read
+from transkern.analysis.coverage import Behind
 from transkern.analysis.verdicts import Walk
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_used, buffers_written, walk
+from transkern.ir.traverse import buffers_used, buffers_written
 
 
 def drop_dead_fills(program: n.Program) -> n.Program:
@@ -37,31 +37,38 @@ class _Dropping(Walk):
         self.names = Names.of(program)
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        if not any(isinstance(s, n.Alloc) for s in statements):
+            return super().block(statements)
         saved = self.facts, self.lets
         self.facts, self.lets = list(self.facts), dict(self.lets)
         kept: list[n.Stmt] = []
-        for k, s in enumerate(statements):
-            kept += self.seen(s, kept, statements[k + 1 :])
+        behind = Behind(self.program.buffers, statements)
+        made: set[str] = set()  # allocated so far in this block
+        touched: set[str] = set()
+        for s in statements:
+            behind.step()
+            for x in self.seen(s, made, touched, behind):
+                kept.append(x)
+                touched |= buffers_used(x) | buffers_written(x)
+            if isinstance(s, n.Alloc):
+                made.add(s.buffer)
             self.learn(s)
         self.facts, self.lets = saved
         return super().block(kept)
 
-    def seen(self, s: n.Stmt, before: Sequence[n.Stmt], after: Sequence[n.Stmt]) -> list[n.Stmt]:
+    def seen(self, s: n.Stmt, made: set[str], touched: set[str], behind: Behind) -> list[n.Stmt]:
         """What anyone sees of a statement: of one that fills an array made before it in its block, perhaps nothing."""
         nest, buffer = _fill(s)
         info = self.program.buffers.get(buffer)
-        if info is None or info.role == "argument" or n.Alloc(buffer) not in before:
+        if info is None or info.role == "argument" or buffer not in made or buffer in touched:
             return [s]
-        if any(buffer in buffers_used(x) | buffers_written(x) for x in before):
+        returned = behind.returns(buffer)
+        if returned is None or (info.role != "temporary" and not returned):
             return [s]
-        returns = [x for x in walk(after) if isinstance(x, n.Return) and buffer in buffers_used(x)]
-        if any(x not in after for x in returns) or (info.role != "temporary" and not returns):
-            return [s]
-        behind = tuple(x for x in after if x not in returns)
         around = self.surroundings()
-        if written_before_read(self.program.buffers, buffer, behind, around, bool(returns)):
+        if behind.written_before_read(buffer, around):
             return []
-        if len(nest) < 2 or not written_before_read(self.program.buffers, buffer, behind, around, bool(returns), 1):
+        if len(nest) < 2 or not behind.written_before_read(buffer, around, 1):
             return [s]
         return [self.first(nest, k) for k in range(len(nest))]
 
