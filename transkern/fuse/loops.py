@@ -12,8 +12,10 @@ row).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import functools
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
@@ -23,12 +25,13 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
-    exprs,
     map_statement,
+    own_exprs,
     scalars_set,
     scalars_used,
     variables_read,
     walk,
+    walk_expr,
     with_bodies,
 )  # fmt: skip
 
@@ -46,88 +49,89 @@ class _Fusing(Walk):
         self.buffers = program.buffers
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
-        out: list[n.Stmt] = []
+        out: list[_Piece] = []
         saved = self.facts, self.lets
         self.facts, self.lets = list(self.facts), dict(self.lets)
         for s in statements:
             if not (isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s)):
-                out.append(s)
+                out.append(_Piece(s))
             self.learn(s)
         self.facts, self.lets = saved
-        return super().block(out)
+        return super().block([piece.statement() for piece in out])
 
     def inside(self, s: n.Stmt) -> n.Stmt:
         if isinstance(s, (n.Loop, n.If, n.While)):
             return super().inside(s)
         return with_bodies(s, self.block)
 
-    def _merge(self, out: list[n.Stmt], loop: n.Loop | n.Compact) -> bool:
+    def _merge(self, out: list[_Piece], loop: n.Loop | n.Compact) -> bool:
         """Fuse `loop` into an earlier loop of `out`; declarations it needs move up with it."""
         needed: list[int] = []  # positions of declarations that only this loop needs
+        piece = _Piece(loop)
+        renamed: dict[str, _Piece] = {}  # the loop, by the name of its axis
         for position in range(len(out) - 1, -1, -1):
-            earlier = out[position]
-            if isinstance(earlier, _BARRIERS):
+            earlier, head = out[position], out[position].head
+            if isinstance(head, _BARRIERS):
                 return False
-            if isinstance(earlier, n.Loop) and earlier.kind == "parallel" and self._fusible(earlier, loop):
-                moved = [out[k] for k in sorted(needed)]
-                between = [s for k, s in enumerate(out[position + 1 :], position + 1) if k not in needed]
-                if isinstance(loop, n.Compact):
-                    # a filter stays where it is; the earlier loop comes down to it
-                    if any(_conflict(earlier, s) for s in between):
-                        return False
-                    out[position:] = [*between, *moved, _join(earlier, loop)]
+            if isinstance(head, n.Loop) and head.kind == "parallel" and _same_range(head, loop):
+                if head.axis not in renamed:
+                    renamed[head.axis] = _renamed(piece, head.axis)
+                two = renamed[head.axis]
+                if self._fusible(earlier, piece, two):
+                    moved = [out[k] for k in sorted(needed)]
+                    between = [s for k, s in enumerate(out[position + 1 :], position + 1) if k not in needed]
+                    if isinstance(loop, n.Compact):
+                        # a filter stays where it is; the earlier loop comes down to it
+                        if any(_conflict(earlier, s) for s in between):
+                            return False
+                        earlier.take(two)
+                        out[position:] = [*between, *moved, earlier]
+                        return True
+                    earlier.take(two)
+                    out[position:] = [*moved, earlier, *between]
                     return True
-                out[position:] = [*moved, _join(earlier, loop), *between]
-                return True
-            if isinstance(earlier, (n.Accumulator, n.Alloc)):
-                if self._declares_for(earlier, loop):
+            if isinstance(head, (n.Accumulator, n.Alloc)):
+                if _declares_for(head, piece):
                     needed.append(position)
-                elif _conflict(earlier, loop):
+                elif _conflict(earlier, piece):
                     return False
                 continue
-            if _conflict(earlier, loop) or any(_conflict(earlier, out[k]) for k in needed):
+            if _conflict(earlier, piece) or any(_conflict(earlier, out[k]) for k in needed):
                 return False
-            if any(self._alloc_needs(out[k], earlier) for k in needed):
+            if any(self._alloc_needs(out[k].head, earlier) for k in needed):
                 return False
         return False
 
-    def _declares_for(self, s: n.Accumulator | n.Alloc, loop: n.Stmt) -> bool:
-        name = s.name if isinstance(s, n.Accumulator) else s.buffer
-        used = scalars_set(loop) | buffers_written(loop) | buffers_used(loop)
-        return name in used
-
-    def _alloc_needs(self, s: n.Stmt, earlier: n.Stmt) -> bool:
+    def _alloc_needs(self, s: n.Stmt, earlier: _Piece) -> bool:
         if not isinstance(s, n.Alloc) or s.buffer not in self.buffers:
             return False
-        needed = {v for d in self.buffers[s.buffer].dims for v in variables_read(d)}
-        return bool(needed & scalars_set(earlier))
+        return any(v in earlier.set for d in self.buffers[s.buffer].dims for v in variables_read(d))
 
-    def _fusible(self, one: n.Loop, two: n.Loop | n.Compact) -> bool:
-        step = two.step if isinstance(two, n.Loop) else b.ONE
-        if (one.start, one.stop, one.step) != (two.start, two.stop, step):
+    def _fusible(self, one: _Piece, loop: _Piece, two: _Piece) -> bool:
+        """Whether `one` may go on with `two`: the `loop` that it is with the axis of the other."""
+        if one.barrier or two.barrier:
             return False
-        if any(isinstance(s, _BARRIERS) for s in walk((one, two))):
-            return False
-        made = {s.buffer for s in walk((two,)) if isinstance(s, n.Alloc)} & self.buffers.keys()
-        if any(two.axis in variables_read(d) for name in made for d in self.buffers[name].dims):
+        assert isinstance(loop.head, (n.Loop, n.Compact)) and isinstance(one.head, n.Loop)
+        made = loop.inner.made & self.buffers.keys()
+        if any(loop.head.axis in variables_read(d) for name in made for d in self.buffers[name].dims):
             return False  # the arrays made inside have sizes in its terms
-        outer_one, outer_two = _outer_scalars(one), _outer_scalars(two)
-        if isinstance(two, n.Compact) and {s.name for s in walk(one.body) if isinstance(s, n.Accumulate)} & outer_one:
+        if isinstance(loop.head, n.Compact) and any(map(one.hands_on, one.inner.accumulated)):
             return False  # a compaction combines nothing but its count
-        if outer_one & (scalars_used(two) | scalars_set(two)) or outer_two & (scalars_used(one) | scalars_set(one)):
+        if any(map(one.hands_on, loop.read | loop.set)):
             return False
-        written_one, written_two = buffers_written(one), buffers_written(two)
-        shared = (written_one & (buffers_used(two) | written_two)) | (buffers_used(one) & written_two)
-        renamed = _rename(two, one.axis)
+        if any(loop.hands_on(name) and (name in one.read or name in one.set) for name in loop.set):
+            return False
+        axis = one.head.axis
+        shared = {x for x in loop.used if x in one.written}
+        shared |= {x for x in loop.written if x in one.used or x in one.written}
         for buffer in shared:
-            accesses_one = list(_accesses(one, buffer))
-            accesses_two = list(_accesses(renamed, buffer))
-            if isinstance(two, n.Compact) and buffer in two.outputs:
-                if not _ahead(one.axis, accesses_one + accesses_two) or buffer in written_one:
+            accesses = [*one.inner.accesses.get(buffer, ()), *two.inner.accesses.get(buffer, ())]
+            if isinstance(loop.head, n.Compact) and buffer in loop.head.outputs:
+                if not _ahead(axis, accesses) or buffer in one.written:
                     return False
                 continue
-            if not _aligned(one.axis, accesses_one + accesses_two, _bound_inside(one) | _bound_inside(renamed)):
-                return isinstance(two, n.Loop) and self._apart(_join(one, two))
+            if not _aligned(axis, accesses, one, two):
+                return isinstance(loop.head, n.Loop) and self._apart(one.joined(two))
         return True
 
     def _apart(self, joined: n.Stmt) -> bool:
@@ -136,50 +140,143 @@ class _Fusing(Walk):
         return Carried(self.buffers, joined, self.surroundings()).independent()
 
 
+@dataclass(slots=True)
+class _Inner:
+    """What stands in a loop."""
+
+    accesses: dict[str, dict[tuple[Expr, ...], None]]  # the subscripts of each array, each once
+    local: set[str]  # scalars that live no longer than an iteration
+    bound: set[str]  # axes and names that the body binds
+    made: set[str]  # arrays
+    accumulated: set[str]
+
+
+class _Piece:
+    """A statement with what it touches, or a loop with all that has been fused into it: it knows that of them, too, and
+    becomes one statement at last (`statement`)."""
+
+    def __init__(self, s: n.Stmt) -> None:
+        self.head = s  # of a loop, what is not its body
+        self.used: AbstractSet[str] = buffers_used(s)
+        self.written: AbstractSet[str] = frozenset((s.buffer,)) if isinstance(s, n.Alloc) else buffers_written(s)
+        self.set: AbstractSet[str] = scalars_set(s)
+        self.read: AbstractSet[str] = scalars_used(s)
+        self.barrier = any(isinstance(x, _BARRIERS) for x in walk((s,)))
+        self._more: list[tuple[n.Stmt, ...]] = []  # the bodies that its own goes behind
+
+    @functools.cached_property
+    def inner(self) -> _Inner:
+        s = self.head
+        assert isinstance(s, (n.Loop, n.Compact)) and not self._more
+        return _inner(s)
+
+    def hands_on(self, name: str) -> bool:
+        """Whether it changes a scalar that lives longer than an iteration."""
+        return name in self.set and name not in self.inner.local
+
+    def binds(self, name: str) -> bool:
+        """Whether a name stands for another value in another place, or iteration, of the loop."""
+        return name in self.inner.bound or self.hands_on(name)
+
+    def take(self, two: _Piece) -> None:
+        """Goes on with another loop over the same axis."""
+        mine, its = self.inner, two.inner
+        for buffer, accesses in its.accesses.items():
+            mine.accesses.setdefault(buffer, {}).update(accesses)
+        mine.local |= its.local
+        mine.bound |= its.bound
+        mine.made |= its.made
+        mine.accumulated |= its.accumulated
+        self.used, self.written = _grown(self.used, two.used), _grown(self.written, two.written)
+        self.set, self.read = _grown(self.set, two.set), _grown(self.read, two.read)
+        assert isinstance(self.head, n.Loop)
+        self._more.append(self.head.body)
+        self.head = two.head
+
+    def statement(self) -> n.Stmt:
+        if not self._more:
+            return self.head
+        assert isinstance(self.head, (n.Loop, n.Compact))
+        return replace(self.head, body=tuple(s for body in (*self._more, self.head.body) for s in body))
+
+    def joined(self, two: _Piece) -> n.Stmt:
+        """What it would be with another loop over the same axis."""
+        one = self.statement()
+        assert isinstance(one, n.Loop) and isinstance(two.head, (n.Loop, n.Compact))
+        return replace(two.head, body=one.body + two.head.body)
+
+
+def _grown(one: AbstractSet[str], two: AbstractSet[str]) -> AbstractSet[str]:
+    """Both together, in the memory of the first where that is nobody else's."""
+    if isinstance(one, set):
+        one |= two
+        return one
+    return {*one, *two}
+
+
+def _inner(loop: n.Loop | n.Compact) -> _Inner:
+    found = _Inner({}, set(), set(), set(), set())
+    for s in walk((loop,)):
+        for own in own_exprs(s):
+            for e in walk_expr(own):
+                if isinstance(e, Load):
+                    found.accesses.setdefault(e.buffer, {})[e.index] = None
+        match s:
+            case n.Store(buffer=name, index=index):
+                found.accesses.setdefault(name, {})[index] = None
+            case n.Scanning(buffer=name, index=index):
+                found.accesses.setdefault(name, {})[index] = None
+                found.bound.add(s.axis)
+            case n.Library(outs=outs, ins=ins):
+                for name in (*outs, *ins):
+                    found.accesses.setdefault(name, {})[()] = None
+            case n.Let(name=name):
+                found.bound.add(name)
+                found.local.add(name)
+            case n.Accumulator(name=name):
+                found.local.add(name)
+            case n.Accumulate(name=name):
+                found.accumulated.add(name)
+            case n.Alloc(buffer=name):
+                found.made.add(name)
+            case n.Loop(axis=name) if s is not loop:
+                found.bound.add(name)
+            case n.Compact(axis=name, inner=inner):
+                found.bound.update(a.name for a in inner)
+                if s is not loop:
+                    found.bound.add(name)
+            case _:
+                pass
+    if isinstance(loop, n.Compact):
+        found.local.add(loop.count)  # set when the loop has ended: inside, it is still what it was
+    return found
+
+
 def _is_parallel(s: n.Stmt) -> bool:
     return isinstance(s, n.Compact) or (isinstance(s, n.Loop) and s.kind == "parallel")
 
 
-def _outer_scalars(loop: n.Stmt) -> frozenset[str]:
-    """Scalars that the loop changes and that live longer than an iteration."""
-    local = {s.name for s in walk((loop,)) if isinstance(s, (n.Let, n.Accumulator))}
-    if isinstance(loop, n.Compact):
-        local.add(loop.count)  # set when the loop has ended: inside, it is still what it was
-    return scalars_set(loop) - local
+def _same_range(one: n.Loop, two: n.Loop | n.Compact) -> bool:
+    step = two.step if isinstance(two, n.Loop) else b.ONE
+    return (one.start, one.stop, one.step) == (two.start, two.stop, step)
 
 
-def _conflict(one: n.Stmt, two: n.Stmt) -> bool:
+def _declares_for(s: n.Accumulator | n.Alloc, loop: _Piece) -> bool:
+    name = s.name if isinstance(s, n.Accumulator) else s.buffer
+    return name in loop.set or name in loop.written or name in loop.used
+
+
+def _conflict(one: _Piece, two: _Piece) -> bool:
     """Whether the two statements may not change places."""
-    w1, w2 = buffers_written(one), buffers_written(two)
-    if isinstance(one, n.Alloc):
-        w1 = frozenset((one.buffer,))
-    if isinstance(two, n.Alloc):
-        w2 = frozenset((two.buffer,))
-    if w1 & (buffers_used(two) | w2) or buffers_used(one) & w2:
-        return True
-    s1, s2 = scalars_set(one), scalars_set(two)
-    if s1 & (scalars_used(two) | s2) or scalars_used(one) & s2:
-        return True
-    return any(isinstance(s, _BARRIERS) for s in walk((one, two)))
+    return (
+        one.barrier or two.barrier
+        or not (one.written.isdisjoint(two.used) and one.written.isdisjoint(two.written))
+        or not (one.used.isdisjoint(two.written) and one.read.isdisjoint(two.set))
+        or not (one.set.isdisjoint(two.read) and one.set.isdisjoint(two.set))
+    )  # fmt: skip
 
 
-def _accesses(loop: n.Stmt, buffer: str) -> Iterable[tuple[Expr, ...]]:
-    for e in exprs((loop,)):
-        if isinstance(e, Load) and e.buffer == buffer:
-            yield e.index
-    for s in walk((loop,)):
-        match s:
-            case n.Store(buffer=name, index=index) | n.Scanning(buffer=name, index=index) if name == buffer:
-                yield index
-            case n.Compact(outputs=outputs) if buffer in outputs:
-                pass
-            case n.Library(outs=outs, ins=ins) if buffer in outs or buffer in ins:
-                yield ()
-            case _:
-                pass
-
-
-def _aligned(axis: str, accesses: list[tuple[Expr, ...]], inner: set[str]) -> bool:
+def _aligned(axis: str, accesses: Sequence[tuple[Expr, ...]], one: _Piece, two: _Piece) -> bool:
     """Whether some dimension of all accesses is one and the same one-to-one function of the axis."""
     if not accesses or any(len(a) != len(accesses[0]) for a in accesses):
         return False
@@ -191,7 +288,9 @@ def _aligned(axis: str, accesses: list[tuple[Expr, ...]], inner: set[str]) -> bo
         if Var(axis, "index") not in terms:
             continue
         rest = [t for t in terms if t != Var(axis, "index")]
-        if all(not (variables_read(t) & (inner | {axis})) and not isinstance(t, Load) for t in rest):
+        if not any(isinstance(t, Load) for t in rest) and not any(
+            v == axis or one.binds(v) or two.binds(v) for t in rest for v in variables_read(t)
+        ):
             return True
     return False
 
@@ -206,34 +305,23 @@ def _ahead(axis: str, accesses: Iterable[tuple[Expr, ...]]) -> bool:
     return True
 
 
-def _bound_inside(loop: n.Stmt) -> set[str]:
-    names: set[str] = set()
-    for s in walk((loop,)):
-        match s:
-            case n.Let(name=name):
-                names.add(name)
-            case n.Loop(axis=name) | n.Scanning(axis=name) if s is not loop:
-                names.add(name)
-            case n.Compact(axis=name, inner=inner):
-                names |= {a.name for a in inner} | ({name} if s is not loop else set())
-            case _:
-                pass
-    return names | _outer_scalars(loop)
-
-
-def _rename(loop: n.Loop | n.Compact, axis: str) -> n.Loop | n.Compact:
+def _renamed(piece: _Piece, axis: str) -> _Piece:
+    """A loop with another name for its axis."""
+    loop = piece.head
+    assert isinstance(loop, (n.Loop, n.Compact))
     if loop.axis == axis:
-        return loop
+        return piece
     old = loop.axis
-    changed = map_statement(loop, lambda e: Var(axis, "index") if isinstance(e, Var) and e.name == old else None)
-    if axis in _bound_inside(loop):  # the other name is taken inside: the two change places
+    if piece.binds(axis):  # the other name is taken inside: the two change places
         names = {old: axis, axis: old}
         swapped = map_statement(
             loop, lambda e: Var(names[e.name], "index") if isinstance(e, Var) and e.name in names else None
         )
         changed = _with_axes(swapped, names)
+    else:
+        changed = map_statement(loop, lambda e: Var(axis, "index") if isinstance(e, Var) and e.name == old else None)
     assert isinstance(changed, (n.Loop, n.Compact))
-    return replace(changed, axis=axis)
+    return _Piece(replace(changed, axis=axis))
 
 
 def _with_axes(s: n.Stmt, names: dict[str, str]) -> n.Stmt:
@@ -247,8 +335,3 @@ def _with_axes(s: n.Stmt, names: dict[str, str]) -> n.Stmt:
             return replace(s, axis=names.get(axis, axis), inner=kept)
         case _:
             return s
-
-
-def _join(one: n.Loop, two: n.Loop | n.Compact) -> n.Stmt:
-    renamed = _rename(two, one.axis)
-    return replace(renamed, body=one.body + renamed.body)
