@@ -22,6 +22,7 @@ class Names:
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = taken
+        self._counted: dict[str, int] = {}  # of a name, the last number that was tried; taken names stay taken
 
     @staticmethod
     def of(program: n.Program) -> Names:
@@ -45,9 +46,10 @@ class Names:
         return Names(taken | {printed(t) for t in taken})
 
     def fresh(self, base: str) -> str:
-        name, count = base, 0
+        name, count = base, self._counted.get(base, 0)
         while name in self.taken:
             count += 1
             name = f"{base}_{count}"
+        self._counted[base] = count
         self.taken.add(name)
         return name

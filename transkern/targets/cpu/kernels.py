@@ -7,7 +7,7 @@ is at least as exact as NumPy's pairwise sums and vectorises.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from transkern.fuse.columns import PART
@@ -156,7 +156,7 @@ class KernelPrinter:
 
     # --- functions
 
-    def function(self, kernel: n.Kernel, live_after: set[str]) -> Function:
+    def function(self, kernel: n.Kernel, live_after: Container[str]) -> Function:
         """`kernel` as a function; scalars in `live_after` that it sets are handed back."""
         buffers, scalars = interface(self.program, kernel)
         declared = {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,6 +54,23 @@ def emit_with_places(program: n.Program) -> tuple[str, Sequence[Span]]:
     """The C text of a program, and the places that it raises at, by the numbers that it tells."""
     module = _Module(with_names(program, C))
     return module.text(), module.places.spans
+
+
+class _Live:
+    """The scalars that a block's statements behind the one at `position` mention, or that matter `after` the block."""
+
+    def __init__(self, program: n.Program, block: Sequence[n.Stmt], after: Container[str]) -> None:
+        self.position, self.after = -1, after
+        self.last: dict[str, int] = {}  # where in the block a name is mentioned for the last time
+        for k, s in enumerate(block):
+            self.last |= dict.fromkeys(scalars_used(s) | scalars_set(s), k)
+            for x in walk((s,)):
+                if isinstance(x, n.Alloc) and x.buffer in program.buffers:
+                    for d in program.buffers[x.buffer].dims:
+                        self.last |= dict.fromkeys(variables_read(d), k)
+
+    def __contains__(self, name: object) -> bool:
+        return self.last.get(name, -1) > self.position or name in self.after  # type: ignore[call-overload]
 
 
 @dataclass(slots=True)
@@ -328,12 +345,13 @@ class _Module:
 
     def _host_scalars(self) -> dict[str, str]:
         found: dict[str, str] = {}
+        functions = {f.name: f for f in self.functions}
 
         def visit(block: Iterable[n.Stmt]) -> None:
             for s in block:
                 match s:
                     case n.Kernel():
-                        function = next(f for f in self.functions if f.name == ident(s.name))
+                        function = functions[ident(s.name)]
                         for v in [*function.outputs]:
                             found[v.name] = v.dtype
                         for v in function.scalars:
@@ -354,17 +372,13 @@ class _Module:
 
     # --- host steps
 
-    def block(self, statements: Sequence[n.Stmt], after: frozenset[str] = frozenset()) -> None:
-        for k, s in enumerate(statements):
-            live = set(after)
-            for later in statements[k + 1 :]:
-                live |= scalars_used(later) | scalars_set(later)
-                for x in walk((later,)):
-                    if isinstance(x, n.Alloc) and x.buffer in self.program.buffers:
-                        live |= {v for d in self.program.buffers[x.buffer].dims for v in variables_read(d)}
-            self.step(s, frozenset(live))
+    def block(self, statements: Sequence[n.Stmt], after: Container[str] = ()) -> None:
+        live = _Live(self.program, statements, after)
+        for s in statements:
+            live.position += 1
+            self.step(s, live)
 
-    def step(self, s: n.Stmt, live: frozenset[str]) -> None:
+    def step(self, s: n.Stmt, live: _Live) -> None:
         c = self.printer.c
         self.span = s.span
         match s:
@@ -398,16 +412,16 @@ class _Module:
             case n.While(head, condition, body):
                 self.line("for (;;) {")
                 self.depth += 1
-                everything = live | scalars_used(s) | scalars_set(s)
-                self.block(head, frozenset(everything))
+                everything = _Live(self.program, (s,), live)  # the next iteration comes behind each part
+                self.block(head, everything)
                 self.line(f"if (!({c.expr(condition)})) break;")
-                self.block(body, frozenset(everything))
+                self.block(body, everything)
                 self.depth -= 1
                 self.line("}")
             case n.Loop():
                 self.line(self.printer.header(s))
                 self.depth += 1
-                self.block(s.body, frozenset(live | scalars_used(s) | scalars_set(s)))
+                self.block(s.body, _Live(self.program, (s,), live))
                 self.depth -= 1
                 self.line("}")
             case n.Break():
@@ -424,8 +438,8 @@ class _Module:
             case _:
                 raise AssertionError(f"not a host step: {s}")
 
-    def kernel(self, s: n.Kernel, live: frozenset[str]) -> None:
-        function = self.printer.function(s, set(live))
+    def kernel(self, s: n.Kernel, live: _Live) -> None:
+        function = self.printer.function(s, live)
         self.functions.append(function)
         args = [ident(x.name) for x in function.buffers]
         for x in function.buffers:
