@@ -576,7 +576,8 @@ class Assignments(Results):
         if op != "remainder" or not is_text(left):
             python_types.check(ctx, python_types.BINARY[op][in_place], left, right)
         if op == "matmul":
-            return empties.operation(ctx, op, [left, right], lambda given: library_calls.matmul(ctx, *given))
+            product = lambda given: library_calls.matmul(ctx, given[0], given[1])  # noqa: E731
+            return empties.operation(ctx, op, [left, right], product)
         sets = hashed.combined(ctx, op, left, right)
         if sets is not None:
             return sets

@@ -147,6 +147,7 @@ class Context:
         self.handed: set[int] = set()  # those whose contents have been copied into a list
         self.returned: set[str] = set()  # containers among the arguments that are results
         self.reserves = True  # whether there is memory for arrays that loops make longer
+        self.steps_take_views = True  # whether library steps take any strides
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
         self.numbers: set[str] = set()  # arguments that are lists of numbers
         self.captured: list[tuple[str, Any]] = []  # arrays from outside the function in their memory: name and array

@@ -14,6 +14,7 @@ from transkern.frontend.elementwise import as_array, convert, result_type  # fmt
 from transkern.frontend.shaping import (
     normal_axis,
 )  # fmt: skip
+from transkern.frontend.strides import from_outside, in_memory, place_in_memory
 from transkern.frontend.values import (
     Array,
     Scalar,
@@ -32,14 +33,15 @@ _FAILURES = {
 """What NumPy says of a step that fails."""
 
 
-def matmul(ctx: Context, left: Value, right: Value) -> Value:
-    """``left @ right``: small inner sizes as a sum, the rest a library's."""
+def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value:
+    """``left @ right``: small inner sizes as a sum, the rest a library's. `by`: NumPy's ``matmul`` or its ``dot``; they
+    round differently where the strides are not those of BLAS."""
     x, y = as_array(ctx, left), as_array(ctx, right)
     x, y = (ctx.kept(v) for v in (x, y))
     if x.ndim == 0 or y.ndim == 0:
         asked(ctx, np.matmul, *(np.ones((1,) * v.ndim) for v in (x, y)))
     dtype = result_type(ctx, [x, y])
-    x, y = convert(x, dtype), convert(y, dtype)
+    x, y = (v if v.dtype == dtype else convert(v, dtype) for v in (x, y))  # as they lie, where nothing changes
     inner_x, inner_y = x.dims[-1], y.dims[-2] if y.ndim > 1 else y.dims[0]
     ctx.guard(
         b.compare("equal", inner_x, inner_y), "ValueError",
@@ -52,7 +54,8 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
         return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.span), "dot"))
     if x.ndim <= 2 and y.ndim <= 2 and not (b.constant(inner_x) is not None and (b.constant(inner_x) or 0) <= 4):
         dims = (*(x.dims[:-1] if x.ndim > 1 else ()), *(y.dims[1:] if y.ndim > 1 else ()))
-        return step(ctx, "matmul", {"left": x, "right": y}, {"product": (dtype, dims)})[0]
+        name = by if ctx.steps_take_views else "matmul"
+        return step(ctx, name, {"left": x, "right": y}, {"product": (dtype, dims)})[0]
     batch_x, batch_y = x.axes[:-2], y.axes[:-2]
     batch = (
         ctx.axes(broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)]))
@@ -68,8 +71,25 @@ def matmul(ctx: Context, left: Value, right: Value) -> Value:
     return ctx.define(Array((*batch, *rows, *columns), Reduce("sum", (axis,), product, dtype, ctx.span)), "product")
 
 
+def _operand(ctx: Context, value: Array, base: str) -> tuple[str, n.View | None]:
+    """An array as a library step takes it: as it is where it lies in memory, else put there as NumPy would have it."""
+    if value.mask is not None:
+        value = ctx.compact(value, base)
+    if not value.view and ctx.steps_take_views and from_outside(ctx, value) is None:
+        value = in_memory(ctx, value, base)
+    if value.view and isinstance(value.body, Load):
+        buffer = ctx.buffers[value.base]
+        if is_plain(ctx, value) or (ctx.steps_take_views and value.identity == value.base):
+            return value.base, None
+        is_whole_word = buffer.aligned or value.base not in ctx.memories
+        view = place_in_memory(ctx, value) if ctx.steps_take_views and is_whole_word else None
+        if view is not None:
+            return value.base, view
+    return ctx.define(replace(value, view=False), base).base, None
+
+
 def is_plain(ctx: Context, value: Array) -> bool:
-    """Whether `value` is a whole buffer, as library calls take it."""
+    """Whether `value` is a whole buffer in C order."""
     return (
         value.view and isinstance(value.body, Load) and value.body.index == tuple(a.var for a in value.axes)
         and value.dims == ctx.buffers[value.body.buffer].dims and ctx.buffers[value.body.buffer].layout == "C"
@@ -93,25 +113,22 @@ def step(
 ) -> list[Array]:  # fmt: skip
     """A library step: `ins` are arrays by the names that they get where they must be put into memory first, `outs` the
     dtypes and dims of what it makes, by name; `facts` hold for the first of these."""
-    sources = []
-    for base, value in ins.items():
-        if value.mask is not None:
-            value = ctx.compact(value, base)
-        sources.append(value if is_plain(ctx, value) else ctx.define(replace(value, view=False), base))
+    sources = [_operand(ctx, value, base) for base, value in ins.items()]
     buffers: list[n.Buffer] = []
     for base, (dtype, dims) in outs.items():
         buffers.append(ctx.buffer(base, dtype, dims, **(facts or {} if not buffers else {})))
         ctx.emit(n.Alloc(buffers[-1].name))
-    names = tuple(v.base for v in sources)
+    names = tuple(buffer for buffer, _ in sources)
+    views = tuple(view for _, view in sources) if any(view for _, view in sources) else ()
     outs_of = tuple(o.name for o in buffers)
     given = tuple(attributes.items())
     caught = ctx.caught(np.linalg.LinAlgError) if ctx.catching and name in FAILING else None
     if caught is None:
-        ctx.emit(n.Library(name, outs_of, names, given))
+        ctx.emit(n.Library(name, outs_of, names, given, views))
     else:
         failed = ctx.buffer("failed", "bool", (b.ONE,))
         ctx.emit(n.Alloc(failed.name))
-        ctx.emit(n.Library("attempt", (*outs_of, failed.name), names, (("of", name), ("given", given))))
+        ctx.emit(n.Library("attempt", (*outs_of, failed.name), names, (("of", name), ("given", given)), views))
         fails = ctx.let(Load(failed.name, (b.ZERO,), "bool"), "failed")
         message = _FAILURES.get(name, _FAILURES["eig"])
         ctx.leave_try(b.logical_not(fails), *caught, "LinAlgError", message)

@@ -74,9 +74,9 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
             product = Apply("multiply", (one, two), dtype)
             return Array(axes, product) if axes else Scalar(product)
     if inner and y.ndim == 2:
-        return matmul(ctx, x, transpose(ctx, y, None))
+        return matmul(ctx, x, transpose(ctx, y, None), "dot")
     if x.ndim <= 2 and y.ndim <= 2:
-        return matmul(ctx, x, y)
+        return matmul(ctx, x, y, "dot")
     return _contract(ctx, x, y, (x.ndim - 1,), (at,))
 
 
@@ -156,9 +156,8 @@ def _contract(ctx: Context, x: Array, y: Array, mine: Sequence[int], theirs: Seq
     def flat(value: Array, dims: Sequence[Expr]) -> Array:
         return reshape(ctx, value, [Scalar(d, True) for d in dims])
 
-    product = matmul(
-        ctx, flat(left, (b.product(out[: len(rows)]), shared)), flat(right, (shared, b.product(out[len(rows) :])))
-    )
+    one = flat(left, (b.product(out[: len(rows)]), shared))
+    product = matmul(ctx, one, flat(right, (shared, b.product(out[len(rows) :]))), "dot")
     if not out:
         return Scalar(as_array(ctx, product).at((b.ZERO, b.ZERO)))
     return flat(as_array(ctx, product), out)

@@ -13,7 +13,7 @@ from transkern.frontend.bodies import RETURN
 from transkern.frontend.context import Change, Context
 from transkern.frontend.elementwise import as_array, describe, is_number, static_expr
 from transkern.frontend.expressions import Expressions
-from transkern.frontend.strides import from_outside
+from transkern.frontend.strides import from_outside, place_in_memory
 from transkern.frontend.values import (
     Array,
     Char,
@@ -42,8 +42,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.complexes import REAL, has_part
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import variables_read
 
 _MOST_NONE = 4
@@ -137,7 +136,9 @@ class Results(Expressions):
             case Scalar(doubt=Doubt(split=Split(tag, one, two, exact), kinds=kinds) as doubted) if (
                 # beside a number of NumPy's, one of Python's is held in NumPy's type: to tell them apart, a loop would
                 # have to hand on which it was
-                exact or len({of_python for _, of_python in kinds}) == 1 or doubts.is_rounded(doubted, value.dtype)
+                exact
+                or len({of_python for _, of_python in kinds}) == 1
+                or doubts.is_rounded(doubted, value.dtype)
                 or not variables_read(tag) & self.ctx.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
@@ -229,32 +230,10 @@ class Results(Expressions):
         base = self.ctx.buffers[value.base]
         if base.name in self.ctx.memories:
             self.ctx.fail("a view of arguments that share memory as a result", "return a copy of it")
-        assert isinstance(value.body, Load)
-        offset, steps = [], []
-        names = [a.name for a in value.axes]
-        index, part = value.body.index, ""
-        if has_part(index):
-            part = "real" if index[-1] == REAL else "imag"
-            index = index[:-1]
-        for position in index:
-            terms, total = b.affine(position)
-            along: dict[str, Expr] = dict.fromkeys(names, b.ZERO)
-            rest: dict[Expr, int] = {}
-            for term, count in terms.items():
-                factors = term.args if isinstance(term, Apply) and term.op == "multiply" else (term, b.ONE)
-                mine = [f.name for f in factors if isinstance(f, Var) and f.name in along]
-                others = [f for f in factors if not (isinstance(f, Var) and f.name in along)]
-                if any(variables_read(f) & set(names) for f in others) or len(mine) > 1:
-                    return self._array_result(value)
-                if mine:
-                    along[mine[0]] = b.add(along[mine[0]], b.mul(b.index(count), b.product(tuple(others))))
-                else:
-                    rest[term] = count
-            offset.append(b.from_affine(rest, total))
-            steps.append(tuple(along.values()))
-        if len(index) != len(base.dims) and (len(index) != 1 or base.layout != "C"):
+        view = place_in_memory(self.ctx, value)
+        if view is None:
             return self._array_result(value)
-        return n.ViewResult(base.name, value.dims, tuple(offset), tuple(steps), value.dtype, part)
+        return n.ViewResult(base.name, value.dims, view.offset, view.steps, value.dtype, view.part)
 
     def _array_result(self, value: Array) -> n.Result:
         if value.view and value.base in self.ctx.handed_out:

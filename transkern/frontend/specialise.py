@@ -121,7 +121,7 @@ def _translated(
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file)
     ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.held = lists
-    ctx.changes, ctx.reserves = list(changes), reserves
+    ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
     ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
         return _translate(ctx, function, types), ctx.changes

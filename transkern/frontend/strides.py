@@ -14,7 +14,8 @@ from transkern.frontend.elementwise import captured_array
 from transkern.frontend.indexing import ravel_index
 from transkern.frontend.values import Array
 from transkern.ir import build as b
-from transkern.ir.complexes import has_part
+from transkern.ir import nodes as n
+from transkern.ir.complexes import REAL, has_part
 from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
@@ -227,6 +228,26 @@ def depends_on_strides(ctx: Context, value: Array) -> bool:
     gaps = [(along[d], b.mul(value.dims[e], along[e])) for d, e in pairwise(long)]
     gaps += [(along[d], b.ONE) for d in long[-1:]]
     return any(b.difference(one, two) is None and not _is_decided(ctx, one, two) for one, two in gaps)
+
+
+def place_in_memory(ctx: Context, value: Array) -> n.View | None:
+    """Where a view's elements stand in its buffer; None where no strides say it."""
+    assert isinstance(value.body, Load)
+    index, part = value.body.index, ""
+    if has_part(index):
+        part = "real" if index[-1] == REAL else "imag"
+        index = index[:-1]
+    base = ctx.buffers[value.base]
+    if len(index) != len(base.dims) and (len(index) != 1 or base.layout != "C"):
+        return None
+    offset, steps = [], []
+    for position in index:
+        found = _steps_along((position,), (b.ONE,), value.axes)
+        if found is None:
+            return None
+        offset.append(found[1])
+        steps.append(tuple(found[0].values()))
+    return n.View(value.dims, tuple(offset), tuple(steps), part)
 
 
 def _follow(ctx: Context, along: Sequence[Expr], dims: Sequence[Expr], axes: Sequence[int]) -> bool:

@@ -75,6 +75,8 @@ class _Masking:
         self.array, self.size = compact.outputs[0], compact.count
         if self.size != f"{self.array}.size" or self.loop.body[-1] is not compact:
             return None
+        if any(isinstance(s, n.Library) and self.array in s.outs + s.ins for s in walk(self.loop.body)):
+            return None
         after = self.siblings[self.position + 1 :]
         if any(self.array in buffers_used(s) | buffers_written(s) or self.size in scalars_used(s) for s in after):
             return None

@@ -131,6 +131,8 @@ class _Alternating(Walk):
             return False
         if (buffers_read(step.value) | _loads((step.first,)).keys()) & {step.aside, *others}:
             return False
+        if any(isinstance(x, n.Library) and step.array in x.ins for x in walk(s.body)):
+            return False
         before, after = s.body[: step.place], s.body[step.place + 2 :]
         if any({step.array, step.aside} & buffers_written(x) for x in before):
             return False

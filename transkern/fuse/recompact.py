@@ -111,6 +111,8 @@ def _by_position(program: n.Program, loop: n.While, update: n.Loop, searches: li
         return None
     if any(f in buffers_written(loop) for f in found):
         return None
+    if any(isinstance(s, n.Library) and found & set(s.ins) for s in walk((loop,))):
+        return None
     return sorted(found)
 
 

@@ -427,7 +427,7 @@ class _Machine:
             self.store(s.buffer, [self.value(x) for x in s.index], running)
 
     def library(self, s: n.Library) -> None:
-        ins = [np.ascontiguousarray(self.memory[name]) for name in s.ins]
+        ins = [self.memory[name] if view is None else self.seen(self.memory[name], view) for name, view in s.operands]
         names = {f"a{k}": a for k, a in enumerate(ins)}
         if s.name == "print":
             eval(print_text(tuple(names), dict(s.attributes)), {"np": np, **names})
@@ -476,7 +476,9 @@ class _Machine:
                 return eval(container_text(r), {"np": np})(*made)
 
     def view(self, r: n.ViewResult) -> Any:
-        base = self.arguments[r.buffer]
+        return self.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps))
+
+    def seen(self, base: np.ndarray[Any, Any], r: n.View) -> Any:
         dims = [self.value(d) for d in r.dims]
         at = [self.value(o) for o in r.offset]
         linear = len(at) < base.ndim
@@ -486,7 +488,10 @@ class _Machine:
             for d in range(len(dims))
         ]
         start = base.reshape(-1) if linear else base
-        return np.lib.stride_tricks.as_strided(start[tuple(slice(i, i + 1) for i in at)], dims, steps)
+        if not all(dims):
+            return np.empty(dims, base.dtype)
+        made = np.lib.stride_tricks.as_strided(start[tuple(slice(i, i + 1) for i in at)], dims, steps)
+        return getattr(made, r.part) if r.part else made
 
 
 _POSITIONS = ("argmax", "argmin", "first", "last")

@@ -56,6 +56,7 @@ LIBRARY: Mapping[str, Step] = {
         "{np}.sort({0}, axis={axis})",
     ),
     "matmul": Step("{np}.matmul({0}, {1})", "{np}.matmul({0}, {1})", "{np}.matmul({0}, {1}, precision='highest')"),
+    "dot": Step("{np}.dot({0}, {1})"),
     "partition": Step("{np}.partition({0}, {1}, axis={axis})"),
     "argpartition": Step("{np}.argpartition({0}, {1}, axis={axis})"),
     "lexsort": Step("{np}.lexsort({0})", "{np}.lexsort({0})", "{np}.lexsort({0})"),
@@ -84,6 +85,9 @@ LIBRARY: Mapping[str, Step] = {
     "least_squares": Step("{np}.linalg.lstsq({0}, {1}, rcond=float({2}))[0]"),
     "lstsq": Step("{np}.linalg.lstsq({0}, {1}, rcond={rcond})[::2]"),  # the solution and the rank
 }
+
+INTO: Mapping[str, str] = {"matmul": "np.matmul", "dot": "np.dot"}
+"""Steps that are one function of NumPy's, which takes its outputs behind its operands."""
 
 
 _STATE = (

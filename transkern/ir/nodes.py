@@ -7,7 +7,7 @@ Array statements, made by the front end; each means "for all points of the axes,
     Filter(outputs, count, axis, mask, values) the values where `mask` holds, in order, into growing outputs
     Scan(op, buffer, axes, value)              running `op` along the last axis
     Scatter(buffer, axes, index, value)        point after point: `value` reads what the points before left there
-    Library(name, outs, ins, attributes)       what a library owns: sort, matrix product, …
+    Library(name, outs, ins, attributes, views) what a library owns: sort, matrix product, …
 
 Loop statements, made by `fuse.lower` from these and by the front end for the user's own loops:
 
@@ -147,13 +147,33 @@ class Scatter(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """Some elements of a buffer: that at the position p of axes of `dims` is ``offset[d] + sum(steps[d][k] * p[k])``
+    along each dim d of the buffer, or (with one `offset` for several dims) counted in its C-contiguous memory; of
+    complex elements the `part`, ``real`` or ``imag``, or all (empty)."""
+
+    dims: tuple[Expr, ...]
+    offset: tuple[Expr, ...]
+    steps: tuple[tuple[Expr, ...], ...]
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Library(Node):
-    """`name` is a key of `ir.library.LIBRARY`; reads the buffers `ins`, fills the buffers `outs`."""
+    """`name` is a key of `ir.library.LIBRARY`; reads the buffers `ins`, fills the buffers `outs`.
+
+    `views` say of each of `ins` which part of it, in which order; None, or nothing for all, are whole buffers.
+    """
 
     name: str
     outs: tuple[str, ...]
     ins: tuple[str, ...]
     attributes: tuple[tuple[str, Any], ...] = ()
+    views: tuple[View | None, ...] = ()
+
+    @property
+    def operands(self) -> tuple[tuple[str, View | None], ...]:
+        return tuple(zip(self.ins, self.views or (None,) * len(self.ins), strict=True))
 
 
 # --- loop statements

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 
@@ -97,8 +98,9 @@ def _statement(s: n.Stmt, depth: int) -> Iterator[str]:
         case n.Scatter(buffer, axes, index, value, mask):
             where = "" if mask is None else f" if {text(mask)}"
             yield f"{pad}scatter {buffer}[{', '.join(map(text, index))}] = {text(value)}{where}  for {_axes(axes)}"
-        case n.Library(name, outs, ins, attributes):
-            yield f"{pad}{', '.join(outs)} = library {name}({', '.join(ins)}) {dict(attributes) or ''}".rstrip()
+        case n.Library(name, outs, _, attributes):
+            given = ", ".join(_operand(buffer, view) for buffer, view in s.operands)
+            yield f"{pad}{', '.join(outs)} = library {name}({given}) {dict(attributes) or ''}".rstrip()
         case n.Let(name, value):
             yield f"{pad}let {name} = {text(value)}"
         case n.Assign(name, value):
@@ -147,6 +149,20 @@ def _statement(s: n.Stmt, depth: int) -> Iterator[str]:
             yield f"{pad}break"
         case n.Continue():
             yield f"{pad}continue"
+
+
+def _operand(buffer: str, view: n.View | None) -> str:
+    if view is None:
+        return buffer
+    axes = [Var(f"p{k}", "index") for k in range(len(view.dims))]
+    places = []
+    for offset, along in zip(view.offset, view.steps, strict=True):
+        place = offset
+        for axis, step in zip(axes, along, strict=True):
+            place = b.add(place, b.mul(axis, step))
+        places.append(place)
+    of = "".join(f" for {a.name} < {text(d)}" for a, d in zip(axes, view.dims, strict=True))
+    return f"{buffer}[{', '.join(map(text, places))}]{'.' * bool(view.part)}{view.part}{of}"
 
 
 def _result(result: n.Result) -> str:

@@ -73,14 +73,17 @@ def own_exprs(statement: n.Stmt) -> Iterator[Expr]:
             yield from _exprs_in(value)
 
 
-_WITH_EXPRS = ("Expr", "Axis", "Result", "Any")
+_PARTS = (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult, n.View)
+"""Parts of statements in which expressions may stand."""
+
+_WITH_EXPRS = ("Expr", "Axis", "Result", "View", "Any")
 """What the types of fields mention in which expressions may stand."""
 
 _OWN: dict[type, tuple[str, ...]] = {}
 _FIELDS: dict[type, tuple[str, ...]] = {}
 
 
-def _field_names(node: n.Stmt | n.Result) -> tuple[str, ...]:
+def _field_names(node: n.Stmt | n.Result | n.View) -> tuple[str, ...]:
     """The fields of a node in which expressions may stand."""
     kind = type(node)
     if kind not in _FIELDS:
@@ -97,7 +100,7 @@ def _exprs_in(value: Any) -> Iterator[Expr]:
         for item in value:
             if not isinstance(item, n.Node):
                 yield from _exprs_in(item)
-    elif isinstance(value, (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult)):
+    elif isinstance(value, _PARTS):
         for name in _field_names(value):
             yield from _exprs_in(getattr(value, name))
 
@@ -173,7 +176,7 @@ def _map_value(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
     if isinstance(value, tuple) and value:
         new = tuple(_map_value(item, change) for item in value)
         return value if all(x is y for x, y in zip(new, value, strict=True)) else new
-    if isinstance(value, (n.ArrayResult, n.ViewResult, n.ScalarResult, n.ListResult, n.TupleResult)):
+    if isinstance(value, _PARTS):
         changed = {
             name: new
             for name in _field_names(value)

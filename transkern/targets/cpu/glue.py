@@ -377,14 +377,29 @@ static inline double as_double(int64_t bits) {
 """
 
 LIBRARY = r"""
-// Memory as an array for a library step.
-static PyObject *as_array(void *data, PyObject *dtype, int64_t itemsize, int ndim, const int64_t *dims) {
-    int64_t size = itemsize;
+// Memory as an array for a library step; without `steps` (in bytes) it is contiguous.
+static PyObject *as_array(
+    void *data, PyObject *dtype, int64_t itemsize, int ndim, const int64_t *dims, const int64_t *steps) {
+    char *low = data ? data : (char *)&ndim;
+    int64_t size = itemsize, begin = 0;
     for (int d = 0; d < ndim; ++d) size *= dims[d];
-    PyObject *memory = PyMemoryView_FromMemory(data ? data : (char *)&size, size, 0x200), *shape = py_shape(ndim, dims);
-    PyObject *array = memory && shape ? PyObject_CallFunctionObjArgs(numpy_ndarray, shape, dtype, memory, NULL) : NULL;
+    if (!size) steps = NULL;
+    if (steps) {
+        size = itemsize;
+        for (int d = 0; d < ndim; ++d) {
+            const int64_t reach = (dims[d] - 1) * steps[d];
+            size += reach < 0 ? -reach : reach;
+            if (reach < 0) begin -= reach;
+        }
+    }
+    PyObject *memory = PyMemoryView_FromMemory(low - begin, size, 0x200), *shape = py_shape(ndim, dims), *array = NULL;
+    PyObject *along = steps ? py_shape(ndim, steps) : NULL, *at = steps ? PyLong_FromLongLong(begin) : NULL;
+    if (memory && shape && (!steps || (along && at)))
+        array = PyObject_CallFunctionObjArgs(numpy_ndarray, shape, dtype, memory, at, along, NULL);
     if (memory) Py_DecRef(memory);
     if (shape) Py_DecRef(shape);
+    if (along) Py_DecRef(along);
+    if (at) Py_DecRef(at);
     return array;
 }
 """

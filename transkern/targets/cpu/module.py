@@ -18,7 +18,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
-from transkern.ir.library import spell
+from transkern.ir.library import INTO, spell
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
 from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
@@ -558,9 +558,11 @@ class _Module:
             text = f"lambda {', '.join(names)}: {print_text(names, dict(s.attributes))}"
         else:
             outs = ["out", *(f"out{k}" for k in range(1, len(s.outs)))]
-            value = spell(s.name, "np", tuple(names), (*s.attributes, *((o, o) for o in outs)))
+            given = (*s.attributes, *((o, o) for o in outs))
+            value = spell(s.name, "np", tuple(names), given)
             fill = f"np.copyto(out, {value})" if len(outs) == 1 else f"[*map(np.copyto, ({', '.join(outs)}), {value})]"
             text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
+            text = INTO.get(s.name, text)
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)
@@ -568,23 +570,38 @@ class _Module:
             self.line("flags_so_far |= flags_here();  // NumPy lowers them")
         self.line("{")
         self.depth += 1
-        arrays = []
-        for name in (*s.outs, *s.ins):
-            arrays.append(self.wrapped(name))
+        arrays = [self.operand(name, None) for name in s.outs] + [self.operand(*given) for given in s.operands]
+        if text.startswith("np."):  # a function that takes its outputs last
+            arrays = arrays[len(s.outs) :] + arrays[: len(s.outs)]
         self.line(f"PyObject *py_filled = {_step(f'step_{k}', arrays)};")
         self.line(f"if (!py_filled) {{ py_forget_frames(); {self.leave()[2:]}")
         self.line("Py_DecRef(py_filled);")
         self.depth -= 1
         self.line("}")
 
-    def wrapped(self, name: str) -> str:
-        dtype, extents = _seen(self.program.buffers[name])
+    def operand(self, name: str, view: n.View | None) -> str:
+        """An array, or a view of one, as an object that a step is given: the caller's own where it is all of it."""
+        info, c = self.program.buffers[name], self.printer.c
+        if view is None and info.role == "result":
+            return f"(Py_IncRef(py_{ident(name)}_array), py_{ident(name)}_array)"
+        own = [k for k, p in enumerate(self.program.params) if isinstance(p, n.ArrayParam) and p.name == name]
+        if view is None and own:
+            return f"(Py_IncRef(py_args[{own[0]}]), py_args[{own[0]}])"
+        dtype, extents = _seen(info)
+        first, strides = f"(void *){ident(name)}", "NULL"
+        if view is not None:
+            extents = view.dims
+            first = f"(void *)&{c.element(name, _subscripts(info, view.offset, view.part))}"
+            unit = itemsize_of(info.dtype) if info.aligned or info.layout == "C" else 1
+            steps = [c.offset(name, _subscripts(info, tuple(s[k] for s in view.steps))) for k in range(len(extents))]
+            strides = ", ".join(c.expr(b.mul(b.index(unit), s)) for s in steps) or "0"
+            strides = f"(const int64_t[]){{{strides}}}"
+            dtype = info.dtype if view.part else dtype
         self.dtypes[dtype] = None
-        dims = ", ".join(self.printer.c.expr(d) for d in extents) or "0"
-        itemsize = np.dtype(dtype).itemsize
+        dims = ", ".join(c.expr(d) for d in extents) or "0"
+        shape = f"{len(extents)}, (const int64_t[]){{{dims}}}, {strides}"
         made = self.fresh(f"{ident(name)}_view")
-        shape = f"{len(extents)}, (const int64_t[]){{{dims}}}"
-        self.line(f"PyObject *{made} = as_array((void *){ident(name)}, numpy_{dtype}, {itemsize}, {shape});")
+        self.line(f"PyObject *{made} = as_array({first}, numpy_{dtype}, {np.dtype(dtype).itemsize}, {shape});")
         return made
 
     # --- results
@@ -836,6 +853,15 @@ def param_text(param: n.Param) -> str:
 def _step(function: str, given: Sequence[str]) -> str:
     """A call of a Python function with objects that are given up, whether they are there or not."""
     return f"py_step({function}, {len(given)}, (PyObject *[]){{{', '.join(given) or 'NULL'}}})"
+
+
+def _subscripts(buffer: n.Buffer, at: tuple[Expr, ...], part: str = "") -> tuple[Expr, ...]:
+    """Where an element that NumPy sees begins in a buffer: of complex ones, the real part or the other."""
+    if not buffer.element:
+        return at
+    last = b.index(int(part == "imag"))
+    whole = len(at) == len(buffer.dims) - 1
+    return (*at, last) if whole else (b.add(b.mul(b.index(2), at[0]), last),)
 
 
 def _seen(buffer: n.Buffer) -> tuple[str, tuple[Expr, ...]]:
