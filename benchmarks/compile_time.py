@@ -51,7 +51,7 @@ def seconds_for(text: str) -> tuple[float, float, float]:
 def lengths(longest: int) -> None:
     counts = [n for n in (100, 200, 500, 1000, 2000, 5000) if n <= longest]
     seconds_for(KINDS[0](20))  # what is imported, and asked of NumPy once
-    print(f"{'seconds of Python':20}", *(f"{n:>8}" for n in counts), f"{'growth':>8}  (1: linear; from {counts[-2:]})")
+    print(f"{'seconds of Python':20}", *(f"{n:>8}" for n in counts), f"{'growth':>8}  (1: linear)")
     for kind in KINDS:
         taken = [sum(seconds_for(kind(n))) for n in counts]
         growth = taken[-1] / taken[-2] / (counts[-1] / counts[-2])

@@ -10,7 +10,7 @@ def array_statements(count: int) -> str:
     lines = ["def f(x: 'float64[n]', y: 'float64[n]'):"]
     for k in range(count):
         before = f"t{k - 1}" if k else "y"
-        lines.append(f"    t{k} = {before} * {k % 7}.5 + np.sqrt(np.abs({'xy'[k % 2]})) - {k}")
+        lines.append(f"    t{k} = {before} * {k % 7}.5 + np.abs({'xy'[k % 2]})")
     return _ended(lines, f"t{count - 1}")
 
 
