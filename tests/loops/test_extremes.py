@@ -66,6 +66,14 @@ def positions_of_computed(a: Any, b: Any) -> Any:
     return ((a - b) ** 2).argmin(), np.argmax(np.where(a > b, a, b), axis=1), np.argmin(np.exp(-a) / (b + 4), axis=1)
 
 
+def positions_of_chosen(a: Any, b: Any) -> Any:
+    return (
+        np.argmax(np.where(a > b, a, b), axis=1),
+        np.where(a > 0, a, 3).argmin(),
+        np.argmin(np.clip(a, -2, 2), axis=1),
+    )
+
+
 def by_hand(a: Any) -> Any:
     best, at = a[0, 0], 0
     for j in range(a.shape[1]):
@@ -86,6 +94,8 @@ def test_positions_of_extremes(dtype: str) -> None:
                 alike(positions_and_others, a)
             if dtype not in ("bool", "float16"):
                 alike(positions_of_computed, a, a[::-1].astype(np.float64))
+            if dtype != "bool":
+                alike(positions_of_chosen, a, a[::-1].copy())
             if shape[0] > 1:
                 alike(by_hand, a)
 

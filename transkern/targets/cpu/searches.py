@@ -154,7 +154,7 @@ def print_positions(printer: KernelPrinter, s: n.Loop, found: Sequence[n.Accumul
     for x in found:
 
         def condition(x: n.Accumulate = x) -> str:
-            value = c.expr(x.value)
+            value = f"({c.expr(x.value)})"  # which may be a choice
             nan = f" | ({value} != {value})" if kind_of(x.value.dtype) == "f" else ""
             return f"({value} == {ident(x.name)}_best){nan}"
 
