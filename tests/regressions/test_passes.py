@@ -262,3 +262,18 @@ def extremes_of_nothing(x: Any) -> Any:
 def test_extremes_of_nothing() -> None:
     """`lower`: a maximum over no elements was 0, and so was one with an `initial` below."""
     alike(extremes_of_nothing, np.arange(4.0))
+
+
+def sums_of_chosen(x: Any, y: Any) -> Any:
+    at = np.where(x > 0.5)[0]
+    total = 0.0
+    for k in range(4):
+        total += (y[at] * k).sum()
+    return total
+
+
+def test_gathers_through_a_part_of_memory() -> None:
+    """`hoist_gathers`: gathered through what a filter had not filled, from anywhere in memory."""
+    for size in (0, 1, 40, 5000):
+        rng = np.random.default_rng(size)
+        alike(sums_of_chosen, rng.random(size), rng.integers(0, 9, size))

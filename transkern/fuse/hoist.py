@@ -7,6 +7,10 @@
 
 Holds where neither array changes in the loop. One pass over memory then replaces one in every iteration, and what is
 left are plain vector loads.
+
+The loop may read only some of the positions (those counted, or those that a condition lets through). The others may be
+anything: memory that a filter has not filled, or positions outside of `x`. They are brought into `x` before they are
+followed, but where it is known that all of them are positions there.
 """
 
 from __future__ import annotations
@@ -36,15 +40,15 @@ def hoist_gathers(program: n.Program) -> n.Program:
     out: list[n.Stmt] = []
     for s in program.body:
         if isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential"):
-            before, s = _Hoisting(buffers, names, s).run()
+            before, s = _Hoisting(buffers, names, s, out).run()
             out += before
         out.append(s)
     return replace(program, body=tuple(out), buffers=buffers)
 
 
 class _Hoisting:
-    def __init__(self, buffers: dict[str, n.Buffer], names: Names, loop: n.Stmt) -> None:
-        self.buffers, self.names, self.loop = buffers, names, loop
+    def __init__(self, buffers: dict[str, n.Buffer], names: Names, loop: n.Stmt, earlier: list[n.Stmt]) -> None:
+        self.buffers, self.names, self.loop, self.earlier = buffers, names, loop, tuple(earlier)
         self.written = buffers_written(loop)
         self.changing = scalars_set(loop) | {
             s.axis for s in walk((loop,)) if isinstance(s, (n.Loop, n.Compact, n.Scanning))
@@ -78,7 +82,7 @@ class _Hoisting:
         rest = tuple(Const(0, "index") if k == d else i for k, i in enumerate(e.index))
         if any(variables_read(i) & self.changing or not isinstance(i, (Const, Var)) for i in rest):
             return None
-        if len(self.buffers[order].dims) != 1:
+        if len(self.buffers[order].dims) != 1 or self.buffers[order].is_reserved:
             return None
         return e.buffer, order, rest, d, at
 
@@ -96,13 +100,41 @@ class _Hoisting:
         base = self.buffers[order]
         self.buffers[name] = n.Buffer(name, self.buffers[source].dtype, base.dims, line=base.line)
         p = Var(self.names.fresh("p"), "index")
-        index = tuple(b.cast(Load(order, (p,), base.dtype), "index") if k == d else i for k, i in enumerate(rest))
+        at = b.cast(Load(order, (p,), base.dtype), "index")
+        dims = self.buffers[source].dims
+        inside: Expr = b.TRUE
+        if not self._holds_positions(base, dims[d]):
+            at = b.maximum(b.minimum(at, b.sub(dims[d], b.ONE)), b.ZERO)
+            inside = b.compare("greater", dims[d], b.ZERO)
+        for k, i in enumerate(rest):
+            if k != d:  # checked in the loop, which may have no iteration
+                inside = b.both(inside, b.both(b.compare("greater_equal", i, b.ZERO), b.compare("less", i, dims[k])))
+        stop = b.where(inside, base.dims[0], b.ZERO)
+        index = tuple(at if k == d else i for k, i in enumerate(rest))
         self.before += [
             n.Alloc(name, span=self.loop.span),
-            n.Loop(p.name, b.ZERO, base.dims[0], b.ONE, "parallel", (
+            n.Loop(p.name, b.ZERO, stop, b.ONE, "parallel", (
                 n.Store(name, (p,), Load(source, index, self.buffers[source].dtype), span=self.loop.span),
             ), span=self.loop.span),
         ]  # fmt: skip
+
+    def _holds_positions(self, order: n.Buffer, extent: Expr) -> bool:
+        """Whether every element that there is memory for is within ``range(extent)`` before the loop."""
+        if order.low is None or order.high is None or not b.is_nonnegative(order.low):
+            return False
+        return b.at_least(extent, order.high) and any(self._fills(s, order) for s in self.earlier)
+
+    def _fills(self, s: n.Stmt, order: n.Buffer) -> bool:
+        match s:
+            case n.Library(outs=outs):
+                return order.name in outs
+            case n.Loop(axis=axis, start=start, stop=stop, step=step, body=body):
+                whole = start == b.ZERO and stop == order.dims[0] and step == b.ONE
+                return whole and any(
+                    isinstance(x, n.Store) and x.buffer == order.name and x.index == (Var(axis),) for x in body
+                )
+            case _:
+                return False
 
     def _replace(self, s: n.Stmt, known: dict[str, Expr]) -> n.Stmt:
         """Uses of the gathered arrays, also through scalars that hold one of the indices."""

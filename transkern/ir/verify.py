@@ -85,18 +85,22 @@ class _Checking:
                 self.block(orelse, seen)
             case n.Compact(axis=axis, start=start, stop=stop, body=body, inner=inner_axes):
                 self.exprs((start, stop), seen)
-                inside = self.bound((axis,), seen)
+                inside, hidden = self.bound((axis,), seen), self.hidden
+                self.hidden = hidden - _allocated(body)
                 for x in body:
                     self.statement(x, inside)
                 self.expr(s.mask, inside)
                 self.exprs(s.values, self.with_axes(inner_axes, inside))
+                self.hidden = hidden
                 self.buffers(s.outputs)
             case n.Scanning(axis=axis, stop=stop, body=body):
                 self.expr(stop, seen)
-                inside = self.bound((axis,), seen)
+                inside, hidden = self.bound((axis,), seen), self.hidden
+                self.hidden = hidden - _allocated(body)
                 for x in body:
                     self.statement(x, inside)
                 self.exprs((s.value, *s.index), inside)
+                self.hidden = hidden
                 self.buffers((s.buffer,))
             case n.Kernel(body=body):
                 before = set(seen)
