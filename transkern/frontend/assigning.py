@@ -125,8 +125,17 @@ class Assignments(Results):
                 self.ctx.fail("an assignment to this target", "assign to a name or a subscript", target)
 
     def bind(self, name: str, value: Value) -> Value:
-        """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters."""
-        return self.settle(value, name)
+        """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters,
+        also in a tuple (what `np.where` gives)."""
+        match value:
+            case Seq(items, "tuple") if any(isinstance(i, Array) and i.mask is not None for i in items):
+                self.ctx.step(len(items))
+                return replace(value, items=tuple(
+                    self.settle(i, name) if isinstance(i, Array) and i.mask is not None else self.kept(i, name)
+                    for i in items
+                ))  # fmt: skip
+            case _:
+                return self.settle(value, name)
 
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx

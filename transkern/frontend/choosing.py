@@ -37,16 +37,25 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
         x, which = reshape(ctx, x, [Static(-1)]), 0
     else:
         which = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
-    x, at = ctx.kept(x), ctx.kept(_positions(ctx, indices, "same_kind"))
-    size = b.product((*at.dims, *(d for k, d in enumerate(x.dims) if k != which)))
-    ctx.guard(
-        b.either(b.compare("not_equal", x.dims[which], b.ZERO), b.compare("equal", size, b.ZERO)),
-        "IndexError", "cannot do a non-empty take from an empty axes.",
-    )  # fmt: skip
+    x, at = ctx.kept(x), _positions(ctx, indices, "same_kind")
+    if at.mask is not None and not (mode == "raise" and _names_elements(ctx, at, x.dims[which])):
+        at = ctx.kept(at)
+    if at.mask is None:
+        size = b.product((*at.dims, *(d for k, d in enumerate(x.dims) if k != which)))
+        ctx.guard(
+            b.either(b.compare("not_equal", x.dims[which], b.ZERO), b.compare("equal", size, b.ZERO)),
+            "IndexError", "cannot do a non-empty take from an empty axes.",
+        )  # fmt: skip
     if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), x.dims[which], mode), "int64"), view=False)
     made = array_item(ctx, x, [*[SliceValue(None, None, None)] * which, at])
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
+
+
+def _names_elements(ctx: Context, at: Array, extent: Expr) -> bool:
+    """Whether all positions are seen to be within an axis: then there are none in an empty one."""
+    with ctx.axis_ranges(at.axes):
+        return all(ctx.within(b.as_index(at.body), extent))
 
 
 def _positions(ctx: Context, value: Value, casting: Literal["safe", "same_kind"]) -> Array:

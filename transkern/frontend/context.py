@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import operator
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -845,8 +846,20 @@ class Context:
         self._check_doubtful(buffer)
         for frame in self.frames:
             for name, value in list(frame.items()):
-                if isinstance(value, Array) and not value.view and self._reads(value, buffer):
-                    frame[name] = self.define(value, name)
+                made = self.evaluated(value, name, lambda v: not v.view and self._reads(v, buffer))
+                if made is not value:
+                    frame[name] = made
+
+    def evaluated(self, value: Value, name: str, chosen: Callable[[Array], bool]) -> Value:
+        """`value`, bound to `name`, with those `chosen` of its arrays, which may be items of a tuple, computed now."""
+        match value:
+            case Array() if chosen(value):
+                return self.define(value, name)
+            case Seq(items, "tuple"):
+                made = tuple(self.evaluated(item, name, chosen) for item in items)
+                return value if all(map(operator.is_, made, items)) else replace(value, items=made)
+            case _:
+                return value
 
     def is_seen(self, name: str, value: Value) -> bool:
         """Whether a store into the array `value`, bound to `name`, is seen under another name, or by the caller."""
@@ -859,12 +872,19 @@ class Context:
             others += [v for contents in self.heap.values() for v in children(contents) or ()]
         return any(isinstance(v, Array) and v.view and v.base == value.base for v in others)
 
-    def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[tuple[str, Array]]:
-        """The filters that are still to be read from some buffers, and their names."""
-        return [
-            (name, v) for name, v in frame.items()
-            if isinstance(v, Array) and v.mask is not None and any(self._reads(v, x) for x in buffers)
-        ]  # fmt: skip
+    def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[str]:
+        """The names of filters, or of tuples with filters, that are still to be read from some buffers."""
+
+        def is_outdated(v: Value) -> bool:
+            if isinstance(v, Seq) and v.kind == "tuple":
+                return any(map(is_outdated, v.items))
+            return isinstance(v, Array) and self.is_filter_of(v, buffers)
+
+        return [name for name, v in frame.items() if is_outdated(v)]
+
+    def is_filter_of(self, value: Array, buffers: set[str]) -> bool:
+        """Whether an array is a filter that is still to be read from some buffers."""
+        return value.mask is not None and any(self._reads(value, x) for x in buffers)
 
     def _reads(self, value: Array, buffer: str) -> bool:
         exprs = [value.body] if value.mask is None else [value.body, value.mask]

@@ -423,8 +423,9 @@ class Loops(Branches):
         for _ in range(_SETTLING):
             # an iteration must not read again what one before it has changed
             for frame in (*ctx.frames[:-1], before):
-                for name, filtered in ctx.outdated(frame, set(ctx.writes[begun:])):
-                    frame[name] = ctx.define(filtered, name)
+                written = set(ctx.writes[begun:])
+                for name in ctx.outdated(frame, written):
+                    frame[name] = ctx.evaluated(frame[name], name, functools.partial(ctx.is_filter_of, buffers=written))
             saved = ctx.snapshot()
             del ctx.untyped[untyped:]
             self.env.clear()

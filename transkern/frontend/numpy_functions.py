@@ -121,7 +121,10 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
         return nonzero_positions(ctx, reshape(ctx, mask, [Static(-1)]))[0]
     positions = nonzero_positions(ctx, mask)
     if a.name == "np.argwhere":
-        return concatenate(ctx, [expand(ctx, ctx.compact(p, "where"), 1) for p in positions], 1)
+        (domain,) = positions[0].axes
+        column = ctx.axis("d", b.index(len(positions)))
+        found = [p.candidate((domain.var,)) for p in positions]
+        return Array((domain, column), elementwise.select(column.var, found), positions[0].mask)
     return Seq(tuple(positions))
 
 
@@ -683,6 +686,11 @@ def _delete(ctx: Context, a: Arguments) -> Value:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
         value = transpose(ctx, value, moved)
     removed = a.need("obj")
+    match removed:
+        case Seq((Array() as only,), "tuple" | "list") if only.dtype != "bool":  # a further axis changes nothing
+            removed = only
+        case _:
+            pass
     if isinstance(removed, Static) and isinstance(removed.value, slice):
         removed = _positions(ctx, removed.value, value.dims[0])
     pieces = removed.pieces if isinstance(removed, Concatenation) else (

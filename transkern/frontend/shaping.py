@@ -159,6 +159,9 @@ def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
 
 def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     """``value.reshape(shape)``, one dim may be -1."""
+    if value.mask is not None and tuple(shape) == (Static(-1),) and all(b.constant(d) == 1 for d in value.dims[1:]):
+        first: tuple[Expr, ...] = (value.axes[0].var, *[b.ZERO] * (value.ndim - 1))
+        return Array(value.axes[:1], value.candidate(first), value.mask)
     value = ctx.kept(value)
     items = shape[0].items if len(shape) == 1 and isinstance(shape[0], Seq) else shape
     if len(items) == 1 and isinstance(items[0], Static) and isinstance(items[0].value, tuple):
@@ -247,7 +250,8 @@ def _wanted_text(dims: Sequence[Expr], unknown: Sequence[int]) -> str:
 
 def raveled(ctx: Context, value: Array) -> Array:
     """``np.ravel``: a copy of all that is not contiguous, also where strides could say it."""
-    value = ctx.kept(value)
+    if value.mask is not None:
+        return reshape(ctx, value, [Static(-1)])
     if value.view and not is_contiguous(ctx, value):
         value = contiguous(ctx, value, "ravel")
     return reshape(ctx, value, [Static(-1)])
