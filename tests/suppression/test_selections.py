@@ -156,7 +156,76 @@ def masked_and_stored(x, y):
     return x, y
 
 
+def counts_of_one_mask(x, y):
+    valid = x > 0.5
+    a = x[valid].copy()
+    b = y[valid].copy()
+    a += b
+    return a, a * b, len(a), a.shape
+
+
+def counts_with_a_store_between(x, y):
+    valid = x > 0.5
+    a = x[valid].copy()
+    valid[::2] = True
+    b = y[valid].copy()
+    return len(a), len(b), a.sum() + b.sum()
+
+
+def counts_with_a_store_in_a_loop(x, y):
+    valid = x > 0.3
+    a = x[valid].copy()
+    sizes = [len(a)]
+    total = 0.0
+    for k in range(3):
+        b = y[valid].copy()
+        sizes.append(len(b))
+        total += b.sum()
+        valid[k::4] = k != 1
+    return sizes, total, len(a)
+
+
+def counts_on_one_path(x, y):
+    valid = x > 0.5
+    total = 0.0
+    if len(x) > 3:
+        a = x[valid].copy()
+        total += len(a)
+    b = y[valid].copy()
+    return total, len(b), b + y[valid]
+
+
+def counts_by_a_changing_bound(x, y):
+    least = 0.2
+    out = []
+    for _ in range(3):
+        a = x[x > least].copy()
+        least += 0.2
+        b = y[x > least].copy()
+        out.append(len(a) + 10 * len(b))
+    return out
+
+
+def counts_by_a_list(x, y):
+    chosen = [v > 0.5 for v in x]
+    a = y[np.array(chosen, dtype=bool)].copy()
+    for k in range(len(chosen) // 2):
+        chosen[k] = True
+    b = y[np.array(chosen, dtype=bool)].copy()
+    return len(a), len(b), a.sum() + b.sum()
+
+
+def counts_of_what_is_overwritten(x, y):
+    a = x[y > 0.5].copy()
+    y *= 0.7
+    b = x[y > 0.5].copy()
+    y[:] = 1.0
+    return len(a), len(b), x[y > 0.5]
+
+
 CASES = (
+    counts_of_one_mask, counts_with_a_store_between, counts_with_a_store_in_a_loop, counts_on_one_path,
+    counts_by_a_changing_bound, counts_by_a_list, counts_of_what_is_overwritten,
     tuple_then_store, tuple_item_then_store, tuple_stored_into, tuple_unpacked_and_stored_into, tuple_in_a_loop,
     tuple_carried, tuple_of_branches, tuple_in_containers, tuples_in_a_list, tuple_from_a_function, nested_tuples,
     tuple_read_in_a_loop, of_a_matrix, of_three_axes, argwhere_shapes, take_from_none, take_beyond, take_from_empty,

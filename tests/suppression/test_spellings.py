@@ -17,10 +17,7 @@ SOURCE = Path(spellings.__file__).read_text()
 NAMES = [
     name for name, f in vars(spellings).items() if inspect.isfunction(f) and not name.startswith("_")
 ]  # fmt: skip
-COMPACTED = {
-    "for_with_break", "classes", "after_a_filter", "order_after_a_filter", "rows", "boxes_shrink", "all_shrink",
-    "best_each_time", "best_of_rest",
-}  # fmt: skip
+COMPACTED = {"boxes_shrink", "all_shrink", "best_each_time", "best_of_rest"}
 """Those whose arrays are still made shorter step by step."""
 
 
@@ -31,11 +28,11 @@ def is_sequential(s):
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_moved(name):
     program = program_of(SOURCE, name, f"{name}(float32[n,4],float32[n],float,int)")
-    compacts = [
-        s for loop in walk(program.body) if is_sequential(loop) for s in walk((loop,)) if isinstance(s, n.Compact)
-    ]
+    loops = list(filter(is_sequential, walk(program.body)))
+    picking = [s for s in loops if isinstance(s, n.While)] or loops
+    compacts = [s for loop in picking for s in walk((loop,)) if isinstance(s, n.Compact)]
     assert bool(compacts) == (name in COMPACTED)
-    if not compacts:
+    if not compacts and name != "classes":  # whose boxes are sorted by the library, class by class
         assert sum(isinstance(s, n.Kernel) and any(map(is_sequential, walk(s.body))) for s in walk(program.body)) == 1
 
 

@@ -71,6 +71,15 @@ class Copy(NamedTuple):
     noted: Callable[[], None] | None = None
 
 
+class Counted(NamedTuple):
+    """The count that a filter has set: the block with the statement, and the loops around it."""
+
+    size: Expr
+    block: list[n.Stmt]
+    made: n.Stmt
+    loops: tuple[int, ...]
+
+
 _CHAIN = 8  # variables that are followed from one to the next, to the argument that they depend on
 
 
@@ -92,6 +101,7 @@ class Context:
         self.turns: tuple[tuple[int, int, int], ...] = ()  # as in `Span`, of what is being translated
         self.ranges: dict[str, tuple[Expr, Expr]] = {}  # scalar name -> [low, high)
         self.places: dict[str, Span] = {}  # where each name was assigned last
+        self.counted: dict[tuple[Expr, Expr], Counted] = {}  # by a filter's extent and mask, over the axis `at`
         self.stored: set[str] = set()  # buffers that the user stores into; survives `restore`
         # arrays that are copies of one of several, as a run-time condition chooses: what they hold may be read, but a
         # store would have to go to the one chosen
@@ -541,7 +551,26 @@ class Context:
         count = self.count(buffer.name, value.axes[0].extent)
         self.emit(n.Alloc(buffer.name))
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
-        return replace(self.whole(buffer, (count, *value.dims[1:])), empty=value.empty)
+        return replace(self.whole(buffer, (self._count_of(value, count), *value.dims[1:])), empty=value.empty)
+
+    def _count_of(self, value: Array, count: Expr) -> Expr:
+        """How many elements a filter keeps, which `count` has just been set to: of equal masks the first one's count,
+        so that arrays that one mask has filtered have one size."""
+        assert value.mask is not None
+        extent = value.axes[0].extent
+        mask = value.mask_at(Var("at", "index"))
+        if (variables_read(mask) | variables_read(extent)) & self.variables.keys():
+            return count
+        known = self.counted.get((extent, mask))
+        blocks = (self.out, *self.around)
+        if known is not None and any(known.block is x for x in blocks) and any(known.made is s for s in known.block):
+            read = buffers_read(mask)
+            if known.loops == self.loop_path or not read & self.stored:
+                return known.size
+        defined = {s.buffer for x in blocks for s in x if isinstance(s, n.Define)}
+        if all(x in defined or self.buffers[x].role == "argument" for x in buffers_read(mask)):
+            self.counted[extent, mask] = Counted(count, self.out, self.out[-1], self.loop_path)
+        return count
 
     def kept(self, value: Array) -> Array:
         """`value`, out of a filter's elements an array of its own."""
@@ -842,6 +871,7 @@ class Context:
             )
         self.stored.add(buffer)
         self.writes.append(buffer)
+        self.counted = {k: v for k, v in self.counted.items() if buffer not in buffers_read(k[1])}
         self._check_copies(buffer)
         self._check_doubtful(buffer)
         for frame in self.frames:

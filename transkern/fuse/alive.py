@@ -20,28 +20,95 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
     buffers_used,
     buffers_written,
     exprs,
     map_block,
     map_statement,
+    own_exprs,
+    scalars_set,
     scalars_used,
     variables_read,
     walk,
+    with_bodies,
 )  # fmt: skip
 
 
 def mask_shrinking(program: n.Program) -> n.Program:
-    """The program with shrinking arrays of its outermost `while` loops as alive masks."""
-    names = Names.of(program)
-    body = list(program.body)
-    for position in range(len(body) - 1, -1, -1):
-        loop = body[position]
-        if isinstance(loop, n.While):
-            made = _Masking(program, names, body, position).run()
-            if made is not None:
-                program, body = made
+    """The program with arrays that shrink in loops as alive masks."""
+    if not any(isinstance(s, n.Compact) for s in walk(program.body)):
+        return program
+    program, body = _in_block(program, Names.of(program), program.body, None)
     return replace(program, body=tuple(body))
+
+
+def _in_block(
+    program: n.Program, names: Names, block: tuple[n.Stmt, ...], outside: frozenset[str] | None
+) -> tuple[n.Program, list[n.Stmt]]:
+    """The same for a block; `outside` are the names used around it, None at the top."""
+    body = list(block)
+    for position in range(len(body) - 1, -1, -1):
+        s = body[position]
+        if not any(isinstance(x, n.Compact) for inner in bodies(s) for x in walk(inner)):
+            continue
+        made = None
+        if isinstance(s, n.While):
+            made = _Masking(program, names, body, position, outside).run()
+        elif isinstance(s, n.Loop) and s.kind == "sequential":
+            made = _counted(program, names, body, position, outside)
+        if made is not None:
+            program, body = made
+            continue
+        others = (outside or frozenset()).union(*(_names_in(x) for x in (*body[:position], *body[position + 1 :])))
+
+        def inside(inner: tuple[n.Stmt, ...], s: n.Stmt = s, others: frozenset[str] = others) -> tuple[n.Stmt, ...]:
+            nonlocal program
+            own = {name for e in own_exprs(s) for name in variables_read(e) | buffers_read(e)}
+            beside = (_names_in(x) for one in bodies(s) if one is not inner for x in one)
+            program, made = _in_block(program, names, inner, others.union(own, *beside))
+            return tuple(made)
+
+        body[position] = with_bodies(s, inside)
+    return program, body
+
+
+def _names_in(s: n.Stmt) -> frozenset[str]:
+    return frozenset(buffers_used(s) | buffers_written(s) | scalars_used(s) | scalars_set(s))
+
+
+def _counted(
+    program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
+) -> tuple[n.Program, list[n.Stmt]] | None:
+    """A loop over a range that is left at the start of an iteration: as a `while` loop that counts, and then masked.
+
+    for k in range(start, stop):                 k = start
+        if left: break                     to    while k < stop and not left:
+        …                                            …
+                                                     k += 1
+    """
+    loop = body[position]
+    assert isinstance(loop, n.Loop)
+    match loop.body:
+        case (n.If(left, (n.Break(),), ()), *rest) if rest:
+            pass
+        case _:
+            return None
+    bounds = (loop.start, loop.stop)
+    if loop.step != b.ONE or any(isinstance(x, n.Continue) for x in walk(loop.body)):
+        return None
+    if any(buffers_read(e) or variables_read(e) & scalars_set(loop) for e in bounds):
+        return None
+    k = Var(names.fresh(loop.axis), "index")
+    counted = map_block((*rest,), lambda e: k if e == Var(loop.axis, "index") else None)
+    condition = b.both(b.compare("less", k, loop.stop), b.logical_not(b.substitute(left, {loop.axis: k})))
+    increased = n.Assign(k.name, b.add(k, b.ONE), span=loop.span)
+    made = n.While((), condition, (*counted, increased), span=loop.span)
+    begun = n.Assign(k.name, loop.start, span=loop.span)
+    block = [*body[:position], begun, made, *body[position + 1 :]]
+    program = replace(program, variables={**program.variables, k.name: "index"})
+    return _Masking(program, names, block, position + 1, outside).run()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +124,11 @@ class _Reject(Exception):
 
 
 class _Masking:
-    def __init__(self, program: n.Program, names: Names, body: list[n.Stmt], position: int) -> None:
+    def __init__(
+        self, program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
+    ) -> None:
         self.program, self.names, self.siblings, self.position = program, names, body, position
+        self.outside = outside
         loop = body[position]
         assert isinstance(loop, n.While)
         self.loop = loop
@@ -73,12 +143,14 @@ class _Masking:
         if len(compact.outputs) != 1:
             return None
         self.array, self.size = compact.outputs[0], compact.count
-        if self.size != f"{self.array}.size" or self.loop.body[-1] is not compact:
+        if self.size != f"{self.array}.size":
             return None
         if any(isinstance(s, n.Library) and self.array in s.outs + s.ins for s in walk(self.loop.body)):
             return None
-        after = self.siblings[self.position + 1 :]
-        if any(self.array in buffers_used(s) | buffers_written(s) or self.size in scalars_used(s) for s in after):
+        behind = self.loop.body[self.loop.body.index(compact) + 1 :]
+        if {self.array, self.size} & frozenset().union(*(_names_in(s) for s in behind)):
+            return None
+        if not self._ends_here():
             return None
         extent = self._initial_extent()
         if extent is None:
@@ -88,13 +160,30 @@ class _Masking:
         except _Reject:
             return None
 
+    def _ends_here(self) -> bool:
+        """Whether nobody looks at the array or at its size when the loop is done, nor before they are set anew."""
+        after = self.siblings[self.position + 1 :]
+        if any(self.array in buffers_used(s) | buffers_written(s) or self.size in scalars_used(s) for s in after):
+            return False
+        if self.outside is None:
+            return True
+        if {self.array, self.size} & self.outside:
+            return False
+        for s in self.siblings[: self.position]:  # in a loop around this one it comes after the loop, too
+            if isinstance(s, n.Assign) and s.name == self.size:
+                break
+            if self.size in scalars_used(s):
+                return False
+        return any(isinstance(s, n.Alloc) and s.buffer == self.array for s in self.siblings[: self.position])
+
     def _initial_extent(self) -> Expr | None:
-        """The size before the loop, where it is all of the buffer."""
+        """The size before the loop."""
+        if len(self.program.buffers[self.array].dims) != 1:
+            return None
         for s in reversed(self.siblings[: self.position]):
             if isinstance(s, n.Assign) and s.name == self.size:
-                dims = self.program.buffers[self.array].dims
-                return s.value if len(dims) == 1 and s.value == dims[0] else None
-            if self.size in {x.name for x in walk((s,)) if isinstance(x, n.Assign)}:
+                return s.value
+            if self.size in scalars_set(s):
                 return None
         return None
 
@@ -103,7 +192,15 @@ class _Masking:
         loop = self.loop
         first, last = (Var(self.names.fresh(f"{w}_{array}"), "index") for w in ("first", "last"))
         edges = self._over_array(compact)
-        assert edges is not None
+        if edges is None:
+            raise _Reject
+        begun: list[n.Stmt] = []
+        variables = dict(self.program.variables)
+        if extent != self.program.buffers[array].dims[0]:
+            whole = Var(self.names.fresh(f"extent_{array}"), "index")
+            variables[whole.name] = "index"
+            begun.append(n.Assign(whole.name, extent, span=loop.span))
+            extent = whole
         low_name, high_name = (self.names.fresh(f"{w}_{array}") for w in ("low", "high"))
         low: Expr = Var(low_name) if edges.front else b.ZERO
         high: Expr = Var(high_name) if edges.back else extent
@@ -148,7 +245,11 @@ class _Masking:
 
         # uses of first and last decide which of them answers "is there any": look at the body before the condition
         body: list[n.Stmt] = []
-        for s in loop.body[:-1]:
+        some = any(_asks(c, size) == "some" for c in _conjuncts(loop.condition))
+        at = loop.body.index(compact)
+        for s in loop.body[:at]:
+            if isinstance(s, n.Guard) and some and _asks(s.condition, size) == "some":
+                continue  # the loop's condition says so
             if isinstance(s, n.Loop) and self._over_array(s) is not None:
                 body.append(self._pass_over(s, first, last, low, high, used))
             elif isinstance(s, (n.Alloc,)):
@@ -157,13 +258,14 @@ class _Masking:
                 if array in buffers_written(s):
                     raise _Reject
                 body.append(map_statement(s, scalar))
-        update = self._pass_over(compact, first, last, low, high, used, alive)
+        update = self._pass_over(compact, first, last, low, high, used, alive, extent)
         assert isinstance(update, n.Loop)
         body.append(update)
         if edges.front:
             body.append(n.Assign(low_name, b.add(first, b.ONE), span=compact.span))
         if edges.back:
             body.append(n.Assign(high_name, last, span=compact.span))
+        body += loop.body[at + 1 :]
         condition = b.map_expr(loop.condition, scalar)
         head = list(map_block(loop.head, scalar))
         search: list[n.Stmt] = []
@@ -173,7 +275,6 @@ class _Masking:
                 body_of: n.Stmt = n.Accumulate(var.name, which, Load(alive, (Var(p),), "bool"), Var(p))
                 search.append(n.Accumulator(var.name, which, "index", span=loop.span))
                 search.append(n.Loop(p, low, high, b.ONE, "parallel", (body_of,), span=loop.span))
-        variables = dict(self.program.variables)
         variables.update({name: "index" for name, moves in ((low_name, edges.front), (high_name, edges.back)) if moves})
         if "count" in used:
             p = self.names.fresh("p")
@@ -197,6 +298,7 @@ class _Masking:
                 buffers[name] = replace(buffer, dims=dims)
         p = self.names.fresh("p")
         before: list[n.Stmt] = [
+            *begun,
             n.Alloc(alive, span=loop.span),
             n.Loop(p, b.ZERO, extent, b.ONE, "parallel", (n.Store(alive, (Var(p),), b.TRUE),), span=loop.span),
         ]  # fmt: skip
@@ -240,8 +342,9 @@ class _Masking:
         return _Cut(front, -gap - front)
 
     def _pass_over(
-        self, s: n.Loop | n.Compact, first: Var, last: Var, low: Expr, high: Expr, used: set[str], alive: str = ""
-    ) -> n.Stmt:
+        self, s: n.Loop | n.Compact, first: Var, last: Var, low: Expr, high: Expr, used: set[str], alive: str = "",
+        extent: Expr | None = None,
+    ) -> n.Stmt:  # fmt: skip
         """The loop over positions of the base instead of elements."""
         cut = self._over_array(s)
         if cut is None:
@@ -275,8 +378,11 @@ class _Masking:
             used.add("last")
         start: Expr = b.add(first, b.ONE) if cut.front else low
         stop: Expr = last if cut.back else high
+        own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
         for inner in walk(s.body):
-            if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc)):
+            if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)):
+                raise _Reject
+            if isinstance(inner, n.Accumulate) and inner.name not in own:
                 raise _Reject
             if (
                 isinstance(inner, n.Store)
@@ -296,7 +402,7 @@ class _Masking:
             body = (*body, n.Store(alive, (p,), both, span=s.span))
         # what stands outside [low, high) is not looked at again
         masked = all(isinstance(x, (n.Let, n.Store)) for x in body) and isinstance(s, n.Compact)
-        spare = self.program.buffers[array].dims[0] if masked else None
+        spare = extent if masked else None
         return n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)
 
     def _own_temporary(self, buffer: str) -> bool:
@@ -308,6 +414,25 @@ def _store_at(s: n.Stmt, k: Var, p: Var) -> n.Stmt:
     if isinstance(s, n.Store) and s.index == (k,):
         return replace(s, index=(p,))
     return s
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    match condition:
+        case Apply("and_then", (one, two), _):
+            return [*_conjuncts(one), *_conjuncts(two)]
+        case _:
+            return [condition]
+
+
+def _asks(condition: Expr, size: Var) -> str | None:
+    """What a condition asks of the size."""
+    match condition:
+        case Apply("logical_not", (inner,), _):
+            return {"none": "some", "some": "none"}.get(_asks(inner, size) or "")
+        case Apply(op, (x, y), _):
+            return _about_size(op, x, y, size)
+        case _:
+            return None
 
 
 def _about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
