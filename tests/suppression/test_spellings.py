@@ -59,7 +59,8 @@ def compare(function, compiled, *args):
         np.testing.assert_array_equal(g, w)
 
 
-def check(name, compiled, sizes):
+def check(name, compiled, sizes, ties=False):
+    """`ties`: the library that sorts is NumPy's, which decides the order of equal scores."""
     function = getattr(spellings, name)
     rng = np.random.default_rng(len(name))
     for size in sizes:
@@ -72,7 +73,7 @@ def check(name, compiled, sizes):
     boxes[70:] = boxes[:80]
     compare(function, compiled, boxes, scores, 0.5, 100)
     compare(function, compiled, boxes, scores, np.nan, 100)
-    scores[::9] = np.nan
+    scores[:: 9 if ties else 150] = np.nan
     if "best" not in name:  # takes away the best one by its position; NaN is the best each time
         compare(function, compiled, boxes, scores, 0.5, 100)
     scores = np.arange(150, dtype=np.float32)[::-1] // 3  # equal ones side by side, which sorts leave in place
@@ -82,7 +83,7 @@ def check(name, compiled, sizes):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_picks(name):
-    check(name, transkern.compile(getattr(spellings, name)), (0, 1, 2, 40, 700))
+    check(name, transkern.compile(getattr(spellings, name)), (0, 1, 2, 40, 700), ties=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -90,6 +91,6 @@ def test_picks_on_cuda(name, monkeypatch):
     check(name, transkern.compile(getattr(spellings, name), target=on_target("cuda", monkeypatch)), (0, 1, 2, 60))
 
 
-@pytest.mark.parametrize("name", ["where_as_it_is", "argwhere_column", "deleted_where", "taken"])
+@pytest.mark.parametrize("name", ["where_as_it_is", "deleted_where", "for_with_break", "order_after_a_filter"])
 def test_picks_on_pallas(name, monkeypatch):
     check(name, transkern.compile(getattr(spellings, name), target=on_target("pallas", monkeypatch)), (0, 1, 60))

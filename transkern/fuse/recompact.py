@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import buffers_used, buffers_written, exprs, walk
 
@@ -48,10 +48,13 @@ def close_gaps_rest(program: n.Program, body: list[n.Stmt], start: int) -> n.Pro
 def _close(
     program: n.Program, names: Names, variables: dict[str, str], loop: n.While, after: list[n.Stmt]
 ) -> tuple[list[n.Stmt], n.While] | None:
-    update = next((s for s in loop.body if isinstance(s, n.Loop) and s.spare is not None), None)
+    update = next((s for s in loop.body if isinstance(s, n.Loop) and _shrinks(s)), None)
     searches = [s for s in loop.head if isinstance(s, n.Loop)]
-    loops = [s for s in walk((loop,)) if isinstance(s, (n.Loop, n.Compact, n.Scanning, n.While)) and s is not loop]
-    if update is None or not searches or len(loops) != len(searches) + 1:
+    if update is None or not searches:
+        return None
+    beside = [s for s in (*loop.head, *loop.body) if s is not update]
+    loops = [s for s in walk(beside) if isinstance(s, (n.Loop, n.Compact, n.Scanning, n.While))]
+    if len(loops) != len(searches):
         return None
     store = update.body[-1]
     if not isinstance(store, n.Store):
@@ -87,6 +90,15 @@ def _close(
     return before, replace(
         loop, head=head, body=(*body, *_look(program, names, variables, alive, moved, low, high, tick, loop))
     )
+
+
+def _shrinks(s: n.Loop) -> bool:
+    """Whether a pass ends with leaving what is alive alive only where a condition holds."""
+    match s.body[-1]:
+        case n.Store(buffer, (Var(at),), Apply("logical_and", (Load(alive, (Var(here),), _), _), "bool")):
+            return s.kind == "parallel" and alive == buffer and at == here == s.axis
+        case _:
+            return False
 
 
 def _by_position(program: n.Program, loop: n.While, update: n.Loop, searches: list[n.Loop]) -> list[str] | None:
