@@ -32,7 +32,7 @@ from tests.calls.arguments import Drawer
 from tests.calls.functions import FUNCTIONS, Callee
 from tests.calls.outcomes import difference, outcome, shown
 from tests.fuzz.batch import QUICK, Batch, Pending
-from transkern.errors import CompileError
+from transkern.errors import CompileError, InternalError
 
 AT_ONCE = 12
 """Compiled objects of a process: what they need is compiled together."""
@@ -88,11 +88,15 @@ class Calls(Batch):
             here = {"function": name, "seed": plan.seed, "call": plan.done}
             tell({"at": here})
             try:
-                found = outcome(plan.compiled, plan.arguments(), (CompileError, Pending))
+                found = outcome(plan.compiled, plan.arguments(), (CompileError, InternalError, Pending))
             except Pending:
                 return True
             except CompileError as refusal:
                 tell({**here, "verdict": "refused", "message": str(refusal).splitlines()[0]})
+                plan.next()
+                continue
+            except InternalError as error:
+                tell({**here, "verdict": "broken", "message": str(error).splitlines()[0]})
                 plan.next()
                 continue
             wanted = outcome(plan.callee.function, plan.arguments())

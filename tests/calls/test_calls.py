@@ -16,7 +16,7 @@ def _failures(first: int, count: int, calls: int, sanitized: bool) -> tuple[int,
     right, failures = 0, []
     for event in supervised(first, count, calls, sanitized):
         right += event.get("right", 0)
-        if event.get("verdict") in ("wrong", "crashed"):
+        if event.get("verdict") in ("wrong", "broken", "crashed"):
             failures.append(f"seed {event['seed']}, call {event['call']}: {event['message']}")
     return right, failures
 

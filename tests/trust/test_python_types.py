@@ -125,3 +125,14 @@ def test_what_python_is_asked_with_is_made_anew() -> None:
     ctx = Context(("",), "file.py")
     assert python_types.example(ctx, Seq((), "list")) == [1]
     assert python_types.example(ctx, Seq((), "set")) == set()
+
+
+def test_slices_of_sequences_want_integers() -> None:
+    sequences, slices = ("()", "(1, 2)", "[]", "[i, 2]", "p"), ("f:", ":g", "1:2:'a'", "h:", "b:")
+    texts = [f"return {of}[{at}]" for of in sequences for at in slices]
+    assert differences(texts) == []
+
+
+def test_stores_into_empty_lists() -> None:
+    stores = [f"a[{k}] = {v}" for k in ("0", "i", "-1") for v in ("1", "f", "w", "x")]
+    assert differences([f"a = []\n{store}\nreturn a" for store in stores]) == []

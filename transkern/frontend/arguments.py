@@ -8,12 +8,17 @@ from typing import TypeAlias
 from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array
+from transkern.frontend.signatures import takes_none
 from transkern.frontend.storing import write
 from transkern.frontend.strides import from_outside
 from transkern.frontend.values import Array, Seq, Static, Value
 from transkern.ir import build as b
 
 Keywords = dict[str, Value]
+
+
+_CONVERTED = ("dtype", "order", "out")
+"""What NumPy's converters take None for, whatever the default is."""
 
 
 class Arguments:
@@ -30,8 +35,19 @@ class Arguments:
             if key not in names:
                 ctx.fail(f"`{name}` with `{key}=`", f"supported here: {', '.join(names)}")
             self.given[key] = value
+        if "subok" in self.given:  # which nobody asks for: there are no subclasses here
+            self.get("subok")
 
     def get(self, name: str) -> Value | None:
+        """An argument; None where there is none, or where None is given and is NumPy's own default."""
+        value = self.given.get(name)
+        if not (isinstance(value, Static) and value.value is None):
+            return value
+        check_nones(self.ctx, self.name, {name: value})
+        return None
+
+    def optional(self, name: str) -> Value | None:
+        """An argument that NumPy takes None for, whatever its default is."""
         value = self.given.get(name)
         return None if isinstance(value, Static) and value.value is None else value
 
@@ -64,6 +80,16 @@ class Arguments:
         """`value`, or what `out=` names with `value` in it."""
         out = self.get("out")
         return value if out is None else into(self.ctx, out, value, self.name)
+
+
+def check_nones(ctx: Context, function: str, given: Mapping[str, Value]) -> None:
+    """Refuses a None that NumPy does not take for nothing given, in the user's text."""
+    if ctx.pinned:
+        return
+    for name, value in given.items():
+        is_none = isinstance(value, Static) and value.value is None
+        if is_none and name not in _CONVERTED and not takes_none(function, name):
+            ctx.fail(f"`{function}` with `{name}=None`", "leave it out")
 
 
 def into(ctx: Context, out: Value, value: Value, name: str, casting: str | None = None) -> Value:

@@ -420,6 +420,9 @@ def _dtype_or_weak(value: Value) -> Any:
 def result_type(ctx: Context, values: Sequence[Value]) -> str:
     """NumPy's common dtype of several values."""
     weak = {int: 0, float: 0.0, complex: 0j}
+    for value in values:
+        if isinstance(value, Static) and not isinstance(value.value, (np.generic, bool, int, float, complex)):
+            ctx.fail(f"an array with {describe(value)} in it")
 
     def of(given: Sequence[Value]) -> str:
         kinds = [_dtype_or_weak(v) for v in given]

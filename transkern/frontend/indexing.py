@@ -279,6 +279,8 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
         case SliceValue(start, stop, step):
             parts = []
             for part in (start, stop, step):
+                if part is not None:
+                    check_position(ctx, part, lambda at: of[at:])
                 if part is not None and not isinstance(part, Static):
                     ctx.must_be_known(part, f"a slice of a {kind} with run-time bounds")
                 parts.append(None if part is None else part.value)

@@ -223,7 +223,8 @@ def _is_huge(bound: Expr) -> bool:
 
 def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> NoReturn:
     """A list gets numbers of another type than it has: the translation begins anew, with one that holds all of them."""
-    begin_anew(ctx, owner, join_dtypes(owner.dtype, owner.python, dtype, python), help)
+    joined = join_dtypes(owner.dtype, owner.python, dtype, python) if owner.dtype else (dtype, python)
+    begin_anew(ctx, owner, joined, help)
 
 
 def begin_anew(

@@ -135,7 +135,7 @@ def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
 def _var(ctx: Context, x: Array, a: Arguments) -> Value:
     ddof = a.get("correction") or a.get("ddof")
     root, keep = a.name == "std", a.flag("keepdims")
-    made = variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.get("mean"))
+    made = variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.optional("mean"))
     only_into(ctx, a, as_array(ctx, made).dtype)
     return _reduced(ctx, x, a, "add", made)
 
@@ -284,7 +284,7 @@ def _squeeze(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("clip", parameters="min max out")
 def _clip(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(clipped(ctx, x, a.get("min"), a.get("max"), a.get("out")))
+    return a.result(clipped(ctx, x, a.optional("min"), a.optional("max"), a.get("out")))
 
 
 @method("dot", parameters="b out")

@@ -81,7 +81,7 @@ _NO_AXES = (
 @handles("numpy.where", names="condition x y")
 def _where(ctx: Context, a: Arguments) -> Value:
     condition = a.need("condition")
-    if a.get("x") is None:
+    if "x" not in a.given:  # None is an object there
         mask = as_array(ctx, condition)
         if not mask.ndim:
             ctx.guard(b.FALSE, "ValueError", _NO_AXES)
@@ -133,7 +133,7 @@ def _clip(ctx: Context, a: Arguments) -> Value:
     for one, other in (("a_min", "a_max"), ("a_max", "a_min")):
         if one in a.given and other not in a.given:
             ctx.guard(b.FALSE, "TypeError", f"clip() missing 1 required positional argument: '{other}'")
-    low, high = a.get("a_min") or a.get("min"), a.get("a_max") or a.get("max")
+    low, high = a.optional("a_min") or a.optional("min"), a.optional("a_max") or a.optional("max")
     return a.result(clipped(ctx, a.need("a"), low, high, a.get("out")))
 
 
@@ -352,7 +352,7 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
 def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
     """The arrays of a list that has grown, one behind the other: they stand like that in its memory."""
     owner = a.need("arrays")
-    if a.get("axis") not in (None, Static(0)) or a.get("dtype") or not isinstance(owner, GrowingList):
+    if a.optional("axis") not in (None, Static(0)) or a.get("dtype") or not isinstance(owner, GrowingList):
         return None
     if owner.rows is not None and owner.rows.arrays:
         flat = not owner.rows.pool.dims

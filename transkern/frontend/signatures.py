@@ -1,5 +1,5 @@
 """Whether a call of a function of NumPy's is one that NumPy takes: too many arguments, too few, or wrong names are the
-TypeError that Python raises."""
+TypeError that Python raises; and which of its parameters None may be given for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import inspect
 import types
 from collections.abc import Collection
 from typing import Any
+
+import numpy as np
 
 from transkern.frontend import identity
 from transkern.frontend.context import Context
@@ -40,3 +42,18 @@ def _written(path: str) -> Any:
     space: dict[str, Any] = {}
     exec(f"def {found.__name__}{plain}: pass", space)  # Python's own words, of what is wrong with a call
     return space[found.__name__]
+
+
+@functools.cache
+def takes_none(name: str, parameter: str) -> bool:
+    """Whether None stands for nothing given, as far as can be told: the default of the parameter of ``np.<name>``, or
+    of the method of an array, is None."""
+    found = identity.resolved(name.replace("np.", "numpy.", 1)) if name.startswith("np.") else None
+    for function in (found, *(getattr(space, name, None) for space in (np.ndarray, np) if found is None)):
+        try:
+            known = inspect.signature(function).parameters.get(parameter) if callable(function) else None
+        except ValueError:  # NumPy has not always had signatures of what is written in C
+            continue
+        if known is not None and known.default is not known.empty:
+            return known.default is None
+    return True

@@ -17,6 +17,7 @@ from transkern.frontend import large, objects
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.context import Change, Context
 from transkern.frontend.source import frame_of, from_object, span_of
+from transkern.frontend.syntax import parameter_names
 from transkern.frontend.translate import Translator
 from transkern.frontend.types import (
     ArgType,
@@ -47,14 +48,6 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import parts_of_array, printed
 from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
 from transkern.plain import key_name, part_path
-
-
-def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
-    args = node.args
-    return [
-        *(a.arg for a in [*args.posonlyargs, *args.args]), *([args.vararg.arg] if args.vararg else []),
-        *(a.arg for a in args.kwonlyargs), *([args.kwarg.arg] if args.kwarg else []),
-    ]  # fmt: skip
 
 
 def specialise(function: Function, types: Sequence[ArgType], reserves: bool = True) -> n.Program:

@@ -27,6 +27,15 @@ def once_a_tree(question: Callable[[_Tree], _Answer]) -> Callable[[_Tree], _Answ
     return answer
 
 
+def parameter_names(node: ast.FunctionDef | ast.Lambda) -> list[str]:
+    """The names of a function's parameters, those for the rest of the arguments included."""
+    args = node.args
+    return [
+        *(a.arg for a in [*args.posonlyargs, *args.args]), *([args.vararg.arg] if args.vararg else []),
+        *(a.arg for a in args.kwonlyargs), *([args.kwarg.arg] if args.kwarg else []),
+    ]  # fmt: skip
+
+
 def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     """Names that the statements rebind (stores into arrays and appends do not)."""
     names: set[str] = set()

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from transkern.frontend import outputs
-from transkern.frontend.arguments import Arguments, into
+from transkern.frontend.arguments import Arguments, check_nones, into
 from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -182,6 +182,9 @@ def _composed(ctx: Context, name: str, args: Sequence[Value]) -> Value:
 def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """``np.<name>(*args, out=…, where=…, dtype=…)``."""
     given = dict(keywords)
+    check_nones(ctx, f"np.{name}", given)
+    if getattr(getattr(np, name), "nout", 1) > 1 and given.get("out") == Static(None):
+        ctx.fail(f"`np.{name}` with `out=None`", "leave it out")
     out, where, dtype = (_given(given.pop(key, None)) for key in ("out", "where", "dtype"))
     casting = given.pop("casting", Static("same_kind"))
     if casting not in (Static("same_kind"), Static("unsafe")):

@@ -17,7 +17,8 @@ from transkern import limits, pipeline
 from transkern.errors import CompileError, InternalError, NeedsConstant, TypesNeeded
 from transkern.frontend.decorators import check_entry
 from transkern.frontend.source import TextScope, read_module, span_of
-from transkern.frontend.specialise import parameter_names, specialise
+from transkern.frontend.specialise import specialise
+from transkern.frontend.syntax import parameter_names
 from transkern.frontend.types import ArgType, parse_signature, types_from_annotations
 from transkern.frontend.values import Function
 from transkern.ir.printer import program

@@ -8,15 +8,17 @@ cannot say.
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from transkern.frontend.arguments import TABLE
+from transkern.frontend.arguments import TABLE, check_nones
 from transkern.frontend.context import Context
 from transkern.frontend.source import TextScope
-from transkern.frontend.values import Value
+from transkern.frontend.syntax import parameter_names
+from transkern.frontend.values import Static, Value
 
 PARTS = {
     "arranging": "numpy",
@@ -54,11 +56,24 @@ def names(part: str) -> list[str]:
     return re.findall(r"^def ([a-z]\w*)", _path(part).read_text(encoding="utf-8"), re.M)
 
 
+def _optional(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The parameters for which None is written in the annotation: it means something there."""
+    args = (*node.args.args, *node.args.kwonlyargs)
+    return {a.arg for a in args if a.annotation is not None and "None" in ast.unparse(a.annotation)}
+
+
 def _register(part: str, name: str) -> None:
+    path = f"{PARTS[part]}.{name}"
+
     def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        if Static(None) in (*args, *keywords.values()):
+            node = _scope(part).function(name).node
+            given = {**dict(zip(parameter_names(node), args, strict=False)), **keywords}
+            given = {k: v for k, v in given.items() if k not in _optional(node)}
+            check_nones(ctx, path.replace("numpy.", "np."), given)
         return compose(ctx, part, name, args, keywords)
 
-    TABLE[f"{PARTS[part]}.{name}"] = run
+    TABLE[path] = run
 
 
 for _part, _path_of in PARTS.items():

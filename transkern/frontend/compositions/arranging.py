@@ -97,7 +97,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     return np.take(flat, np.arange(made.size) % flat.size).reshape(shape)
 
 
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     if axis is None:
         if indices.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
