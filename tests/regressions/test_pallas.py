@@ -563,6 +563,21 @@ def test_sums_of_narrow_integers_take_64_bits() -> None:
     alike(carried_on, np.array([2**31 - 1, 2**31 - 1, 7, 2**31 - 1, 2**31 - 1], np.int32), target="pallas")
 
 
+def inserted_in_front(x: Any, order: int) -> Any:
+    held = [0.0] * order
+    total = np.zeros(order)
+    for n in range(len(x)):
+        held.insert(0, x[n])
+        held.pop()
+        total = total + 2 * np.array(held)
+    return total
+
+
+def test_sizes_made_of_names_are_not_written_out() -> None:
+    """`enlarged`: each insertion names a size by the one before, twice; written out, eight of them never ended."""
+    alike(inserted_in_front, np.arange(8.0), 4, target="pallas")
+
+
 def joined_and_never_read(x: Any, p: Any) -> Any:
     joined = np.concatenate((p[x > 1], p))
     doubled = joined * 2

@@ -13,6 +13,7 @@ from transkern.ir.containers import error_text
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
+from transkern.limits import check_time
 from transkern.targets.pallas import ragged
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
@@ -53,6 +54,7 @@ class Statements(Reductions):
             self.out.append(comment(text.partition(": ")[2]))
 
     def statement(self, s: n.Stmt) -> None:
+        check_time()
         if not isinstance(s, (n.If, n.Accumulator, n.Kernel, n.Alloc)):
             self.cite(s)
         match s:

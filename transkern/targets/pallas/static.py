@@ -9,6 +9,7 @@ function around the jitted one calls that for the number first, and then with th
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 from transkern.ir import build as b
@@ -99,6 +100,10 @@ def sizes_to_ask_for(program: n.Program) -> list[str]:
     ]  # fmt: skip
 
 
+_MOST_NODES = 2000
+"""Of an array's size, with all names in it replaced by what they stand for."""
+
+
 def enlarged(program: n.Program, sure: bool = True) -> n.Program:
     """The program with arrays that a loop makes anew as large as the largest of them: JAX has one shape for all.
 
@@ -116,17 +121,36 @@ def enlarged(program: n.Program, sure: bool = True) -> n.Program:
             for body in bodies(s):
                 note(body, (*loops, s) if isinstance(s, n.Loop) else loops)
 
-    def value(e: Expr) -> Expr | None:
+    def made_of(e: Expr) -> Expr | None:
         found = named.get(e.name, []) if isinstance(e, Var) else []
-        return b.map_expr(found[0], value) if len(found) == 1 and found[0].dtype == "index" else None
+        return found[0] if len(found) == 1 and found[0].dtype == "index" else None
+
+    def value(e: Expr) -> Expr | None:
+        made = made_of(e)
+        return None if made is None else b.map_expr(made, value)
+
+    @functools.cache
+    def reads(e: Expr) -> frozenset[str]:
+        """The names in what `value` makes."""
+        made = {name: made_of(Var(name)) for name in variables_read(e)}
+        return frozenset().union(*({name} if of is None else reads(of) for name, of in made.items()))
+
+    @functools.cache
+    def nodes(e: Expr) -> int:
+        """How many nodes `value` makes: names that stand for two of the one before double with each."""
+        return sum(1 if (made := made_of(x)) is None else nodes(made) for x in walk_expr(e))
 
     note(program.body, ())
     buffers = dict(program.buffers)
     for of, loops in around.items():
         axes = {s.axis for s in loops}
-        dims = tuple(b.map_expr(d, value) for d in buffers[of].dims)
-        if not any(variables_read(d) & axes for d in dims):
+        if not any(reads(d) & axes for d in buffers[of].dims):
             continue
+        if any(nodes(d) > _MOST_NODES for d in buffers[of].dims):
+            if sure:
+                raise _depends_on_data(program, of)
+            continue
+        dims = tuple(b.map_expr(d, value) for d in buffers[of].dims)
         bounds = [highest(d, loops) if variables_read(d) & axes else d for d in dims]
         if any(d is None for d in bounds) or _is_seen_whole(program, of):
             if sure:
