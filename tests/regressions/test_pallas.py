@@ -573,9 +573,11 @@ def inserted_in_front(x: Any, order: int) -> Any:
     return total
 
 
-def test_sizes_made_of_names_are_not_written_out() -> None:
-    """`enlarged`: each insertion names a size by the one before, twice; written out, eight of them never ended."""
-    alike(inserted_in_front, np.arange(8.0), 4, target="pallas")
+def test_what_stands_in_itself_again_and_again_is_refused() -> None:
+    """Each insertion is made of the one before it twice: written out, thirty of them never ended."""
+    alike(inserted_in_front, np.arange(6.0), 4, target="pallas")
+    with pytest.raises(transkern.CompileError, match="would be too long"):
+        transkern.compile(inserted_in_front, target="pallas")(np.arange(30.0), 4)
 
 
 def joined_and_never_read(x: Any, p: Any) -> Any:

@@ -19,7 +19,7 @@ from transkern.targets.pallas.host import Host, sizes_used
 from transkern.targets.pallas.jumps import structure_jumps
 from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.padding import fill_padding
-from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, text
+from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, size, text
 from transkern.targets.pallas.skips import search_next
 from transkern.targets.pallas.statements import raising
 from transkern.targets.pallas.static import enlarged
@@ -29,6 +29,9 @@ from transkern.targets.pallas.windows import mask_windows
 from transkern.targets.places import Places
 from transkern.targets.signature import constants, parameters
 from transkern.targets.told import check_told
+
+_LONGEST = 400_000
+"""Nodes of a module's syntax tree, as it is printed."""
 
 
 def emit(program: n.Program, narrow: bool = False, places: Places | None = None) -> str:
@@ -63,6 +66,10 @@ def emit(program: n.Program, narrow: bool = False, places: Places | None = None)
     wrapper = _wrapper(host)
     doc = f'"""`{program.name}` for JAX: Pallas kernels and the function around them. Made by transkern."""'
     helpers = [prelude.HELPERS[h].strip() for h in prelude.needed(module.helpers)]
+    sizes: dict[int, int] = {}
+    if sum(size(s, sizes) for s in (*body, *wrapper)) > _LONGEST:
+        problem = "the JAX code would be too long: what one statement computes stands in the next ones again and again"
+        raise module.error(problem, program.body[0].span)
     made = [text([s]).strip() for s in (*body, *wrapper)]
     return doc + "\n" + "\n\n\n".join([prelude.IMPORTS.strip(), *helpers, *made]) + "\n"
 

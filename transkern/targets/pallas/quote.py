@@ -116,6 +116,14 @@ def comment(line: str) -> ast.stmt:
     )
 
 
+def size(node: ast.AST, known: dict[int, int]) -> int:
+    """How many nodes are printed of a tree whose parts may stand in it at many places: each is counted once."""
+    found = known.get(id(node))
+    if found is None:
+        found = known[id(node)] = 1 + sum(size(child, known) for child in ast.iter_child_nodes(node))
+    return found
+
+
 def text(module: list[ast.stmt]) -> str:
     """The program text of the statements."""
     tree = ast.fix_missing_locations(ast.Module(module, []))
