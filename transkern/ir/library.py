@@ -56,7 +56,7 @@ LIBRARY: Mapping[str, Step] = {
         "{np}.sort({0}, axis={axis})",
     ),
     "matmul": Step("{np}.matmul({0}, {1})", "{np}.matmul({0}, {1})", "{np}.matmul({0}, {1}, precision='highest')"),
-    "dot": Step("{np}.dot({0}, {1})"),
+    "dot": Step("{np}.dot({0}, {1})", "{np}.dot({0}, {1})", "{np}.dot({0}, {1}, precision='highest')"),
     "partition": Step("{np}.partition({0}, {1}, axis={axis})"),
     "argpartition": Step("{np}.argpartition({0}, {1}, axis={axis})"),
     "lexsort": Step("{np}.lexsort({0})", "{np}.lexsort({0})", "{np}.lexsort({0})"),

@@ -83,6 +83,7 @@ class _Module:
     dtypes: dict[str, None] = field(default_factory=dict)  # dtypes that the entry needs as objects
     steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
     labels: int = 0
+    makes_large: bool = False  # whether a result may be so large that it has memory of its own
     releases: bool = False  # whether a kernel may run without Python's lock
     allocated: list[str] = field(default_factory=list)
     places: Places = field(default_factory=Places)
@@ -116,7 +117,7 @@ class _Module:
         has_results = any(x.role == "result" for x in p.buffers.values()) or "new_array" in body
         if has_results:
             glue_parts.append(glue.RESULTS)
-        if "large_array" in body:
+        if self.makes_large:
             glue_parts.append(glue.LARGE_RESULTS)
         if self.steps:
             glue_parts.append(glue.FUNCTIONS)
@@ -534,6 +535,7 @@ class _Module:
                     f"(const int64_t[]){{{dims}}}, (void **)&{name})"
                 )
                 c.used["py_bytes"] = BYTES
+                self.makes_large = True
             self.line(f"py_{name}_array = {made};")
             self.line(f"if (!py_{name}_array) {self.leave()}")
             return
