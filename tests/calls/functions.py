@@ -131,6 +131,8 @@ def perhaps(x: Any, flag: Any) -> Any:
 def looped(x: Any, n: Any) -> Any:
     total = 0
     for k in range(n):
+        if k > 50:  # there are calls with 2**63
+            break
         total = total + x[k % len(x)]
     return total
 
