@@ -6,6 +6,7 @@ exception, or a refusal; never another answer.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -136,3 +137,27 @@ def test_slices_of_sequences_want_integers() -> None:
 def test_stores_into_empty_lists() -> None:
     stores = [f"a[{k}] = {v}" for k in ("0", "i", "-1") for v in ("1", "f", "w", "x")]
     assert differences([f"a = []\n{store}\nreturn a" for store in stores]) == []
+
+
+def test_a_tuple_is_one_subscript_to_python() -> None:
+    owners = ("[i, 2]", "(i, 2)", "l", "p", "'ab'", "range(3)", "{'a': i}", "d", "x", "m")
+    subscripts = ("(0,)", "0,", "(i - 3,)", "(slice(0, 1),)", "('a',)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert differences([f"{of}[{at}]" for of in owners for at in subscripts]) == []
+        owners = ("[i, 2]", "l", "x", "{'a': i}")
+        stores = [f"a = {of}\na[{at}] = 5\nreturn a" for of in owners for at in subscripts[:3]]
+        assert differences([*stores, "a = [i, 2]\na[0,] += 1\nreturn a"]) == []
+
+
+NARROW = ("np.uint8", "np.int8", "np.uint64", "np.int64", "np.float32", "bool")
+
+
+@pytest.mark.parametrize("values", ["[0, -1, 2]", "[0, 300, 2]", "[1.5, -2.5, 3.0]", "[1, 2, 3]", "[2.0, 1e30, 3.0]"])
+def test_numbers_of_lists_are_held_by_the_type_they_go_into(values: str) -> None:
+    made = "a = []\nfor v in given:\n    a.append(v)\n"
+    texts = [f"{made}return np.array(a, {dtype})" for dtype in NARROW]
+    texts += [f"{made}b = np.zeros(3, {dtype})\nb[:] = a\nreturn b" for dtype in NARROW]
+    texts += [f"{made}b = np.zeros({shape}, np.uint8)\nb[...] = a\nreturn b" for shape in ("7", "(2, 3)", "()")]
+    found = (difference(text, "given", (eval(values),), stage=0) for text in texts)
+    assert [d for d in found if d] == []

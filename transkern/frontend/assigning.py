@@ -330,7 +330,7 @@ class Assignments(Results):
         """``base[items] = value``."""
         owner = self.expr(target.value)
         base = self.ctx.deref(owner)
-        items = self.items(target.slice)
+        items = self.items(target.slice, base)
         if isinstance(base, Hashed):
             hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
             return
@@ -508,7 +508,7 @@ class Assignments(Results):
         assert isinstance(target, ast.Subscript)
         owner = self.expr(target.value)
         base = ctx.deref(owner)
-        items = [self.settle_item(i) for i in self.items(target.slice)]
+        items = [self.settle_item(i) for i in self.items(target.slice, base)]
         old = subscript(ctx, owner if isinstance(base, Record) else base, items)
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)

@@ -29,10 +29,13 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Hashed,
+    Instance,
     Known,
     Maybe,
     Method,
     Object,
+    Range,
     Record,
     Scalar,
     Seq,
@@ -53,6 +56,10 @@ _COMPUTED = "pass it as an argument, or compute less of it at once"
 _CALLS = 8  # in each other, from which on they are why Python's stack has ended
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}
 UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better translated one by one
+
+
+_OF_PYTHON = (Seq, GrowingList, Dict, Hashed, Range, Record, Text, Instance)
+"""What has subscripts that are Python's; of what is known, texts have."""
 
 
 class Expressions(Calls):
@@ -122,7 +129,7 @@ class Expressions(Calls):
                 return self.item(node)
             case ast.Subscript(value=value, slice=index):
                 base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
-                items = self.items(index)
+                items = self.items(index, base)
                 with At(ctx, node, self.scope.file):
                     if isinstance(base, Object) and len(items) == 1 and isinstance(items[0], Scalar):
                         self._of_own_lengths(base)
@@ -247,17 +254,27 @@ class Expressions(Calls):
         pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
         return tuple((a.arg, self.settle(self.expr(d), a.arg)) for a, d in pairs)
 
-    def items(self, node: ast.expr) -> list[Item]:
+    def items(self, node: ast.expr, base: Value) -> list[Item]:
+        """What stands in the subscript of `base`. A tuple is as many subscripts to NumPy, and one to Python."""
+        items, is_tuple = self._items(node)
+        of = self.ctx.deref(base)
+        is_pythons = isinstance(of, _OF_PYTHON) or (isinstance(of, Static) and isinstance(of.value, (str, tuple, list)))
+        if is_tuple and len(items) == 1 and is_pythons:
+            return [Seq(tuple(items))]
+        return items
+
+    def _items(self, node: ast.expr) -> tuple[list[Item], bool]:
+        """What stands in a subscript, and whether that is a tuple."""
         if isinstance(node, ast.Tuple):
-            return [self.item(e) for e in node.elts]
+            return [self.item(e) for e in node.elts], True
         item = self.item(node)
         if isinstance(item, Record) and item.is_tuple:
-            return list(item.items)
+            return list(item.items), True
         if isinstance(item, Seq) and item.kind == "tuple":
-            return list(item.items)
+            return list(item.items), True
         if isinstance(item, Static) and isinstance(item.value, tuple):
-            return [Static(v) for v in item.value]
-        return [item]
+            return [Static(v) for v in item.value], True
+        return [item], False
 
     def item(self, node: ast.expr) -> Item:
         if isinstance(node, ast.Slice):

@@ -22,10 +22,11 @@ from transkern.frontend.elementwise import (
     convert,
     exact_expr,
     is_python_number,
+    list_array,
     scalar_expr,
     warn_discarded,
 )
-from transkern.frontend.indexing import Item, place
+from transkern.frontend.indexing import Item, place, unravel
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
@@ -44,7 +45,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 from transkern.ir.traverse import variables_read
 
 
@@ -74,6 +75,11 @@ def _note_written(ctx: Context, base: Array) -> None:
         ctx.written.add(base.base)
 
 
+_NESTED = (
+    "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of "
+)
+
+
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
@@ -92,7 +98,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         value = large.stored(ctx, value, base.dtype)
     if by_positions and is_python_number(value):
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)  # before positions are looked at
-    elif isinstance(value, Seq):
+    elif by_positions and isinstance(value, (Seq, GrowingList)):
         check_numbers(ctx, value, base.dtype)
     plan = place(ctx, base, items)
     value = large.stored(ctx, value, base.dtype)
@@ -108,6 +114,12 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     source = value if is_array else None
     if source is not None:
         warn_discarded(ctx, as_array(ctx, source).dtype, target_index.dtype)
+    is_part = plan.axes or any(isinstance(i, Static) and i.value is Ellipsis for i in items)
+    if isinstance(source, (Seq, GrowingList)) and casting is None and is_part and not (plan.mask or plan.advanced):
+        if as_array(ctx, source).ndim > len(plan.axes):  # before NumPy looks at what is in it
+            ctx.guard(b.FALSE, "ValueError", f"{_NESTED}{len(plan.axes)}.")
+    if isinstance(source, (Seq, GrowingList)) and not by_positions:
+        check_numbers(ctx, source, base.dtype)
     if casting is not None:
         _same_kind(ctx, casting, value, target_index.dtype)
         check_readonly(ctx, base, "output array")
@@ -248,6 +260,33 @@ def check_numbers(ctx: Context, value: Value, dtype: str) -> None:
             check_numbers(ctx, item, dtype)
     elif is_python_number(value):
         storable(ctx, value, scalar_expr(ctx, value), dtype, True)
+    elif isinstance(value, GrowingList) and value.python and value.dtype in ("index", "float64"):
+        _check_elements(ctx, list_array(ctx, value), dtype)
+
+
+def _check_elements(ctx: Context, array: Array, dtype: str) -> None:
+    """The same for the elements of a list: the error is that of the first which the type does not hold."""
+    of_integers = array.dtype in ("index", "int64")
+    if not dtype.startswith(("int", "uint")) or (of_integers and dtype == "int64"):
+        return
+    info = np.iinfo(dtype)
+    domain = ctx.axis("k", b.product(array.dims))
+    element = array.candidate(unravel(domain.var, array.dims))
+    if of_integers:
+        element = b.as_index(element)
+        low, high = b.index(int(info.min)), b.index(min(int(info.max), b.HIGHEST))
+        held = b.both(b.compare("greater_equal", element, low), b.compare("less_equal", element, high))
+    else:
+        above = Apply("greater", (element, Const(info.min - 1.0, element.dtype)), "bool")
+        held = b.both(above, Apply("less", (element, Const(info.max + 1.0, element.dtype)), "bool"))
+        if info.min == -(2**63):
+            held = Apply("less", (Apply("absolute", (element,), element.dtype), Const(2.0**63, element.dtype)), "bool")
+    first = ctx.let(Reduce("first", (domain,), b.logical_not(held), "index"), "outside")
+    offending = array.candidate(unravel(first, array.dims))
+    offending = b.as_index(offending) if of_integers else offending
+    with ctx.block() as out, suppress(Terminated):
+        storable(ctx, Scalar(offending, True), ctx.let(offending, "value"), dtype, True)
+    ctx.emit(n.If(b.compare("greater_equal", first, b.ZERO), tuple(out), ()))
 
 
 def _storable_choice(ctx: Context, split: Split, number: Expr, dtype: str, basic: bool) -> Expr:

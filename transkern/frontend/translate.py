@@ -285,14 +285,14 @@ class Translator(Loops):
                 owner = self.expr(value)
                 contents = ctx.deref(owner)
                 if isinstance(contents, Hashed):
-                    items = self.items(index)
+                    items = self.items(index, contents)
                     hashed.delete(ctx, contents, items[0] if len(items) == 1 else Seq(tuple(items)))
                 elif isinstance(contents, Dict):
-                    key = key_of(ctx, self.items(index))
+                    key = key_of(ctx, self.items(index, contents))
                     dict_item(ctx, contents, key)
                     ctx.change(owner, contents.without(key))
                 elif isinstance(contents, (Seq, GrowingList)):
-                    items = self.items(index)
+                    items = self.items(index, contents)
                     if isinstance(items[0], SliceValue):
                         self._delete_slice(owner, contents, items[0], target)
                     else:
