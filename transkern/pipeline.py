@@ -31,6 +31,7 @@ from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
 from transkern.fuse.overflow import check_integers
 from transkern.fuse.overlap import overlap_sums
+from transkern.fuse.pairs import order_pairs
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
 from transkern.fuse.push import push_recurrences
@@ -108,6 +109,7 @@ PASSES: tuple[Pass, ...] = (
     choose_stores,
     tile_wavefronts,
     jam_rows,  # after tiles: within each of them
+    order_pairs,  # before arrays are turned for their lanes
     turn_arrays,
     push_recurrences,
     order_columns,

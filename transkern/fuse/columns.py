@@ -35,7 +35,7 @@ from transkern.ir.traverse import buffers_read, variables_read, with_bodies
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
 _WIDE = "float64"
-_OPS = {
+REDUCTIONS = {
     "sum": "add", "count": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
     "all": "logical_and", "argmax": "greater", "argmin": "less",
 }  # fmt: skip
@@ -47,14 +47,19 @@ _FEW = 8
 
 def order_columns(program: n.Program) -> n.Program:
     """The program with such sums in order."""
-    state = _Ordering(program)
+    state = Ordering(program)
     body = state.block(program.body)
     return replace(program, body=body, variables=state.variables)
 
 
-class _Ordering:
+class Ordering:
+    """Reductions in order, in the variables of a program; sums of floats `exact` however many terms they have."""
+
+    exact = True
+
     def __init__(self, program: n.Program) -> None:
-        self.buffers, self.names, self.variables = program.buffers, Names.of(program), dict(program.variables)
+        self.names = Names.of(program)
+        self.buffers, self.variables = dict(program.buffers), dict(program.variables)
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         return tuple(self.statement(s) for s in statements)
@@ -69,25 +74,22 @@ class _Ordering:
         extent = b.constant(b.sub(s.stop, s.start))
         if extent is not None and extent < _FEW:
             return False
-        sums = [x for x in s.body if isinstance(x, n.Loop)]
-        declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in _OPS}
-        plain = (n.Loop, n.Accumulator, n.Let, n.Store)
-        return (
-            bool(sums)
-            and all(isinstance(x, plain) for x in s.body)
-            and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
-            and all(self.is_column(s.axis, x, declared) for x in sums)
+        found = self.reductions(s)
+        return bool(found) and all(
+            contiguous(s.axis, (x,), self.buffers) > 0 > contiguous(x.axis, (x,), self.buffers) for x in found
         )
 
-    def is_column(self, axis: str, s: n.Loop, declared: set[str]) -> bool:
-        return (
-            s.kind == "parallel"
-            and s.step == b.ONE
-            and all(isinstance(x, n.Let) or (isinstance(x, n.Accumulate) and x.name in declared) for x in s.body)
-            and axis not in variables_read(s.start) | variables_read(s.stop)
-            and not buffers_read(s.start) | buffers_read(s.stop)
-            and contiguous(axis, (s,), self.buffers) > 0 > contiguous(s.axis, (s,), self.buffers)
+    def reductions(self, s: n.Loop) -> list[n.Loop]:
+        """The loops in `s`, if all that stands in it is reductions, and plain statements around them."""
+        loops = [x for x in s.body if isinstance(x, n.Loop)]
+        declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
+        plain = (n.Loop, n.Accumulator, n.Let, n.Store)
+        suit = (
+            all(isinstance(x, plain) for x in s.body)
+            and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
+            and all(_reduces(x, s.axis, declared) for x in loops)
         )
+        return loops if suit else []
 
     def in_order(self, body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         """The statements with the sums in order."""
@@ -109,7 +111,7 @@ class _Ordering:
         after: list[n.Stmt] = []
         held: dict[str, tuple[Var, ...]] = {}
         for x in reductions:
-            if _is_float_sum(x):
+            if _is_float_sum(x) and self.exact:
                 high, low, part = (self.variable(f"{x.name}_{what}", _WIDE) for what in ("high", "low", "part"))
                 held[x.name] = (part,)
                 zero = Const(0.0, _WIDE)
@@ -118,10 +120,10 @@ class _Ordering:
                 end += self.added(x.name, high, low, part, span)
                 after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
                 continue
-            made = self.variable(f"{x.name}_held", x.dtype)
+            made = self.variable(f"{x.name}_held", _WIDE if _is_float_sum(x) else x.dtype)
             held[x.name] = (made,)
-            before.append(n.Assign(made.name, _first(x, s.start), span=span))
-            after.append(n.Let(x.name, made, span=span))
+            before.append(n.Assign(made.name, b.cast(_first(x, s.start), made.dtype), span=span))
+            after.append(n.Let(x.name, b.cast(made, x.dtype), span=span))
             if x.op in _BEST:
                 dtype = next(y.value.dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name)
                 best = self.variable(f"{x.name}_best", dtype)
@@ -143,12 +145,12 @@ class _Ordering:
         """One more term in what is held so far."""
         made = held[0]
         if y.op not in _BEST:
-            value = Apply(_OPS[y.op], (made, b.cast(y.value, made.dtype)), made.dtype)
+            value = Apply(REDUCTIONS[y.op], (made, b.cast(y.value, made.dtype)), made.dtype)
             return [n.Assign(made.name, value, span=y.span)]
         best = held[1]
         here = Var(self.names.fresh(f"{y.name}_here"), best.dtype)
         better = Var(self.names.fresh(f"{y.name}_better"), "bool")
-        beats = b.compare(_OPS[y.op], here, best)
+        beats = b.compare(REDUCTIONS[y.op], here, best)
         if here.dtype.startswith("float"):  # the first that is not a number is the most, and the least
             beats = b.either(beats, b.both(_is_nan(here), b.logical_not(_is_nan(best))))
         assert y.position is not None
@@ -176,6 +178,17 @@ class _Ordering:
         made = Var(self.names.fresh(base), dtype)
         self.variables[made.name] = dtype
         return made
+
+
+def _reduces(s: n.Loop, axis: str, declared: set[str]) -> bool:
+    """Whether a loop only reduces, in any order, over a range that is the same for all of `axis`."""
+    return (
+        s.kind == "parallel"
+        and s.step == b.ONE
+        and all(isinstance(x, n.Let) or (isinstance(x, n.Accumulate) and x.name in declared) for x in s.body)
+        and axis not in variables_read(s.start) | variables_read(s.stop)
+        and not buffers_read(s.start) | buffers_read(s.stop)
+    )
 
 
 def _first(s: n.Accumulator, start: Expr) -> Expr:
@@ -209,4 +222,3 @@ def _sub(x: Expr, y: Expr) -> Expr:
     return Apply("subtract", (x, y), _WIDE)
 
 
-__all__ = ["PART", "order_columns"]
