@@ -54,9 +54,9 @@ def in_the_background(call: Callable[[], Any]) -> Iterator[list[Any]]:
 
 
 LONG = {
-    "known before": (times, (THIRDS, 150_000_000)),
-    "known after": (until, (THIRDS, 2.5e7)),
-    "an error at the end": (fails_late, (THIRDS, 150_000_000)),
+    "known before": (times, (THIRDS, 600_000_000)),
+    "known after": (until, (THIRDS, 5e7)),
+    "an error at the end": (fails_late, (THIRDS, 600_000_000)),
 }
 
 
@@ -74,7 +74,7 @@ def test_python_goes_on_while_a_kernel_runs(name: str) -> None:
             gaps.append(time.perf_counter() - before)
     result, took = found
     assert isinstance(result, IndexError) == (name == "an error at the end")
-    assert took > 0.1 and max(gaps) < took * 0.6 and len(gaps) > 5, (took, max(gaps))
+    assert max(gaps) < took * 0.6 and len(gaps) > 5, (took, max(gaps))  # how long it took is the machine's affair
     assert seen == 1 and running().value == 0
 
 
