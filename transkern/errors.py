@@ -21,6 +21,9 @@ SEVERAL = (
 )
 """The same for lists of numbers of several types."""
 
+CHANGES = "transkern_changes"
+"""The attribute of an exception from compiled code for what goes into the arguments before it is seen."""
+
 
 class TranskernError(Exception):
     """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""

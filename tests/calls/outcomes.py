@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,10 @@ def _differ(found: Any, wanted: Any, what: str) -> str:
     if hasattr(wanted, "__dict__") and not isinstance(wanted, type) and not callable(wanted):
         return _differ(vars(found), vars(wanted), what)
     if hasattr(type(wanted), "__eq__") and type(wanted).__eq__ is not object.__eq__:
-        differs = isinstance(same := found == wanted, (bool, np.bool_)) and not same
+        try:
+            differs = isinstance(same := found == wanted, (bool, np.bool_)) and not same
+        except ValueError:  # there are arrays in it
+            return _differ(list(found), list(wanted), what) if isinstance(wanted, Iterable) else ""
         return f"{what} is {shown(found)}, with Python {shown(wanted)}" if differs else ""
     return ""
 

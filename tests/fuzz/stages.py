@@ -86,7 +86,8 @@ def _overlapping(program: Any, run: Callable[..., Any], reason: list[str]) -> Ca
     arrays = [(k, p) for k, p in enumerate(program.params) if isinstance(p, ArrayParam)]
 
     def checked(*args: Any) -> Any:
-        separate = [(p.name, args[k]) for k, p in arrays if not p.base]
+        given = arrays[: sum(k < len(args) for k, _ in arrays)]  # behind them stand those from outside the function
+        separate = [(p.name, args[k]) for k, p in given if not p.base]
         for group in overlapping([name for name, _ in separate], [a for _, a in separate]):
             if set(group) & {p.name for _, p in arrays if p.written}:
                 reason[0] = "overlap"

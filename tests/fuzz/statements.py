@@ -23,6 +23,13 @@ HELPERS = (
     "def scaled(u, v):\n    total = u.sum()\n    return u - total * v\n",
 )
 
+CHANGES = (
+    "def changes(u, k):\n    u += 1\n    return k\n",
+    "def changes(u, k):\n    for i in range(len(u)):\n        u[i] = u[i] * 2\n    return k\n",
+    "def changes(u, k):\n    if k > 1:\n        u[0] = k\n    return k\n",
+)
+"""Functions that store into what they are given."""
+
 
 class Statements(Operations):
     """Writes one function, statement by statement; what it has written runs on the first arguments."""
@@ -34,6 +41,8 @@ class Statements(Operations):
         self.depth, self.fresh_names, self.loops = 1, 0, 0
         self.locked: set[str] = set()  # names that a loop around goes over: not to be bound anew
         self.before = [h for h in HELPERS if rng.random() < 0.15]
+        if rng.random() < 0.2:
+            self.before.append(rng.choice(CHANGES))
         for h in self.before:
             exec(h, self.space)
         for p, value in zip(self.parameters, make(self.parameters, SIZES[0], 1), strict=True):
@@ -97,6 +106,7 @@ class Statements(Operations):
             (10, self.bind), (5, self.bind_number), (8, self.store), (6, self.augment), (5, self.masked),
             (3, self.scatter), (3, self.view), (9 if self.loops < 2 else 0, self.loop), (4, self.branch),
             (2 if self.loops < 1 else 0, self.while_loop), (2, self.filtered), (1, self.swap), (1, self.method),
+            (2, self.together), (3 if "changes" in self.space else 0, self.beside),
             (2 if not self.loops else 0, self.collect), (1, self.check),
             (2, self.walk if self.loops < 2 else self.store),
         ]  # fmt: skip
@@ -219,6 +229,37 @@ class Statements(Operations):
         if pairs:
             one, two = self.random.choice(pairs)
             self.run(f"{one}, {two} = {two}, {one}")
+
+    def together(self) -> None:
+        """``a[m], b[k] = f(b), g(a)``: all values stand before the first store."""
+        first = self.target()
+        dims = self.arrays[first]
+        second = self.random.choice([n for n, d in self.arrays.items() if d == dims])
+        mask = self.mask(dims, 0) if self.chance(0.5) else self.positions(("n",), dims[0])
+        mask = mask if self.chance(0.7) else "..."
+        values = [self.random.choice((self.array(dims, 1), first, second)) for _ in range(2)]
+        if self.chance(0.3):
+            self.run(f"{first}[{mask}], {second}[{mask}] = {', '.join(f'({v}) * 1' for v in values)}")
+        self.run(f"{first}[{mask}], {second}[{mask}] = {', '.join(f'({v})[{mask}]' for v in values)}")
+
+    def beside(self) -> None:
+        """``a * 2 + changes(a, 1)``: what stands beside the call was read before it."""
+        name, made = self.target(), self.name()
+        dims = self.arrays[name]
+        change = f"changes({name}, {self.random.choice(('1', '2', '3.0', self.element()))})"
+        value = self.random.choice((f"{name} * 2", self.array(dims, 1)))
+        match self.random.randrange(4):
+            case 0:
+                if self.run(f"{made} = {value} + {change}"):
+                    self.arrays[made] = dims
+            case 1:
+                if self.run(f"{made}, _ = {value} * 1, {change}"):
+                    self.arrays[made] = dims
+            case 2:
+                if self.run(f"{made} = ({value}).sum() + {change} * {self.element()}"):
+                    self.scalars.append(made)
+            case _:
+                self.run(f"{name}[...] = ({value} * 1) * {change}")
 
     def method(self) -> None:
         name = self.target()

@@ -116,3 +116,18 @@ def test_discarded_parts_are_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         transkern.compile(all_parts, target="cpu")(*arguments)
+
+
+def products(a: Any, x: Any) -> Any:
+    return a @ x, a[None] @ x, np.dot(a, x), np.einsum("ij,j...->i...", a, x), (a * x[0]).sum(axis=1)
+
+
+def test_zeros_of_products_of_one_term() -> None:
+    """NumPy and BLAS begin some of these with a zero, and some not."""
+    left = ([[1.0]], [[True], [False]], [[1 + 0j]], [[-0.0]], [[1], [0]])
+    right = ([-0.0], [-1 + 0j], [complex(-0.0, -0.0)], [[-1 + 0j, 2j]])
+    compiled = transkern.compile(products, target="cpu")
+    for a in map(np.array, left):
+        for x in map(np.array, right):
+            if "c" in a.dtype.kind + x.dtype.kind and not (a.size > 1 and x.ndim > 1):
+                assert repr(compiled(a, x)) == repr(products(a, x)), (a, x)

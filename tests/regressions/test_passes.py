@@ -10,6 +10,9 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import require
+from transkern.fuse.quotients import simplify_repeated
+from transkern.ir import build as b
+from transkern.ir import nodes as n
 
 require("cc")
 
@@ -277,3 +280,31 @@ def test_gathers_through_a_part_of_memory() -> None:
     for size in (0, 1, 40, 5000):
         rng = np.random.default_rng(size)
         alike(sums_of_chosen, rng.random(size), rng.integers(0, 9, size))
+
+
+def library_steps_of_one_number(x: Any) -> Any:
+    return np.unique(1) - x, np.unique(np.array(2.5)), np.sort(x[:1]), np.median(x[1])
+
+
+def test_library_steps_of_arrays_without_axes() -> None:
+    """`targets/clike`: a view of an array without axes has no first subscript."""
+    alike(library_steps_of_one_number, np.arange(4.0)[::-1])
+
+
+def test_loops_with_nothing_in_them() -> None:
+    """`simplify_repeated`: looked for the last statement of a loop that has none."""
+    inner = n.Loop("j", b.ZERO, b.size("n"), b.ONE, "parallel", ())
+    outer = n.Loop("i", b.ZERO, b.size("n"), b.ONE, "sequential", (inner,))
+    program = n.Program("f", (), {}, {}, {}, (outer,))
+    assert simplify_repeated(program) == program
+
+
+def filters_that_nobody_reads(x: Any, y: Any, p: Any) -> Any:
+    for _ in y:
+        kept = np.concatenate((y[((p == p) & (x > p))], p))
+    return x, kept
+
+
+def test_filters_begin_anew_in_each_iteration() -> None:
+    """`settle_after_loop`: the count began anew after the loop only, and the filter outgrew its memory."""
+    alike(filters_that_nobody_reads, np.arange(500.0)[::-1].copy(), np.arange(500.0), np.arange(500))

@@ -207,3 +207,24 @@ def test_programs_hold_constants_of_their_types_only() -> None:
 def test_arithmetic_that_comes_to_such_a_constant_is_refused() -> None:
     with pytest.raises(CompileError, match="needs more than the 64 bits"):
         transkern.compile(function("k + 2**62 + 2**62 + 2**62", "k"))(5)
+
+
+POSITIONS = (np.uint64(2**64 - 1), np.uint64(2**63), np.uint64(1), 2**64, -(2**63) - 1, 2**63 - 1, -2)
+USES = ("a[k] = 5.0\na", "a[k]", "a.pop(k)", "a.insert(k, 5.0)\na", "del a[k]\na", "a[k] += 1\na")
+
+
+@pytest.mark.parametrize("grown", ["", "a.append(9.0)\n", "for v in (7.0, 8.0):\n    a.append(v)\n"])
+@pytest.mark.parametrize("k", POSITIONS)
+@pytest.mark.parametrize("use", USES)
+def test_positions_in_lists(use: str, k: int, grown: str) -> None:
+    assert not difference(f"{grown}{use}", "a, k", ([1.0, 2.0], k))
+    assert not difference(f"a = [1.0, 2.0]\n{grown}{use}", "k", (k,))
+
+
+def test_numbers_that_a_type_does_not_hold_come_before_other_errors() -> None:
+    whole, flags, floats = np.arange(3, dtype=np.int8), np.zeros(3, bool), np.zeros(3)
+    given = [(-2147483649, whole), (3, whole), (whole, 2**70), (2.5, floats), (floats, np.float32(2)), (True, floats)]
+    assert not [found for args in given if (found := difference("x @ y", "x, y", args))]
+    texts = ("x += y\nx", "x *= y\nx", "x |= y\nx", "x //= y\nx", "x >>= y\nx")
+    arrays = (flags, whole, floats, whole.astype(np.uint64))
+    assert not [found for x in arrays for text in texts if (found := difference(text, "x, y", (x.copy(), 10**30)))]

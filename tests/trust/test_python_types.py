@@ -7,6 +7,7 @@ exception, or a refusal; never another answer.
 from __future__ import annotations
 
 import warnings
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,10 @@ def test_a_tuple_is_one_subscript_to_python() -> None:
 NARROW = ("np.uint8", "np.int8", "np.uint64", "np.int64", "np.float32", "bool")
 
 
-@pytest.mark.parametrize("values", ["[0, -1, 2]", "[0, 300, 2]", "[1.5, -2.5, 3.0]", "[1, 2, 3]", "[2.0, 1e30, 3.0]"])
+LISTED = ("[0, -1, 2]", "[0, 300, 2]", "[1.5, -2.5, 3.0]", "[1, 2, 3]", "[2.0, 1e30, 3.0]", "[-(2.0**63), np.nan, 1.0]")
+
+
+@pytest.mark.parametrize("values", LISTED)
 def test_numbers_of_lists_are_held_by_the_type_they_go_into(values: str) -> None:
     made = "a = []\nfor v in given:\n    a.append(v)\n"
     texts = [f"{made}return np.array(a, {dtype})" for dtype in NARROW]
@@ -161,3 +165,66 @@ def test_numbers_of_lists_are_held_by_the_type_they_go_into(values: str) -> None
     texts += [f"{made}b = np.zeros({shape}, np.uint8)\nb[...] = a\nreturn b" for shape in ("7", "(2, 3)", "()")]
     found = (difference(text, "given", (eval(values),), stage=0) for text in texts)
     assert [d for d in found if d] == []
+
+
+F32, I8, U64 = (np.arange(3, dtype=dtype) for dtype in ("float32", "int8", "uint64"))
+
+
+@pytest.mark.parametrize("x", [F32, I8, U64, F32.astype("float16"), F32.astype("complex64"), F32 > 1])
+@pytest.mark.parametrize("k", [2, 2.5, True, np.float32(3), np.int16(4)])
+def test_numbers_beside_others_in_a_display_have_their_own_types(x: Any, k: Any) -> None:
+    texts = (
+        "np.array([x[0], k])", "np.array((k, x[1], k))", "[x[0], k] + x[:2]", "np.array([[x[0], k], [k, x[1]]])",
+        "np.sum([x[0], k])", "np.stack([x[0], k])", "np.append(x, k)", "np.concatenate((x, [k, x[0]]))",
+        "np.where(x > 1, [x[0], k, k], x)", "np.full(2, [k, x[1]])", "np.outer([x[0], k], x)", "np.hstack((x, k))",
+    )  # fmt: skip
+    assert not [found for text in texts if (found := difference(text, "x, k", (x, k), stage=0))]
+
+
+@pytest.mark.parametrize("k", [2, 0, -1, True, np.int64(2), np.uint8(3), np.int64(-2), np.uint64(2**63)])
+def test_integers_repeat_lists(k: Any) -> None:
+    texts = (
+        "s * k", "k * s", "a = []\nfor v in s: a.append((v, 1))\na * k", "[1, 2.0] * k", "(s[0], 'a') * k",
+        "a = []\nfor v in s: a.append(v)\nc = k * a\nc.append(9.0)\nreturn a, c",
+    )  # fmt: skip
+    assert not [found for text in texts if (found := difference(text, "s, k", ([1.0, 2.0], k)))]
+
+
+def test_what_is_no_count_does_not_repeat() -> None:
+    given = (np.float32(3), np.bool_(True), 1.5, np.array(2), np.array([2, 3]), None, "a")
+    assert not [found for k in given if (found := difference("s * k", "s, k", ([1.0, 2.0], k)))]
+
+
+def test_known_numbers_of_any_size_are_compared_with_arrays_of_one() -> None:
+    texts = ("x == y", "x < y", "y >= x", "np.not_equal(x, y)")
+    given = [(2**65 + 1, np.array(4, dtype)) for dtype in ("uint32", "int8", "float64", "uint64", "bool")]
+    assert not [found for args in given for text in texts if (found := difference(text, "x, y", args))]
+
+
+def test_what_is_no_attribute_slice_or_count_is_said_by_python() -> None:
+    cases = (
+        ("a.T, a[::-1]", len), ("'abc'[a:]", "x"), ("'abc'[a:]", 1.5), ("'abc'[:a]", [1]), ("'abc'[::a]", 0),
+        ("np.digitize(np.zeros(2), [0, a])", 1j),
+    )  # fmt: skip
+    assert not [found for text, a in cases if (found := difference(text, "a", (a,)))]
+
+
+Two = namedtuple("Two", "one two")
+
+
+def test_named_tuples_are_named_where_they_are_no_subscripts() -> None:
+    texts = ("(2, 1)[p]", "[2, 1][p]", "'ab'[p]", "range(3)[p]", "np.zeros((3, 3))[p]", "np.zeros(3)[p]")
+    assert not [found for text in texts if (found := difference(text, "p", (Two(1, 2),)))]
+
+
+def test_a_mask_of_all_axes_takes_a_row_of_values() -> None:
+    values = ([np.zeros(3)], [[1.0, 2.0, 3.0]], np.ones((1, 1)), [1.0, 2.0, 3.0], 4.0, np.ones(1), Two(np.ones(3), 1))
+    texts = ("x[x > 1] = p\nx", "x[(x > 1,)] = p\nx", "x[:] = p\nx", "x[x > 9] = p\nx")
+    given = [(np.arange(5.0), v) for v in values[:-1]] + [(np.arange(6.0).reshape(2, 3), v) for v in values[:-1]]
+    assert not [found for args in given for text in texts if (found := difference(text, "x, p", args))]
+
+
+def test_stores_into_views_without_elements() -> None:
+    """What `reshape` gives is not read-only, what `broadcast_to` gives is: without elements they look the same."""
+    texts = ("v = x[1:].reshape(2, -1)\nv[0] = 2\nx", "v = np.broadcast_to(x[1:], (3, len(x) - 1))\nv[0] = 2\nx")
+    assert not [found for t in texts for n in (1, 5) if (found := difference(t, "x", (np.arange(float(n)),)))]

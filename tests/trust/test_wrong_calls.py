@@ -7,6 +7,8 @@ import logging
 import math
 import pickle
 import traceback
+from array import array
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -237,3 +239,28 @@ def test_refusals_name_what_is_meant(function: Any, line: str, told: str) -> Non
     place, source, *_ = str(caught.value).splitlines()
     assert place.startswith(f"{__file__}:") and told in place
     assert source.partition("| ")[2].strip() == line
+
+
+def test_what_cannot_be_a_constant_is_refused_where_another_was_one() -> None:
+    """A size is a constant after the first call; an argument of a class that has no hash then comes to it."""
+
+    @transkern.compile(target="cpu")
+    def tail(x: Any, k: Any) -> Any:
+        total = 0.0
+        for i in range(k):
+            total += x[i]
+        return x[k:], [None] * k, total
+
+    x = np.arange(4.0)
+    assert tail(x, 3)[1] == [None] * 3
+    record = np.zeros((), "i4,f8")[()]
+    for other in (deque([1]), defaultdict(int), array("d", [1.0]), memoryview(b"12"), record, [1], {}):
+        with pytest.raises((transkern.CompileError, TypeError)) as caught:
+            tail(x, other)
+        assert "hash" not in str(caught.value)
+    with pytest.raises(transkern.CompileError):
+        tail(x, Number(2))
+
+
+class Number(int):
+    pass

@@ -42,10 +42,11 @@ class NotKnown(CompileError):
     optional: Site | None = None
     pooled: tuple[PoolKey, tuple[str, ...]] | None = None
     grows: str | None = None  # the name of an array that a loop makes longer, which needs room for that
+    early: Site | None = None  # where a value is evaluated that a loop or a branch beside it would change
 
     @property
     def begins_anew(self) -> bool:
-        found = (self.wanted, self.table, self.ragged, self.optional, self.pooled, self.grows)
+        found = (self.wanted, self.table, self.ragged, self.optional, self.pooled, self.grows, self.early)
         return any(one is not None for one in found)
 
 

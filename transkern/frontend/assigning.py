@@ -22,6 +22,7 @@ from transkern.frontend import (
     growing,
     hashed,
     iterating,
+    large,
     library_calls,
     managers,
     objects,
@@ -91,6 +92,7 @@ from transkern.frontend.values import (
     lies,
     with_children,
 )  # fmt: skip
+from transkern.frontend.waiting import waiting
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
@@ -261,8 +263,11 @@ class Assignments(Results):
         ]
         if any(isinstance(t, ast.Subscript) for t in targets):
             settled = [growing.held(self.ctx, i) if isinstance(i, GrowingList) else i for i in settled]
-        for target, item in zip(targets, settled, strict=True):
-            self.assign(target, item)
+        with waiting(self.ctx) as those:
+            for item in settled:
+                those.put(item)
+            for target in targets:
+                self.assign(target, those.taken())
 
     def elements(self, value: Value, wanted: int | None, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
@@ -328,9 +333,12 @@ class Assignments(Results):
 
     def store(self, target: ast.Subscript, value: Value) -> None:
         """``base[items] = value``."""
-        owner = self.expr(target.value)
-        base = self.ctx.deref(owner)
-        items = self.items(target.slice, base)
+        with waiting(self.ctx) as those:
+            those.put(value)
+            owner = self.expr(target.value)
+            base = self.ctx.deref(owner)
+            items = self.items(target.slice, base)
+            value = those.values[0]
         if isinstance(base, Hashed):
             hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
             return
@@ -404,15 +412,17 @@ class Assignments(Results):
                 ctx.must_grow(owner.token, problem)
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem)
         if isinstance(at, SliceValue):
-            changed = list(base.items)
+            changed: list[Value] = list(base.items)
             changed[constant_slice(ctx, at)] = [self.kept(i, "item") for i in self.elements(value, None, node)]
             ctx.change(owner, Seq(tuple(changed), "list"))
             return
         if at is None or not isinstance(at, Static):
             ctx.fail(f"a store into {describe(base)}", "", node)
-        if not -len(base.items) <= at.value < len(base.items):
-            ctx.guard(b.FALSE, "IndexError", "list assignment index out of range")
         changed = list(base.items)
+        try:
+            changed[at.value] = at
+        except IndexError as error:
+            ctx.guard(b.FALSE, "IndexError", str(error))
         changed[at.value] = self.kept(value, "item")
         ctx.change(owner, Seq(tuple(changed), "list"))
 
@@ -471,11 +481,18 @@ class Assignments(Results):
             self.env[name] = owned
         return owned
 
+    def _beside(self, old: Value, value: ast.expr) -> tuple[Value, Value]:
+        """What an operator in place updates, and the other operand."""
+        with waiting(self.ctx) as those:
+            those.put(old)
+            new = self.expr(value)
+        return those.values[0], new
+
     def augment(self, target: ast.expr, op: str, value: ast.expr) -> None:
         ctx = self.ctx
         if isinstance(target, ast.Name):
             old = self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
-            new = self.expr(value)
+            old, new = self._beside(old, value)
             made = special_methods.in_place(ctx, op, old, new)
             if made is not None:
                 self.assign(target, made)
@@ -518,7 +535,7 @@ class Assignments(Results):
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
             ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
-        new = self.expr(value)
+        old, new = self._beside(old, value)
         if self._is_changed(op, old, new):
             return
         result = self.updated(op, old, new)
@@ -568,6 +585,8 @@ class Assignments(Results):
         if isinstance(old, Array) and op != "matmul":
             if lies(old):
                 storing.check_readonly(self.ctx, old, "output array")
+            if large.is_large(new):
+                asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
             outputs.check_casts(self.ctx, op, [old, new], [old])
             old, new = outputs.fitting(self.ctx, [old, new], [old])
         return self.operate(op, old, new, in_place=True)
@@ -605,6 +624,12 @@ class Assignments(Results):
                     return Seq(asked(ctx, operator.mul, seq.items, int(times.value)), seq.kind)
                 if isinstance(times, Scalar) and times.dtype.startswith(("index", "int", "uint")):
                     return sequences.repeated(ctx, seq, replace(times, expr=b.as_index(times.expr)))
+        if op == "multiply":
+            for owner, times in ((left, right), (right, left)):
+                if isinstance(owner, GrowingList) and sequences.is_count(times):
+                    if in_place and owner is left:
+                        ctx.fail("`*=` of a list whose length is known at run time only", "write a = a * n")
+                    return sequences.repeated_list(ctx, owner, times)
         if (known := python_types.known_set(left)) is not None and (other := python_types.known_set(right)) is not None:
             made_set = asked(ctx, python_types.BINARY[op][0], known, other)
             return Seq(tuple(Static(v) for v in made_set), "set")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import functools
 import inspect
@@ -149,6 +150,9 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         case Function() | Bound() if name in ("__name__", "__qualname__"):
             return Static(value.name if isinstance(value, Function) else value.function.name)
         case Known(path):
+            builtin = getattr(builtins, path.removeprefix("builtins."), None)
+            if builtin is not None and not hasattr(builtin, name):
+                asked(ctx, getattr, builtin, name)
             found = known_object(f"{path}.{name}")
             if (
                 isinstance(found, Known)

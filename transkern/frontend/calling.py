@@ -63,6 +63,7 @@ from transkern.frontend.values import (
     Unbound,
     Value,
 )  # fmt: skip
+from transkern.frontend.waiting import waiting
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import is_longer
@@ -106,27 +107,40 @@ class Calls(Conditions):
             return self._called(of_base, node)
         return self._called(self.expr(node.func), node)
 
+    def _given(self, function: Value, node: ast.Call) -> tuple[Value, list[Value], dict[str, Value]]:
+        """What is called, and with what: evaluated one after the other."""
+        ctx = self.ctx
+        names: list[str] = []
+        with waiting(ctx) as those:
+            those.put(function)
+            for argument in node.args:
+                if isinstance(argument, ast.Starred):
+                    for value in self.elements(self.expr(argument.value), None, argument):
+                        those.put(value)
+                else:
+                    those.put(self.expr(argument))
+            positional = len(those.values)
+            for keyword in node.keywords:
+                if keyword.arg is None:
+                    given = ctx.deref(self.expr(keyword.value))
+                    if not isinstance(given, Dict) or not all(isinstance(k, str) for k in given.keys):
+                        ctx.fail(f"`**` of {describe(given)} in a call", "", node)
+                    for name, value in zip(given.keys, given.items, strict=True):
+                        names.append(name)
+                        those.put(value)
+                else:
+                    names.append(keyword.arg)
+                    those.put(self.expr(keyword.value))
+        values = those.values
+        return values[0], values[1:positional], dict(zip(names, values[positional:], strict=True))
+
     def _called(self, function: Value, node: ast.Call) -> Value:
         ctx = self.ctx
         if isinstance(function, Known) and (source := folds.used_up(function.path, node)) is not None:
             folded = folds.folded(self, function.path, source, node)
             if folded is not None:
                 return folded
-        positional: list[Value] = []
-        for argument in node.args:
-            if isinstance(argument, ast.Starred):
-                positional += self.elements(self.expr(argument.value), None, argument)
-            else:
-                positional.append(self.expr(argument))
-        keywords: dict[str, Value] = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                given = ctx.deref(self.expr(keyword.value))
-                if not isinstance(given, Dict) or not all(isinstance(k, str) for k in given.keys):
-                    ctx.fail(f"`**` of {describe(given)} in a call", "", node)
-                keywords.update(zip(given.keys, given.items, strict=True))
-                continue
-            keywords[keyword.arg] = self.expr(keyword.value)
+        function, positional, keywords = self._given(function, node)
         if isinstance(function, Partial):
             function, positional, keywords = function.called(positional, keywords)
         if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:

@@ -44,6 +44,7 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
+from transkern.frontend.waiting import waiting
 from transkern.ir import build as b
 from transkern.ir.expr import Const
 from transkern.ir.ops import MIRRORED
@@ -73,7 +74,10 @@ class Comparisons(Body):
             if result is not None and not isinstance(other, (ast.Name, ast.Constant)):
                 rest = ast.Compare(ast.Name(ctx.fresh("compared"), ast.Load()), list(ops[k:]), list(others[k:]))
                 return self._decided_or(node, result, x, rest)
-            y = self.expr(other)
+            with waiting(ctx) as those:
+                those.put(x)
+                y = self.expr(other)
+                x = those.values[0]
             with At(ctx, node, self.scope.file):
                 one = self.compared(op, x, y)
             result = one if result is None else self._and(result, one)

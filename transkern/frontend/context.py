@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from transkern.frontend.values import (
 )
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.containers import OF_NUMPY, text_of_numbers
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Frame, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
@@ -84,6 +85,12 @@ _CHAIN = 8  # variables that are followed from one to the next, to the argument 
 
 
 _SNAPSHOT = 10  # steps: whoever takes one may translate the same text again
+
+
+class Waits(Protocol):
+    """Values of expressions that have no name (`waiting.Waiting`)."""
+
+    def before_change(self, name: str) -> None: ...
 
 
 class Context:
@@ -160,6 +167,7 @@ class Context:
         self.reserves = True  # whether there is memory for arrays that loops make longer
         self.steps_take_views = True  # whether library steps take any strides
         self.changes: list[Change] = []  # what the function puts into its arguments, at any of its returns
+        self.changes_now: Callable[[], tuple[n.Result, ...]] | None = None  # what it has put there (set by translators)
         self.numbers: set[str] = set()  # arguments that are lists of numbers
         self.captured: list[tuple[str, Any]] = []  # arrays from outside the function in their memory: name and array
         self.outside: list[tuple[Array, Any]] = []  # those whose elements are constants, as they were made of them
@@ -187,6 +195,8 @@ class Context:
         self.pools: dict[PoolKey, Pool] = {}  # these lists
         self.replacing = ""  # the count of the list where what is put takes the place of an element
         self.lengthened: set[str] = set()  # names of arrays that loops make longer
+        self.waiting: list[Waits] = []  # values of expressions beside those that are being evaluated
+        self.early: set[Site] = set()  # where such values are computed at once
         self.rooms: set[str] = set()  # buffers of these
 
     @property
@@ -631,11 +641,34 @@ class Context:
             return
         caught = self.caught(error_class(error)) if self.catching else None
         if caught is None:
-            self.emit(n.Guard(condition, error, message, args))
+            self._raise_unless(condition, error, message, args)
         else:
             self.leave_try(condition, *caught, error, message, args)
         if condition == b.FALSE:
             raise Terminated
+
+    def _raise_unless(self, condition: Expr, error: str, message: str, args: tuple[Expr, ...]) -> None:
+        """A guard, and with it what has been put into the arguments so far."""
+        changes_now, self.changes_now = self.changes_now, None  # what is handed over has no checks of its own
+        with self.block() as out:
+            changes = changes_now() if changes_now is not None else ()
+        self.changes_now = changes_now
+        if not changes:
+            self.emit(n.Guard(condition, error, message, args))
+            return
+        numbers = list(args)
+        text = text_of_numbers(n.TupleResult(changes), numbers)
+        if text is not None and not out and len(numbers) <= n.GUARD_NUMBERS and condition != b.FALSE:
+            self.emit(n.Guard(condition, error, message, tuple(numbers), text))
+            return
+        told = tuple(n.ScalarResult(a, a.dtype not in OF_NUMPY and a.dtype != "uint64") for a in args)
+        raised = n.TupleResult(told, "raise", (message,), error)
+        leaves = n.Return(n.TupleResult((raised, *changes)), span=self.place())
+        if condition == b.FALSE:  # it leaves here, also while JAX traces
+            self.out.extend(out)
+            self.emit(leaves)
+        else:
+            self.emit(n.If(b.logical_not(condition), (*out, leaves)))
 
     def room(self, dims: Sequence[Expr]) -> Expr:
         """The length of memory for a list without a bound, of elements of the shape `dims`."""
@@ -678,10 +711,17 @@ class Context:
         if self.out is not self.root or not needs <= self.entry or condition == b.TRUE or self.catching:
             self.guard(condition, error, message)
             return
+        if condition != b.FALSE and self.has_changes():  # a call that raises gets other code
+            self.assume(condition)
+            return
         at = len(self.root)
         while at and not any(_decides(s) or scalars_set(s) & needs for s in walk((self.root[at - 1],))):
             at -= 1
         self.root.insert(at, n.Guard(condition, error, message, span=self.place()))
+
+    def has_changes(self) -> bool:
+        """Whether anything has been put into the containers among the arguments."""
+        return any(self.heap[token] is not contents for token, contents in self.given.items())
 
     def note_copy(
         self, name: str, buffer: str, shown: frozenset[str], decides: Expr | None,
@@ -741,6 +781,7 @@ class Context:
         """The user's code stores into `buffer`."""
         if buffer in self.appended:
             self._fail_shared(buffer)
+        self.before_change(buffer)
         self.stored_in.setdefault(buffer, []).append(self.loop_path)
 
     def note_append(self, buffer: str) -> None:
@@ -874,11 +915,18 @@ class Context:
         self.counted = {k: v for k, v in self.counted.items() if buffer not in buffers_read(k[1])}
         self._check_copies(buffer)
         self._check_doubtful(buffer)
+        self.before_change(buffer)
         for frame in self.frames:
             for name, value in list(frame.items()):
                 made = self.evaluated(value, name, lambda v: not v.view and self._reads(v, buffer))
                 if made is not value:
                     frame[name] = made
+
+    def before_change(self, name: str) -> None:
+        """The values beside what is being evaluated are computed now where they read from a buffer, or depend on the
+        count of a list."""
+        for those in self.waiting:
+            those.before_change(name)
 
     def evaluated(self, value: Value, name: str, chosen: Callable[[Array], bool]) -> Value:
         """`value`, bound to `name`, with those `chosen` of its arrays, which may be items of a tuple, computed now."""

@@ -373,7 +373,7 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
         items = large.elements(ctx, items)
     parts = [as_array(ctx, item) for item in items]
     parts = [ctx.compact(p, "part") if p.mask is not None else p for p in parts]
-    dtype = result_type(ctx, [item if is_python_number(item) else p for item, p in zip(items, parts, strict=True)])
+    dtype = result_type(ctx, parts)  # Python's numbers are of their own types here, not weak
     ndim = parts[0].ndim
     if any(p.ndim != ndim for p in parts):
         ctx.fail("np.array of a ragged sequence", "all its elements must have the same shape")

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
 from transkern.frontend.anew import NotKnown
@@ -22,10 +23,9 @@ from transkern.frontend.managers import space_of
 from transkern.frontend.measures import MOST_KEYS, NotComputed, check_items
 from transkern.frontend.observed import passing
 from transkern.frontend.source import span_of
-from transkern.frontend.syntax import local_names, results_given
+from transkern.frontend.syntax import local_names
 from transkern.frontend.texts import as_text, quoted, together
 from transkern.frontend.values import (
-    Array,
     Dict,
     Function,
     GrowingList,
@@ -44,6 +44,7 @@ from transkern.frontend.values import (
     Unbound,
     Value,
 )  # fmt: skip
+from transkern.frontend.waiting import waiting
 from transkern.ir import build as b
 from transkern.ir.traverse import buffers_read, variables_read
 
@@ -89,7 +90,7 @@ class Expressions(Calls):
             case ast.Name(id=name):
                 return self.name(name, node)
             case ast.BinOp(left=left, op=op, right=right):
-                x, y = self.expr(left), self.expr(right)
+                x, y = self.in_order((left, right))
                 with At(ctx, node, self.scope.file):
                     return self.operate(BINARY.get(type(op), "matmul"), x, y)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -129,7 +130,10 @@ class Expressions(Calls):
                 return self.item(node)
             case ast.Subscript(value=value, slice=index):
                 base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
-                items = self.items(index, base)
+                with waiting(ctx) as those:
+                    those.put(base)
+                    items = self.items(index, base)
+                    base = those.values[0]
                 with At(ctx, node, self.scope.file):
                     if isinstance(base, Object) and len(items) == 1 and isinstance(items[0], Scalar):
                         self._of_own_lengths(base)
@@ -163,24 +167,25 @@ class Expressions(Calls):
             case _:
                 ctx.fail(f"`{ast.unparse(node)[:40]}`: this kind of expression is not compiled", "", node)
 
+    def in_order(self, nodes: Iterable[ast.expr]) -> list[Value]:
+        """The values of expressions that are evaluated one after the other."""
+        with waiting(self.ctx) as those:
+            for node in nodes:
+                those.put(self.expr(node))
+        return those.values
+
     def _display(self, elts: Sequence[ast.expr]) -> tuple[Value, ...]:
-        items: list[Value] = []
         check_items(len(elts))
-        called = [k for k, e in enumerate(elts) if any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(e))]
-        last = called[-1] if called else -1
-        for position, e in enumerate(elts):
-            if isinstance(e, ast.Starred):
-                items += self.elements(self.expr(e.value), None, e)
-                continue
-            item = self.expr(e)
-            with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
-                item = self._placed(item)
-            if isinstance(item, Scalar) and position < last:
-                item = self.settle(item, "item")  # a call may change what it is made of
-            elif isinstance(item, Array) and item.mask is None and any(map(_may_store, elts[position + 1 :])):
-                item = self.settle(item, "item")
-            items.append(item)
-        return tuple(items)
+        with waiting(self.ctx) as those:
+            for e in elts:
+                if isinstance(e, ast.Starred):
+                    for item in self.elements(self.expr(e.value), None, e):
+                        those.put(item)
+                    continue
+                item = self.expr(e)
+                with At(self.ctx, e, self.scope.file):  # lists in a display are told apart by their places
+                    those.put(self._placed(item))
+        return tuple(those.values)
 
     def _placed(self, value: Value) -> Value:
         """`value` as an item of a display: a list in a list is an object of its own."""
@@ -191,17 +196,22 @@ class Expressions(Calls):
         made = Dict((), ())
         if len(keys) > MOST_KEYS:
             ctx.fail(f"a dict of more than {MOST_KEYS} keys", "pass it as an argument, or use an array")
-        for key, value in zip(keys, values, strict=True):
-            inner = self.expr(value)
-            if key is None:
-                other = ctx.deref(inner)
-                if not isinstance(other, Dict):
-                    ctx.fail(f"`**` of {describe(other)}", "", value)
-                for k, v in zip(other.keys, other.items, strict=True):
-                    made = made.put(k, v)
-            else:
-                known = constant_object(ctx, self.expr(key), "a dict's key that is known at run time only")
-                made = made.put(known, self._placed(inner))
+        known: list[Any] = []
+        with waiting(ctx) as those:
+            for key, value in zip(keys, values, strict=True):
+                inner = self.expr(value)
+                if key is None:
+                    other = ctx.deref(inner)
+                    if not isinstance(other, Dict):
+                        ctx.fail(f"`**` of {describe(other)}", "", value)
+                    for k, v in zip(other.keys, other.items, strict=True):
+                        known.append(k)
+                        those.put(v)
+                else:
+                    those.put(self._placed(inner))
+                    known.append(constant_object(ctx, self.expr(key), "a dict's key that is known at run time only"))
+        for k, v in zip(known, those.values, strict=True):
+            made = made.put(k, v)
         return made
 
     def _text_part(self, part: ast.expr) -> Text:
@@ -256,25 +266,30 @@ class Expressions(Calls):
 
     def items(self, node: ast.expr, base: Value) -> list[Item]:
         """What stands in the subscript of `base`. A tuple is as many subscripts to NumPy, and one to Python."""
-        items, is_tuple = self._items(node)
+        items, whole = self._items(node)
         of = self.ctx.deref(base)
         is_pythons = isinstance(of, _OF_PYTHON) or (isinstance(of, Static) and isinstance(of.value, (str, tuple, list)))
-        if is_tuple and len(items) == 1 and is_pythons:
-            return [Seq(tuple(items))]
+        if is_pythons and whole is not None and (len(items) == 1 or isinstance(whole, Record)):
+            return [whole]
         return items
 
-    def _items(self, node: ast.expr) -> tuple[list[Item], bool]:
-        """What stands in a subscript, and whether that is a tuple."""
+    def _items(self, node: ast.expr) -> tuple[list[Item], Value | None]:
+        """What stands in a subscript; with the tuple, if it is one."""
         if isinstance(node, ast.Tuple):
-            return [self.item(e) for e in node.elts], True
+            items: list[Item] = []
+            with waiting(self.ctx) as those:
+                for e in node.elts:
+                    those.put(self.item(e))
+                items = those.values
+            return items, Seq(tuple(items))
         item = self.item(node)
         if isinstance(item, Record) and item.is_tuple:
-            return list(item.items), True
+            return list(item.items), item
         if isinstance(item, Seq) and item.kind == "tuple":
-            return list(item.items), True
+            return list(item.items), item
         if isinstance(item, Static) and isinstance(item.value, tuple):
-            return [Static(v) for v in item.value], True
-        return [item], False
+            return [Static(v) for v in item.value], item
+        return [item], None
 
     def item(self, node: ast.expr) -> Item:
         if isinstance(node, ast.Slice):
@@ -375,9 +390,3 @@ class Expressions(Calls):
         if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):
             ctx.ragged.add(ctx.sites[owner.token])
             ctx.must_grow(owner.token, "a list of lists of different lengths, which of them is known at run time only")
-
-
-def _may_store(node: ast.expr) -> bool:
-    """Whether an expression may change an array: a function of the user's, or `out=`."""
-    calls = (x for x in ast.walk(node) if isinstance(x, ast.Call))
-    return any(isinstance(c.func, ast.Name) or bool(results_given(c)) for c in calls)

@@ -10,7 +10,7 @@ from transkern.frontend import doubts, rows
 from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array, scalar_expr
-from transkern.frontend.indexing import element, is_typed
+from transkern.frontend.indexing import element, is_typed, list_position
 from transkern.frontend.list_types import (
     begin_anew,
     list_type,
@@ -51,6 +51,7 @@ from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import variables_read
 
 _COLUMNS = 16  # items of tuples in lists
+_NO_ARGUMENT = ("OverflowError", "Python int too large to convert to C ssize_t")
 
 
 def new(
@@ -142,6 +143,7 @@ def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
         rows.wanted(ctx, owner, "a list in a list that changes its length")
     if grows:
         ctx.note_store(owner.buffer)
+        ctx.before_change(owner.count)
         owner.extent = None
     buffer = ctx.buffers.get(owner.buffer)
     if buffer is not None and buffer.role == "argument":
@@ -640,22 +642,38 @@ def _set_length(ctx: Context, owner: GrowingList, length: Expr) -> None:
         rows.set_size(ctx, owner.row_of, b.size(owner.count))
 
 
-def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
+def pop(ctx: Context, owner: GrowingList, item: Value | None) -> Value:
     """``list.pop``: the last element, or one further in front, behind which the others move up."""
     must_be_own(ctx, owner)
+    at = b.neg(b.ONE) if item is None else list_position(ctx, item, *_NO_ARGUMENT)
     count = b.size(owner.count)
     kind = "an empty deque" if owner.is_queue else "empty list"
     ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", f"pop from {kind}")
     if not is_typed(ctx, owner):
         ctx.guard(b.FALSE, "IndexError", f"pop from {kind}")
     last = b.sub(count, b.ONE)
-    if position is None or (isinstance(position, Static) and position.value == -1):
+    if b.constant(at) == -1:
         value = held(ctx, element(ctx, owner, last))
         _set_length(ctx, owner, last)
         return value
     _not_queue(ctx, owner, "pop")
-    at = position_in(ctx, owner, position, "pop index out of range")
+    at = position_in(ctx, owner, at, "pop index out of range")
     value = held(ctx, element(ctx, owner, at))
+    _close_gap(ctx, owner, at)
+    return value
+
+
+def delete(ctx: Context, owner: GrowingList, item: Value) -> None:
+    """``del list[k]``."""
+    must_be_own(ctx, owner)
+    at = list_position(ctx, item)
+    _not_queue(ctx, owner, "del")
+    _close_gap(ctx, owner, position_in(ctx, owner, at, "list assignment index out of range"))
+
+
+def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:
+    """What stands behind a position moves up by one."""
+    last = b.sub(b.size(owner.count), b.ONE)
 
     def move(column: GrowingList) -> None:
         axes = ctx.axes((b.sub(last, at), *column.dims))
@@ -666,7 +684,6 @@ def pop(ctx: Context, owner: GrowingList, position: Value | None) -> Value:
 
     each(ctx, owner, move)
     _set_length(ctx, owner, last)
-    return value
 
 
 def _not_queue(ctx: Context, owner: GrowingList, name: str) -> None:
@@ -696,20 +713,20 @@ def held(ctx: Context, value: Value) -> Value:
             return value
 
 
-def position_in(ctx: Context, owner: GrowingList, position: Value, message: str) -> Expr:
+def position_in(ctx: Context, owner: GrowingList, at: Expr, message: str) -> Expr:
     count = owner.length
-    at = ctx.let(b.as_index(scalar_expr(ctx, position)), "at")
+    at = ctx.let(at, "at")
     inside = b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count)))
     ctx.guard(inside, "IndexError", message)
     return b.wrap_index(at, count)
 
 
-def insert(ctx: Context, owner: GrowingList, position: Value, value: Value) -> None:
+def insert(ctx: Context, owner: GrowingList, item: Value, value: Value) -> None:
     """``list.insert``: put behind the others, the element changes places with those from `position` on."""
     must_be_own(ctx, owner)
     _not_queue(ctx, owner, "insert")
     count = owner.length
-    at = b.as_index(scalar_expr(ctx, position))
+    at = list_position(ctx, item, *_NO_ARGUMENT)
     place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
     append(ctx, owner, value)
     here = owner if owner.row_of is None else ctx.opened(owner.row_of)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -195,7 +195,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
             return characters.item(ctx, text, items[0])
         case Static(str() as text) if len(items) == 1 and isinstance(items[0], Slice):
             parts = [Static(None) if p is None else p for p in (items[0].start, items[0].stop, items[0].step)]
-            return Static(text[slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))])
+            known = slice(*(constant_object(ctx, p, "a slice of a text") for p in parts))
+            return Static(asked(ctx, operator.getitem, text, known))
         case Range(start, stop, step) if len(items) == 1 and b.constant(step):
             from transkern.frontend.trips import trip_count
 
@@ -320,7 +321,7 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
         if types != {("index", True), ("float64", True)} or any(doubts.doubts_of([e]) for e in elements):
             ctx.must_be_known(item, f"a {kind} of numbers of different types, subscripted at run time")
         return _chosen_of_two(ctx, elements, kind, item)
-    size, at = b.index(len(elements)), _list_position(ctx, item)
+    size, at = b.index(len(elements)), list_position(ctx, item)
     inside, below = ctx.within(at, size)
     at = at if inside and below else ctx.let(at, "at")
     condition = b.both(b.compare("less", at, size), b.compare("greater_equal", at, b.neg(size)))
@@ -372,6 +373,19 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
     return with_children(first, tuple(items))
 
 
+_NO_SUBSCRIPT = "cannot fit 'numpy.uint64' into an index-sized integer"
+
+
+def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = _NO_SUBSCRIPT) -> Expr:
+    """A subscript of a list (or an argument of one of its methods), not yet checked against its length."""
+    expr = scalar_expr(ctx, item)
+    if expr.dtype == "uint64":
+        expr = ctx.let(expr, "at")
+        fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
+        ctx.guard(fits, error, problem)
+    return b.as_index(expr)
+
+
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
     if len(items) == 1 and isinstance(items[0], Slice):
         return _list_slice(ctx, owner, items[0])
@@ -379,7 +393,7 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
     check_position(ctx, items[0] if len(items) == 1 else Seq(tuple(items)), lambda at: of[at])
     if len(items) == 1 and isinstance(items[0], (Static, Scalar)):
         count = owner.length
-        at = _list_position(ctx, items[0])
+        at = list_position(ctx, items[0])
         message = "deque index out of range" if owner.is_queue else "list index out of range"
         if not is_typed(ctx, owner):
             ctx.guard(b.FALSE, "IndexError", message)
@@ -388,16 +402,6 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
         )
         return element(ctx, owner, b.wrap_index(at, count))
     ctx.fail("this subscript of a list", "make it an array: np.array(list)")
-
-
-def _list_position(ctx: Context, item: Value) -> Expr:
-    """A subscript of a list, not yet checked against its length."""
-    expr = scalar_expr(ctx, item)
-    if expr.dtype == "uint64":
-        expr = ctx.let(expr, "at")
-        fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
-        ctx.guard(fits, "IndexError", "cannot fit 'numpy.uint64' into an index-sized integer")
-    return b.as_index(expr)
 
 
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
@@ -640,6 +644,16 @@ def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
     return [Array((domain,), b.cast(i, "int64"), condition) for i in index]
 
 
+def first_place(
+    ctx: Context, dims: tuple[Expr, ...], holds: Callable[[tuple[Expr, ...]], Expr]
+) -> tuple[Expr, tuple[Expr, ...]]:
+    """Where something `holds` first, of all places in C order: the number of the place, negative where there is none,
+    and the place."""
+    domain = ctx.axis("k", b.product(dims))
+    first = ctx.let(Reduce("first", (domain,), holds(unravel(domain.var, dims)), "index"), "outside")
+    return first, unravel(first, dims)
+
+
 def unravel(linear: Expr, dims: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The index of the element at a linear position of a C-ordered array."""
     index: list[Expr] = []
@@ -812,11 +826,10 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
     if not axes:
         ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
     else:
-        domain = ctx.axis("k", b.product(tuple(a.extent for a in axes)))
-        point = {a.name: i for a, i in zip(axes, unravel(domain.var, tuple(a.extent for a in axes)), strict=True)}
-        first = ctx.let(Reduce("first", (domain,), b.substitute(bad, point), "index"), "outside")
-        at = unravel(first, tuple(a.extent for a in axes))
-        offending = b.substitute(value, {a.name: i for a, i in zip(axes, at, strict=True)})
+        names = [a.name for a in axes]
+        dims = tuple(a.extent for a in axes)
+        first, at = first_place(ctx, dims, lambda at: b.substitute(bad, dict(zip(names, at, strict=True))))
+        offending = b.substitute(value, dict(zip(names, at, strict=True)))
         ctx.guard(b.compare("less", first, b.ZERO), "IndexError", message, (offending, extent))
     return value if low else b.where(b.compare("less", value, b.ZERO), b.add(value, extent), value)
 

@@ -104,9 +104,10 @@ def compared(op: str, args: Sequence[Value]) -> Value | None:
         return None
     holds = COMPARISONS[op](value, 0) if at == 0 else COMPARISONS[op](0, value)
     shape = args[1 - at]
-    if isinstance(shape, Array):
+    if isinstance(shape, Array) and shape.axes:
         return replace(shape, body=Const(holds, "bool"), view=False, identity="")
-    return Static(np.bool_(holds) if isinstance(shape, Scalar) and not shape.python else holds)
+    is_numpys = isinstance(shape, Array) or (isinstance(shape, Scalar) and not shape.python)
+    return Static(np.bool_(holds) if is_numpys else holds)
 
 
 def operated(ctx: Context, op: str, args: Sequence[Value]) -> Value | list[Value]:

@@ -10,7 +10,7 @@ import numpy as np
 from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_dims, stretched
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, convert, result_type  # fmt: skip
+from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.shaping import (
     normal_axis,
 )  # fmt: skip
@@ -22,6 +22,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 from transkern.ir.library import FAILING
 
@@ -39,6 +40,7 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
     x, y = as_array(ctx, left), as_array(ctx, right)
     x, y = (ctx.kept(v) for v in (x, y))
     if x.ndim == 0 or y.ndim == 0:
+        apply(ctx, "multiply", [left, right])  # a number of Python's that the other's type does not hold comes first
         asked(ctx, np.matmul, *(np.ones((1,) * v.ndim) for v in (x, y)))
     dtype = result_type(ctx, [x, y])
     x, y = (v if v.dtype == dtype else convert(v, dtype) for v in (x, y))  # as they lie, where nothing changes
@@ -52,7 +54,9 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
         axis = ctx.axis("r", inner_x)
         product = Apply("multiply", (x.at((axis.var,)), y.at((axis.var,))), dtype)
         return Scalar(ctx.let(Reduce("sum", (axis,), product, dtype, ctx.span), "dot"))
-    if x.ndim <= 2 and y.ndim <= 2 and not (b.constant(inner_x) is not None and (b.constant(inner_x) or 0) <= 4):
+    inner = b.constant(inner_x)
+    of_columns = inner == 1 and by == "dot" and is_complex(dtype) and x.ndim == y.ndim == 2  # BLAS adds nothing to zero
+    if x.ndim <= 2 and y.ndim <= 2 and (inner is None or inner > 4 or of_columns):
         dims = (*(x.dims[:-1] if x.ndim > 1 else ()), *(y.dims[1:] if y.ndim > 1 else ()))
         name = by if ctx.steps_take_views else "matmul"
         return step(ctx, name, {"left": x, "right": y}, {"product": (dtype, dims)})[0]

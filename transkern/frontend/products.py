@@ -68,7 +68,8 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
         (*x.dims, *y.dims, own, other),
     )  # fmt: skip
     if x.ndim <= 2 and y.ndim <= 2 and all(b.constant(d) == 1 for d in (*x.dims, *y.dims)):
-        if (dtype := result_type(ctx, [x, y])) in ("float32", "float64"):  # no sum, which would begin with 0.0
+        dtype = result_type(ctx, [x, y])
+        if dtype in ("float32", "float64", "complex64", "complex128"):  # no sum, which would begin with 0.0
             one, two = (b.cast(v.at((b.ZERO,) * v.ndim), dtype) for v in (x, y))
             axes = ctx.axes((b.ONE,) * (x.ndim + y.ndim - 2))
             product = Apply("multiply", (one, two), dtype)

@@ -25,6 +25,8 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
         ctx.fail("np.arange of complex numbers")
     if not all(e.dtype == "index" or e.dtype.startswith(("int", "uint", "bool")) for e in exprs):
         return _of_floats(ctx, given[0], given[1], given[2], dtype or "float64")
+    if dtype is None and all(e.dtype == "bool" for e in exprs[:2]) and not all(map(is_python_number, given[:2])):
+        ctx.fail("np.arange of two NumPy booleans", "convert them: int(a)")
     dtype = dtype or str(np.result_type("int64", *(e.dtype for e in exprs if e.dtype != "index")))
     first, last, by = (b.as_index(e) for e in exprs)
     size = b.constant(by)

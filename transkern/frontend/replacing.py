@@ -11,7 +11,7 @@ from typing import Any
 from transkern.frontend import growing, list_types, rows
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
-from transkern.frontend.indexing import Item
+from transkern.frontend.indexing import Item, list_position
 from transkern.frontend.positions import check_position
 from transkern.frontend.values import (
     OPTIONAL,
@@ -40,7 +40,7 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
         ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
     of: Any = collections.deque() if owner.is_queue else []
     check_position(ctx, items[0], lambda at: operator.setitem(of, at, ()))
-    at = growing.position_in(ctx, owner, ctx.deref(items[0]), "list assignment index out of range")
+    at = growing.position_in(ctx, owner, list_position(ctx, ctx.deref(items[0])), "list assignment index out of range")
     put_at(ctx, owner, at, value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -84,32 +85,40 @@ class Results(Expressions):
 
     def returned(self, value: Value) -> n.Result:
         """The result, and with it what was put into the arguments."""
-        ctx = self.ctx
         self.pools_handed_out: list[Pool] = []
         result = self.result(value)
+        changes = self._changes()
+        return n.TupleResult((result, *changes)) if changes else result
+
+    def changes_now(self) -> tuple[n.Result, ...]:
+        """What has been put into the arguments until here: a part for each of `Context.changes`."""
+        self.pools_handed_out = []
+        return self._changes()
+
+    def _changes(self) -> tuple[n.Result, ...]:
+        ctx = self.ctx
+        if not ctx.changes and not ctx.has_changes():
+            return ()
         for token, given in ctx.given.items():
             for change in _changes(ctx.paths[token], given, ctx.heap[token]):
                 if change not in ctx.changes:
                     ctx.changes.append(change)
         if not ctx.changes:
-            return result
+            return ()
         tokens = {path: token for token, path in ctx.paths.items()}
-        parts: list[n.Result] = [result]
-        for path, kind, key in ctx.changes:
-            token = tokens[path]
-            if kind == "without":
-                parts.append(n.ConstantResult(None))
-                continue
-            now, before = ctx.heap[token], ctx.given[token]
-            if kind == "list":
-                parts.append(self.result(now))
-                continue
-            assert isinstance(now, (Dict, Record)) and isinstance(before, (Dict, Record))
-            item = now.get(key) or before.get(key)
-            if item is None:
-                ctx.fail(f"`{path}` gets `{key}` on some paths only", "set it on every path")
-            parts.append(self.result(item))
-        return n.TupleResult(tuple(parts))
+        return tuple(self._change(tokens[path], kind, key) for path, kind, key in ctx.changes)
+
+    def _change(self, token: int, kind: str, key: Any) -> n.Result:
+        """What goes to one place in an argument."""
+        ctx = self.ctx
+        now, before = ctx.heap[token], ctx.given[token]
+        if kind == "list":
+            return n.UNCHANGED if now is before else self.result(now)
+        assert isinstance(now, (Dict, Record)) and isinstance(before, (Dict, Record))
+        item = now.get(key)
+        if kind == "without":
+            return n.ConstantResult(None) if item is None else n.UNCHANGED
+        return n.UNCHANGED if item is None or item == before.get(key) else self.result(item)
 
     def result(self, value: Value) -> n.Result:
         """What is handed to the caller, of the type that NumPy gives."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
-from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
+from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed, list_position
 from transkern.frontend.reductions import reduce
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
@@ -33,6 +34,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr
 
 _FEW = 64
@@ -100,6 +102,8 @@ def _list_method(
         case "pop":
             at = constant_object(ctx, args[0], "pop of a run-time position") if args else -1
             result = asked(ctx, changed.pop, at)
+        case "__delitem__":
+            asked(ctx, changed.__delitem__, constant_object(ctx, args[0], "deleting an item at a run-time position"))
         case "remove":
             known = [constant_object(ctx, i, "remove from run-time values") for i in items]
             wanted = constant_object(ctx, args[0], "remove of a run-time value")
@@ -143,6 +147,8 @@ def _growing_method(
             growing.clear(ctx, owner)
         case "pop":
             return growing.pop(ctx, owner, args[0] if args else None)
+        case "__delitem__":
+            growing.delete(ctx, owner, args[0])
         case "insert":
             growing.insert(ctx, owner, args[0], args[1])
         case "reverse":
@@ -251,6 +257,33 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
     python = isinstance(seq.items[0], Static) and not isinstance(seq.items[0].value, np.generic)
     python = python or (isinstance(seq.items[0], Scalar) and seq.items[0].python)
     return growing.list_of(ctx, Array((axis,), value), python)
+
+
+def is_count(value: Value) -> bool:
+    """Whether a value can say how often a list is repeated."""
+    if isinstance(value, Static):
+        return isinstance(value.value, (int, np.integer))
+    if not isinstance(value, Scalar):
+        return False
+    return value.dtype.startswith(("index", "int", "uint")) or (value.python and value.dtype == "bool")
+
+
+def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
+    """``numbers * n``, of Python's or NumPy's integers."""
+    problem = "cannot fit 'numpy.uint64' into an index-sized integer"
+    if isinstance(times, Static):
+        asked(ctx, operator.mul, [], times.value)
+    number = ctx.let(b.maximum(list_position(ctx, times, "OverflowError", problem), b.ZERO), "times")
+    count = ctx.let(owner.length, "count")
+    most = b.floordiv(b.index(n.RESERVED), b.maximum(count, b.ONE))
+    ctx.guard(b.compare("less_equal", number, most), "MemoryError", "")
+    extent = ctx.extent(b.mul(number, count))
+
+    def part(array: Array) -> Array:
+        axis: Axis = ctx.axis("i", extent)
+        return Array((axis, *array.axes[1:]), array.at((b.mod(axis.var, count), *(a.var for a in array.axes[1:]))))
+
+    return growing.changed(ctx, owner, part)
 
 
 def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Seq:

@@ -62,13 +62,14 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
     ragged: set[Site] = set()
     optional: set[Site] = set()
     lengthened: set[str] = set()
+    early: set[Site] = set()
     pooled: dict[PoolKey, tuple[str, ...]] = {}
     held = Held()
     changes: list[Change] = []
     while True:
         held.told.clear()
         try:
-            lists = growing, wanted, tables, ragged, optional, pooled, lengthened, held
+            lists = growing, wanted, tables, ragged, optional, pooled, lengthened, early, held
             program, found = _translated(function, types, lists, changes, reserves)
         except NotKnown as problem:
             if problem.wanted is not None:
@@ -83,6 +84,8 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
                 pooled[problem.pooled[0]] = problem.pooled[1]
             elif problem.grows is not None and problem.grows not in lengthened:
                 lengthened.add(problem.grows)
+            elif problem.early is not None and problem.early not in early:
+                early.add(problem.early)
             else:
                 raise _plain(problem) from None
             continue
@@ -107,13 +110,15 @@ def _translated(
     function: Function, types: Sequence[ArgType],
     lists: tuple[
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[PoolKey, tuple[str, ...]],
-        set[str], Held,
+        set[str], set[Site], Held,
     ],
     changes: list[Change], reserves: bool,
 ) -> tuple[n.Program, list[Change]]:
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file)
-    ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.held = lists
+    (
+        ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.early, ctx.held,
+    ) = lists  # fmt: skip
     ctx.changes, ctx.reserves, ctx.steps_take_views = list(changes), reserves, reserves
     ctx.span, ctx.frame = span_of(function.node, function.scope.file), frame_of(function)
     try:
@@ -153,6 +158,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     ctx.taken |= ctx.sizes
     ctx.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.pooled.items()}
     translator = Translator(ctx, scope, node, env, inlined=False)
+    ctx.changes_now = translator.changes_now
     if isinstance(node, ast.Lambda):
         ctx.frames.append(env)
         with suppress(Terminated):  # it raises, whatever happens

@@ -26,7 +26,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     warn_discarded,
 )
-from transkern.frontend.indexing import Item, place, unravel
+from transkern.frontend.indexing import Item, first_place, place
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
@@ -40,12 +40,12 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
-from transkern.frontend.whole import whole_number
+from transkern.frontend.whole import becomes, whole_number
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.traverse import variables_read
 
 
@@ -85,6 +85,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
     value = ctx.deref(value)
     if _is_repeated(base):
+        if any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same, and is not read-only
+            ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
         if casting is not None:
             ctx.fail("a store into an array that NumPy makes read-only", "store into a copy of it")
         ctx.guard(b.FALSE, "ValueError", "assignment destination is read-only")
@@ -115,7 +117,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if source is not None:
         warn_discarded(ctx, as_array(ctx, source).dtype, target_index.dtype)
     is_part = plan.axes or any(isinstance(i, Static) and i.value is Ellipsis for i in items)
-    if isinstance(source, (Seq, GrowingList)) and casting is None and is_part and not (plan.mask or plan.advanced):
+    is_nested = isinstance(source, (Seq, GrowingList, Record)) and casting is None
+    if source is not None and is_nested and is_part and not (plan.mask or plan.advanced):
         if as_array(ctx, source).ndim > len(plan.axes):  # before NumPy looks at what is in it
             ctx.guard(b.FALSE, "ValueError", f"{_NESTED}{len(plan.axes)}.")
     if isinstance(source, (Seq, GrowingList)) and not by_positions:
@@ -127,6 +130,9 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         array = as_array(ctx, source)
         if not plan.axes and not any(isinstance(i, Static) and i.value is Ellipsis for i in items):
             array = _into_element(ctx, source, array, target_index.dtype)
+        if array.ndim > 1 and len(items) == 1 and _chooses_elements(ctx, items[0], base):
+            text = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has"
+            ctx.guard(b.FALSE, "TypeError", f"{text} {array.ndim} dimensions")
         if array.mask is not None or plan.mask is not None:
             _filtered_write(ctx, plan, target_index, array, buffer)
             return
@@ -150,6 +156,17 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             ctx.emit(n.Store(buffer.name, index, body))
         return
     ctx.emit(n.Write(buffer.name, axes, index, body, mask))
+
+
+def _chooses_elements(ctx: Context, item: Item, base: Array) -> bool:
+    """Whether a subscript is a mask of all axes."""
+    item = ctx.deref(item)
+    if isinstance(item, Static) and isinstance(item.value, (bool, np.bool_)):
+        return not base.ndim
+    if not isinstance(item, (Array, Seq, GrowingList)) and not is_constant_array(item):
+        return False
+    mask = as_array(ctx, item)
+    return mask.dtype == "bool" and mask.ndim == base.ndim
 
 
 def _into_element(ctx: Context, value: Value, array: Array, dtype: str) -> Array:
@@ -270,20 +287,19 @@ def _check_elements(ctx: Context, array: Array, dtype: str) -> None:
     if not dtype.startswith(("int", "uint")) or (of_integers and dtype == "int64"):
         return
     info = np.iinfo(dtype)
-    domain = ctx.axis("k", b.product(array.dims))
-    element = array.candidate(unravel(domain.var, array.dims))
-    if of_integers:
-        element = b.as_index(element)
+
+    def element(at: tuple[Expr, ...]) -> Expr:
+        return b.as_index(array.candidate(at)) if of_integers else array.candidate(at)
+
+    def outside(at: tuple[Expr, ...]) -> Expr:
+        number = element(at)
+        if not of_integers:
+            return b.logical_not(becomes(number, dtype))
         low, high = b.index(int(info.min)), b.index(min(int(info.max), b.HIGHEST))
-        held = b.both(b.compare("greater_equal", element, low), b.compare("less_equal", element, high))
-    else:
-        above = Apply("greater", (element, Const(info.min - 1.0, element.dtype)), "bool")
-        held = b.both(above, Apply("less", (element, Const(info.max + 1.0, element.dtype)), "bool"))
-        if info.min == -(2**63):
-            held = Apply("less", (Apply("absolute", (element,), element.dtype), Const(2.0**63, element.dtype)), "bool")
-    first = ctx.let(Reduce("first", (domain,), b.logical_not(held), "index"), "outside")
-    offending = array.candidate(unravel(first, array.dims))
-    offending = b.as_index(offending) if of_integers else offending
+        return b.either(b.compare("less", number, low), b.compare("greater", number, high))
+
+    first, at = first_place(ctx, array.dims, outside)
+    offending = element(at)
     with ctx.block() as out, suppress(Terminated):
         storable(ctx, Scalar(offending, True), ctx.let(offending, "value"), dtype, True)
     ctx.emit(n.If(b.compare("greater_equal", first, b.ZERO), tuple(out), ()))

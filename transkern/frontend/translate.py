@@ -40,7 +40,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Expr
 
-_MESSAGE_NUMBERS = 6  # what the targets have room for
+_MESSAGE_NUMBERS = 6  # beside which there is room for what goes into arguments
 
 
 def _axis_text(axis: ast.expr, ndim: ast.expr) -> ast.expr:
@@ -231,13 +231,6 @@ class Translator(Loops):
         several = ast.copy_location(ast.Tuple(list(given), ast.Load()), exc)
         value = self.expr(several if alone is None else alone) if given else Static("")
         name, text, args = self.raised_with(name, error, value, alone is not None, exc)
-        changes = self.returned(Static(None))
-        if self.ctx.changes:
-            # what was put into the arguments before it is handed over with the exception
-            assert isinstance(changes, n.TupleResult)
-            raised = n.TupleResult(tuple(n.ScalarResult(a, True) for a in args), "raise", (text,), name)
-            self.ctx.emit(n.Return(n.TupleResult((raised, *changes.items[1:]))))
-            raise Terminated
         self.ctx.guard(b.FALSE, name, text, args)
 
     def raised_with(
@@ -296,7 +289,7 @@ class Translator(Loops):
                     if isinstance(items[0], SliceValue):
                         self._delete_slice(owner, contents, items[0], target)
                     else:
-                        sequences.method(ctx, owner, "pop", items, {})
+                        sequences.method(ctx, owner, "__delitem__", items, {})
                 else:
                     ctx.fail(f"deleting an item of {describe(contents)}", "", target)
             case ast.Tuple(elts=elts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections.abc
 import enum
 import math
 import re
@@ -81,6 +82,12 @@ class ConstantType:
         return _alike(self.value, value)
 
 
+_NUMBERS = frozenset(
+    (int, float, complex, bool, *(t for t in np.sctypeDict.values() if issubclass(t, (np.number, np.bool_))))
+)
+"""The classes whose numbers are constants where they are asked for: a class made of one may do something else."""
+
+
 def _hashed(value: Any) -> Any:
     """What constants that are alike have in common, with a hash: before Python 3.12 slices have none."""
     match value:
@@ -90,8 +97,12 @@ def _hashed(value: Any) -> Any:
             return _hashed((start, stop, step))
         case tuple():
             return tuple(map(_hashed, value))
-        case _:
+        case np.void():
+            return None
+        case collections.abc.Hashable():
             return value
+        case _:  # a callable object with an `__eq__` of its own
+            return None
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -312,7 +323,7 @@ def types_of(
             layout = "C" if value.flags.c_contiguous and name not in group else "strided"
             shares = group.get(name, "")
             found.append(ArrayType(dtype, tuple(dims), layout, shares, aligned[name], name in readonly))
-        elif (name in demands and not isinstance(value, (set, frozenset))) or (type(value) is int and not fits(value)):
+        elif (name in demands and type(value) in _NUMBERS) or (type(value) is int and not fits(value)):
             found.append(ConstantType(value))
         elif type(value) in (int, float, bool, complex):
             python = type(value).__name__

@@ -39,16 +39,29 @@ def check_unsigned(ctx: Context, array: Array) -> None:
 def whole_number(ctx: Context, expr: Expr, dtype: str) -> Expr:
     """A float that becomes an integer of `dtype` as by ``int(x)``, after NumPy's checks."""
     held = _finite(ctx, expr)
-    info = np.iinfo(dtype)
     try:
         np.zeros(1, dtype)[0] = 2.0**100
     except OverflowError as error:  # the text is that of the C library's types
-        ctx.guard(_within(held, -(2.0**63), max(2.0**63, float(info.max))), "OverflowError", str(error))
-    above = Apply("greater", (held, Const(info.min - 1.0, held.dtype)), "bool") if info.min > -(2**63) else b.TRUE
-    below = Apply("less", (held, Const(info.max + 1.0, held.dtype)), "bool") if info.max < 2**63 - 1 else b.TRUE
+        ctx.guard(_is_c_integer(held, dtype), "OverflowError", str(error))
     message = f"Python integer {{}} out of bounds for {dtype}"
-    ctx.guard(b.both(above, below), "OverflowError", message, (b.cast(held, "index"),))
+    ctx.guard(_is_of_type(held, dtype), "OverflowError", message, (b.cast(held, "index"),))
     return held if dtype == "uint64" else b.cast(held, "index")
+
+
+def becomes(number: Expr, dtype: str) -> Expr:
+    """Whether a float becomes an integer of `dtype` without an error of `whole_number`'s."""
+    return b.both(_is_c_integer(number, dtype), _is_of_type(number, dtype))
+
+
+def _is_c_integer(number: Expr, dtype: str) -> Expr:
+    return _within(number, -(2.0**63), max(2.0**63, float(np.iinfo(dtype).max)))
+
+
+def _is_of_type(number: Expr, dtype: str) -> Expr:
+    info = np.iinfo(dtype)
+    above = Apply("greater", (number, Const(info.min - 1.0, number.dtype)), "bool") if info.min > -(2**63) else b.TRUE
+    below = Apply("less", (number, Const(info.max + 1.0, number.dtype)), "bool") if info.max < 2**63 - 1 else b.TRUE
+    return b.both(above, below)
 
 
 def _finite(ctx: Context, expr: Expr) -> Expr:

@@ -259,7 +259,7 @@ def _of_nothing(r: Reduce) -> Const:
 
 def _turns_minus_zero(r: Reduce) -> bool:
     """A sum begins with 0.0, so that of one -0.0 it is 0.0."""
-    return r.op == "sum" and r.dtype.startswith("float")
+    return r.op == "sum" and r.dtype.startswith(("float", "complex"))
 
 
 def _without_ones(axes: Sequence[Axis]) -> tuple[list[Axis], dict[str, Expr]]:

@@ -47,7 +47,7 @@ class _Decision:
 
 
 def _decided(loop: n.Loop, names: Names) -> list[n.Stmt] | None:
-    flags = loop.body[-1]
+    flags = loop.body[-1] if loop.body else None
     if not isinstance(flags, n.Store) or any(not isinstance(s, n.Let) for s in loop.body[:-1]):
         return None
     own = Load(flags.buffer, flags.index, "bool")

@@ -291,6 +291,7 @@ def _settled(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         changed = scalars_set(s) | {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
         written = buffers_written(s)
         read = {e.name for e in exprs(s.body) if isinstance(e, Var)}
+        read |= {x.count for x in walk(s.body) if isinstance(x, (n.Compact, n.Filter))}  # they count on from there
         after: list[n.Stmt] = []
         body: list[n.Stmt] = []
         for x in s.body:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from transkern.errors import CHANGES
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import Apply, Expr
 from transkern.ir.nodes import TAGS
 
 
@@ -64,6 +69,45 @@ def container_text(r: n.TupleResult) -> str:
         return "lambda none, a: [None if k else v for k, v in zip(none, a)] if a else [None] * len(none)"
     assert r.kind == "rows of tuple", r
     return "lambda *a: list(zip(*a))"
+
+
+def text_of_numbers(r: n.Result, numbers: list[Expr]) -> str | None:
+    """Python text for a result that is made of numbers, over `a`, a tuple of `numbers`, which gets those that it needs;
+    None where there is more in it. The numbers come as messages tell them (see `number_class`)."""
+
+    def number(e: Expr) -> str:
+        if e not in numbers:
+            numbers.append(e)
+        return f"a[{numbers.index(e)}]"
+
+    match r:
+        case n.ConstantResult(value):
+            numpy = "__import__('numpy')."
+            special = isinstance(value, (float, complex)) and not np.isfinite(value)
+            return None if special else "..." if value is ... else repr(value).replace("np.", numpy)
+        case n.ScalarResult(Apply("complex", (real, imag), dtype), python):
+            made = f"complex({number(real)}, {number(imag)})"
+            return made if python else f"__import__('numpy').{dtype}({made})"
+        case n.ScalarResult(value, python) if not is_complex(value.dtype):
+            told = number(value)
+            if python and value.dtype in ("bool", "index", "float64"):
+                return told
+            return f"__import__('numpy').{'int64' if value.dtype == 'index' else value.dtype}({told})"
+        case n.TupleResult(items, kind):
+            parts = [text_of_numbers(item, numbers) for item in items]
+            if any(part is None for part in parts):
+                return None
+            given = ", ".join(part for part in parts if part is not None)
+            if kind == "tuple":
+                return f"({given},)" if parts else "()"
+            return f"[{given}]" if kind == "list" else f"({container_text(r)})({given})"
+        case _:
+            return None
+
+
+def with_changes(error: str, changes: str) -> str:
+    """An exception as Python text, which has the `changes` of a guard with it."""
+    return f"(lambda e: (setattr(e, {CHANGES!r}, {changes}), e)[1])({error})" if changes else error
 
 
 def class_text(path: str) -> str:

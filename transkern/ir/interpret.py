@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from transkern.ir import nodes as n
-from transkern.ir.containers import OF_NUMPY, container_text, error_text, print_text
+from transkern.ir.containers import OF_NUMPY, container_text, error_text, print_text, with_changes
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.library import spell
@@ -283,10 +283,12 @@ class _Machine:
                         return left
             case n.If(condition, then, orelse):
                 return self.block(then if self.value(condition) else orelse)
-            case n.Guard(condition, error, message, args):
+            case n.Guard(condition, error, message, args, changes):
                 if not self.value(condition):
                     kind = eval(error_text(error), {"np": np, "__builtins__": __builtins__})
-                    raise kind(message.format(*[_shown(self.value(a)) for a in args])) if message else kind()
+                    told = tuple(_shown(self.value(a)) for a in args)
+                    raised = kind(message.format(*told)) if message else kind()
+                    raise eval(with_changes("e", changes), {"a": told, "e": raised})
             case n.Alloc(buffer):
                 self.alloc(buffer)
             case n.Kernel(body=body):

@@ -33,6 +33,7 @@ from __future__ import annotations
 import linecache
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from types import EllipsisType
 from typing import Any, TypeAlias
 
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Span, Var
@@ -43,6 +44,9 @@ taken."""
 
 SEVERAL = "*"
 """Before the name of an error that has other arguments than one text."""
+
+GUARD_NUMBERS = 14
+"""How many numbers a guard can tell: what the targets have room for."""
 
 ROOM, NO_ROOM = "room.of.lists", "NoRoom"
 """The same on targets without such memory: a size that the call begins with, and the error of the check that a list
@@ -286,12 +290,15 @@ class Scanning(Node):
 @dataclass(frozen=True, slots=True)
 class Guard(Node):
     """Raise `error` (a builtin exception's name, or ``module:name``) with ``message.format(*args)`` unless `condition`;
-    with `SEVERAL` before its name, the message is the text of the tuple of its arguments."""
+    with `SEVERAL` before its name, the message is the text of the tuple of its arguments. `changes` is
+    what goes with the exception: what has been put into the containers among the arguments until then, as Python text
+    of a tuple that is made of `a`, the tuple of `args` (of which a message tells the first)."""
 
     condition: Expr
     error: str
     message: str
     args: tuple[Expr, ...] = ()
+    changes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +415,11 @@ class ArgumentResult:
 
 @dataclass(frozen=True, slots=True)
 class ConstantResult:
-    value: bool | int | float | complex | str | None
+    value: bool | int | float | complex | str | EllipsisType | None
+
+
+UNCHANGED = ConstantResult(...)
+"""In place of what goes into an argument: it is left as it is."""
 
 
 Result: TypeAlias = ArrayResult | ViewResult | ScalarResult | ListResult | TupleResult | ArgumentResult | ConstantResult
@@ -417,6 +428,7 @@ Result: TypeAlias = ArrayResult | ViewResult | ScalarResult | ListResult | Tuple
 @dataclass(frozen=True, slots=True)
 class Return(Node):
     result: Result
+
 
 
 ArrayStmt: TypeAlias = Define | Write | Filter | Scan | Scatter | Library

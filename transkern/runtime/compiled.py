@@ -15,7 +15,7 @@ from transkern.runtime import floating, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
 from transkern.runtime.choosing import TARGETS, default_target
 from transkern.runtime.parameters import Parameters, plain_function
-from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, put_back, settled
+from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
 from transkern.runtime.watching import Conditions, unchanged
 from transkern.targets.cpu.threads import checked
 from transkern.texts_read import read_with
@@ -276,12 +276,11 @@ class Compiled:
                     readonly |= unwritable
                     continue
                 self._check_device_call(found, names, values)
-            extra = [owners[name] for name in found.objects]
             if shapes is not None and structures.has_generators(shapes):
                 with structures.drawn_from(shapes, whole, values):
-                    result = found.call(*values, *extra)
+                    result = run(found, found.call, values, owners)
             else:
-                result = found.call(*values, *extra)
+                result = run(found, found.call, values, owners)
             if result is not NotImplemented:
                 if target == "cpu" and not shared and not readonly:
                     if shapes is None:
@@ -289,7 +288,7 @@ class Compiled:
                     else:
                         self._remember(found, leaf_types, shapes)
                     self._watch(found)
-                return put_back(found, result, owners)
+                return result
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes
                 demands |= settled(names, values, demands)
@@ -318,13 +317,10 @@ class Compiled:
             except structures.Mismatch:
                 return NotImplemented
             owners = structures.containers(shapes, values) if found.objects or found.changes else {}
-            extra = [owners[name] for name in found.objects]
             if has_generators:
                 with structures.drawn_from(shapes, values, leaves):
-                    result = call(*leaves, *extra)
-            else:
-                result = call(*leaves, *extra)
-            return result if result is NotImplemented else put_back(found, result, owners)
+                    return run(found, call, leaves, owners)
+            return run(found, call, leaves, owners)
 
         self._shaped.setdefault(len(shapes), []).insert(0, again)
         del self._shaped[len(shapes)][4:]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
+from transkern.errors import CHANGES
 from transkern.runtime import structures
 from transkern.runtime.watching import Conditions
 
@@ -38,9 +39,18 @@ class CacheInfo:
     specialisations: list[str] = field(default_factory=list)
 
 
-def put_back(made: Specialisation, result: Any, owners: Mapping[str, Any]) -> Any:
-    """The function's own result; what it has put into its arguments goes there."""
+def run(made: Specialisation, call: Callable[..., Any], values: Sequence[Any], owners: Mapping[str, Any]) -> Any:
+    """The function's own result; what it has put into its arguments goes there, also where it raises."""
+    extra = [owners[name] for name in made.objects]
     if not made.changes:
+        return call(*values, *extra)
+    try:
+        result = call(*values, *extra)
+    except BaseException as error:
+        if CHANGES in vars(error):
+            structures.put_back(made.changes, vars(error).pop(CHANGES), owners)
+        raise
+    if result is NotImplemented:
         return result
     structures.put_back(made.changes, result[1:], owners)
     if isinstance(result[0], BaseException):

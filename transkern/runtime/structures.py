@@ -250,6 +250,8 @@ Change = tuple[str, str, Any]  # the path of a container, what happens to it, an
 def put_back(changes: Sequence[Change], values: Sequence[Any], owners: Mapping[str, Any]) -> None:
     """What the function has put into its arguments."""
     for (path, kind, key), value in zip(changes, values, strict=True):
+        if value is ...:
+            continue  # as it was
         owner = owners[path]
         match kind:
             case "item":

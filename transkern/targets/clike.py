@@ -324,8 +324,8 @@ class CPrinter:
             for d, i in enumerate(index):
                 total = b.add(total, b.mul(i, Var(f"{buffer}_stride{d}")))
             return total
-        if len(index) == 1:
-            return index[0]
+        if len(index) < 2:
+            return index[0] if index else b.ZERO
         linear: Expr = index[0]
         for i, extent in zip(index[1:], info.dims[1:], strict=True):
             match linear, i:

@@ -11,6 +11,11 @@ from transkern.frontend.compositions.primitives import refuse
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     bins = np.asarray(bins)
+    if np.iscomplexobj(x):
+        raise TypeError("x may not be complex")
+    if np.iscomplexobj(bins):
+        rule = "according to the rule 'safe'"
+        raise TypeError(f"Cannot cast array data from dtype('complex128') to dtype('float64') {rule}")
     falling = _is_falling(bins)
     if np.any(bins[1:] > bins[:-1]) if falling else np.any(bins[1:] < bins[:-1]):
         raise ValueError("bins must be monotonically increasing or decreasing")
@@ -31,6 +36,8 @@ def _is_falling(bins: Any) -> Any:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    if np.iscomplexobj(fp):
+        refuse("np.interp of complex values", "interpolate their real and imaginary parts")
     x = np.asarray(x, dtype=np.float64)
     xp, fp = np.asarray(xp, dtype=np.float64), np.asarray(fp, dtype=np.float64)
     if period is not None:

@@ -18,7 +18,7 @@ typedef struct {
     const char *name, *doc; Py_ssize_t size; PyMethodDef *methods; void *slots, *traverse, *clear, *free;
 } PyModuleDef;
 extern PyObject PyLong_Type, PyFloat_Type, PyBool_Type, PyComplex_Type;
-extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct;
+extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplementedStruct, _Py_EllipsisObject;
 PyObject *PyModule_Create2(PyModuleDef *, int);
 PyObject *PyImport_ImportModule(const char *), *PyObject_GetAttrString(PyObject *, const char *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...), *PyObject_CallFunction(PyObject *, const char *, ...);
@@ -37,7 +37,7 @@ PyObject *PyEval_GetBuiltins(void), *PyDict_GetItemString(PyObject *, const char
 int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *), PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
 int PyObject_GetBuffer(PyObject *, Py_buffer *, int), PyDict_SetItemString(PyObject *, const char *, PyObject *);
 void PyBuffer_Release(Py_buffer *), Py_IncRef(PyObject *), Py_DecRef(PyObject *), PyErr_Clear(void);
-void PyErr_SetString(PyObject *, const char *), PyErr_SetObject(PyObject *, PyObject *);
+void PyErr_SetNone(PyObject *), PyErr_SetString(PyObject *, const char *), PyErr_SetObject(PyObject *, PyObject *);
 long long PyLong_AsLongLongAndOverflow(PyObject *, int *);
 double PyFloat_AsDouble(PyObject *);
 PyObject *PyErr_Occurred(void), *PyException_GetTraceback(PyObject *);

@@ -16,7 +16,7 @@ import numpy as np
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
-from transkern.ir.containers import container_text, error_text, print_text
+from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
 from transkern.ir.library import INTO, spell
 from transkern.ir.storage import itemsize as itemsize_of
@@ -339,7 +339,7 @@ class _Module:
             if name not in inside:
                 lines.append(f"    {TYPES[dtype]} {ident(name)} = 0;")
         if any(f.guards for f in self.functions):
-            lines.append("    int64_t py_error[8] = {0};")
+            lines.append(f"    int64_t py_error[{n.GUARD_NUMBERS}] = {{0}};")
         if self.releases:
             lines += ["    py_run py_running;", "    int py_failed;"]
         return lines
@@ -393,10 +393,10 @@ class _Module:
                 self.alloc(buffer)
             case n.Library():
                 self.library(s)
-            case n.Guard(condition, error, message, args):
+            case n.Guard(condition, args=args):
                 self.line(f"if (!({c.expr(condition)})) {{")
                 self.depth += 1
-                self.raise_(error, message, [c.expr(a) for a in args], [_shown(a) for a in args])
+                self.raise_(s, [c.expr(a) for a in args], [_shown(a) for a in args])
                 self.depth -= 1
                 self.line("}")
             case n.If(condition, then, orelse):
@@ -471,7 +471,7 @@ class _Module:
                 f"as_double(py_error[{j}])" if t.startswith("float") else f"py_error[{j}]" for j, t in enumerate(types)
             ]
             self.span = guard.span if guard.span.line else s.span
-            self.raise_(guard.error, guard.message, slots, types)
+            self.raise_(guard, slots, types)
             self.depth -= 1
         self.line("}")
 
@@ -479,7 +479,7 @@ class _Module:
         """The end of a call that failed at the present step."""
         return f"{{ py_place = {self.places.number(self.span)}; goto done; }}"
 
-    def raise_formatted(self, error: str, message: str, args: Sequence[str], types: Sequence[str]) -> None:
+    def raise_formatted(self, s: n.Guard, args: Sequence[str], types: Sequence[str]) -> None:
         """A class of the user's, or a message with more than integers in it: Python puts it together."""
         names = []
         for value, dtype in zip(args, types, strict=True):
@@ -490,19 +490,20 @@ class _Module:
             }.get(dtype)  # fmt: skip
             made = made or (f"PyBool_FromLong({value})" if dtype == "bool" else self.numpy_scalar(value, dtype, dtype))
             self.line(f"PyObject *{names[-1]} = {made};")
-        template = ascii(message)
-        given = f"({template}.format(*a))" if args or "{" in message else f"({template})"
-        text = f"lambda *a: {error_text(error)}" + (given if message else "()")
+        template = ascii(s.message)
+        given = f"({template}.format(*a))" if args or "{" in s.message else f"({template})"
+        text = f"lambda *a: {with_changes(error_text(s.error) + (given if s.message else '()'), s.changes)}"
         made = self.called(text, names)
         self.line(f"if ({made}) {{ PyErr_SetObject((PyObject *){made}->ob_type, {made}); Py_DecRef({made}); }}")
         self.line(self.leave())
 
-    def raise_(self, error: str, message: str, args: Sequence[str], types: Sequence[str]) -> None:
+    def raise_(self, s: n.Guard, args: Sequence[str], types: Sequence[str]) -> None:
+        error, message = s.error, s.message
         parts = list(string.Formatter().parse(message))
         only_places = all(not field and not spec and not conversion for _, field, spec, conversion in parts)
         plain = only_places and message.isascii() and message.isprintable()  # which PyErr_Format takes
-        if ":" in error or error.startswith(n.SEVERAL) or any(t != "index" for t in types) or not plain:
-            self.raise_formatted(error, message, args, types)
+        if s.changes or ":" in error or error.startswith(n.SEVERAL) or any(t != "index" for t in types) or not plain:
+            self.raise_formatted(s, args, types)
             return
         text = "".join(literal.replace("%", "%%") + ("" if field is None else "%lld") for literal, field, _, _ in parts)
         quoted = json.dumps(text)
@@ -511,7 +512,7 @@ class _Module:
         kind = f'PyDict_GetItemString(PyEval_GetBuiltins(), "{name}")'
         if module:
             kind = f'py_member("{module}", "{name}")'
-        self.line(f"PyErr_Format({kind}, {quoted}{values});")
+        self.line(f"PyErr_Format({kind}, {quoted}{values});" if message else f"PyErr_SetNone({kind});")
         self.line(self.leave())
 
     def alloc(self, buffer: str) -> None:
@@ -614,6 +615,8 @@ class _Module:
         match r:
             case n.ConstantResult(None):
                 return "(Py_IncRef(&_Py_NoneStruct), &_Py_NoneStruct)"
+            case n.UNCHANGED:
+                return "(Py_IncRef(&_Py_EllipsisObject), &_Py_EllipsisObject)"
             case n.ConstantResult(bool() as value):
                 return f"PyBool_FromLong({int(value)})"
             case n.ConstantResult(int() as value):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
-from transkern.ir.containers import container_text, error_text, number_class, print_text
+from transkern.ir.containers import container_text, error_text, number_class, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Load, Span, Var
 from transkern.ir.library import has, spell
 from transkern.ir.storage import storage
@@ -73,7 +74,7 @@ class Launcher:
         body = "\n".join(self.lines)
         checks = {code: g for k in self.kernels.values() for code, g in k.guards.items()}
         if checks:
-            self.use("_raise_failed")
+            self.use(self.raises)
         head = [
             f'"""`{p.name}` on a GPU: needs CuPy and NumPy, and {p.name}.cu beside this file. Made by transkern."""',
             "",
@@ -93,6 +94,10 @@ class Launcher:
             head.append("_ERRORS = {  # what a check in a kernel raises, by its number")
             head += [f"    {code}: {self.told(g)}," for code, g in sorted(checks.items())]
             head += ["}"]
+        if any(g.changes for g in checks.values()):
+            head.append("_CHANGES = {  # and what goes into the arguments before it is seen")
+            head += [f"    {code}: lambda *a: {g.changes}," for code, g in sorted(checks.items()) if g.changes]
+            head += ["}"]
         name = p.name
         if self.has_room:
             name = f"_with_room_{p.name}"
@@ -105,6 +110,12 @@ class Launcher:
         self.places = {above + k: span for k, span in enumerate(self._spans) if span.line}
         self.checks = {code: g.span for code, g in checks.items()}
         return text + pieces.helpers(self.helpers)
+
+    @cached_property
+    def raises(self) -> str:
+        """The helper that raises what checks in kernels found."""
+        changes = any(isinstance(s, n.Guard) and s.changes for s in walk(self.program.body))
+        return "_raise_changed" if changes else "_raise_failed"
 
     def error(self, error: str) -> str:
         """The class that a check raises, as text."""
@@ -222,14 +233,17 @@ class Launcher:
                 self.launch(s)
             case n.Library():
                 self.library(s)
-            case n.Guard(condition, error, message, args):
+            case n.Guard(condition, error, message, args, changes):
                 self.line(f"if {self.value(Apply('logical_not', (condition,), 'bool'))}:")
                 if not self.standalone and condition in self.program.assumptions:
                     self.line("    return NotImplemented")
                     return
                 shown = ", ".join(_shown(a.dtype, self.value(a)) for a in args)
                 given = f".format({shown})" if args or "{" in message else ""
-                self.line(f"    raise {self.error(error)}({message!r}{given})")
+                raised = f"{self.error(error)}({message!r}{given})"
+                if changes:
+                    raised = f"(lambda *a: {with_changes(raised, changes)})({shown})"
+                self.line(f"    raise {raised}")
             case n.If(condition, then, orelse):
                 self.line(f"if {self.value(condition)}:")
                 self.nested(then)
@@ -414,7 +428,7 @@ class Launcher:
             dtype = host.dtype(storage(self.program.buffers[buffer].dtype))
             arguments += [f"cp.empty({number} * ({size}), {dtype})", size]
         if kernel.guards:
-            self.line("error = cp.zeros(9, np.int64)")
+            self.line(f"error = cp.zeros({n.GUARD_NUMBERS + 3}, np.int64)")
             arguments.append("error")
         if kernel.cooperative:
             self.call(f'_kernel("{name}", blocks > 1)((blocks,), (threads,), ', [*arguments, "grid_memory"])
@@ -422,7 +436,7 @@ class Launcher:
             grid = "(blocks,)" if kernel.launch.form != "block" else "(1,)"
             self.call(f'_kernel("{name}")({grid}, (threads,), ', arguments)
         if kernel.guards:
-            self.line(f"{self.use('_raise_failed')}(error)")
+            self.line(f"{self.use(self.raises)}(error)")
 
     def call(self, launch: str, arguments: Sequence[str]) -> None:
         """A launch with its arguments, over several lines where they are many."""
@@ -493,7 +507,7 @@ class Launcher:
             case n.ArgumentResult(name):
                 return self.given.get(name, name)
             case n.ConstantResult(value):
-                return literal(value)
+                return "..." if value is ... else literal(value)
 
 
 def _left_in(program: n.Program) -> dict[str, str]:

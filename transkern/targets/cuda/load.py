@@ -59,7 +59,8 @@ def _place(launcher: Launcher, error: BaseException) -> Span:
     found, trace = NOWHERE, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_globals.get("__name__") == f"{_MODULE}{launcher.program.name}":
-            code = trace.tb_frame.f_locals.get("code") if trace.tb_frame.f_code.co_name == "_raise_failed" else None
+            of_kernel = trace.tb_frame.f_code.co_name == launcher.raises
+            code = trace.tb_frame.f_locals.get("code") if of_kernel else None
             found = launcher.places.get(trace.tb_lineno, found) if code is None else launcher.checks[code]
         trace = trace.tb_next
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from transkern.errors import CHANGES
 from transkern.ir.nodes import RESERVED
 from transkern.targets.rooms import begin_anew
 
@@ -152,8 +153,20 @@ def _raise_failed(error):
     if code:
         kind, message, *types = _ERRORS[code]
         raise kind(message.format(*map(_shown, types, numbers)))
-
-
+''',
+    "_raise_changed": f'''
+def _raise_changed(error):
+    """Raises what a check in a kernel found, with what goes into the arguments before it is seen."""
+    code, *numbers = error.get().tolist()
+    if code:
+        kind, message, *types = _ERRORS[code]
+        told = [*map(_shown, types, numbers)]
+        found = kind(message.format(*told))
+        if code in _CHANGES:
+            found.{CHANGES} = _CHANGES[code](*told)
+        raise found
+''',
+    "_shown": '''
 def _shown(is_a, bits):
     """A message's number, which comes as an integer of 64 bits."""
     if is_a is np.uint64:
@@ -164,7 +177,8 @@ def _shown(is_a, bits):
 
 _NEEDS = {
     "_elements": ("_multiprocessors",), "_reduced": ("_multiprocessors",), "_rows": ("_multiprocessors", "_together"),
-    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",),
+    "_group": ("_multiprocessors", "_together"), "_spread": ("_multiprocessors",), "_raise_failed": ("_shown",),
+    "_raise_changed": ("_shown",),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from transkern.ir.nodes import GUARD_NUMBERS
 from transkern.targets.cuda import groups
 
 COMMON = r"""
@@ -146,8 +147,9 @@ static __device__ __forceinline__ long long first_of(
 
 FAILURE = r"""
 // A thread's first failed check: the iteration it failed in, which check it was (0: none), and its message's numbers.
-struct Failure { long long at, code, numbers[6]; };
-"""
+constexpr int NUMBERS = COUNT;
+struct Failure { long long at, code, numbers[NUMBERS]; };
+""".replace("COUNT", str(GUARD_NUMBERS))
 
 EARLIER = r"""
 struct Earlier {
@@ -164,25 +166,25 @@ static __device__ __forceinline__ bool has_failed(Group &group, const Failure &m
     if (earliest == Earlier::start()) return false;
     if (mine.code && mine.at == earliest) {
         error[0] = mine.code;
-        for (int k = 0; k < 6; ++k) error[1 + k] = mine.numbers[k];
+        for (int k = 0; k < NUMBERS; ++k) error[1 + k] = mine.numbers[k];
     }
     return true;
 }
 """
 
 PUT_FAILURE = r"""
-// Puts a failed check into `error`, unless that of an earlier iteration is there. error[7] says how early that is, as
-// the complement of its number: zero is none. error[8] is 1 while a thread writes.
+// Puts a failed check into `error`, unless that of an earlier iteration is there. Behind the numbers, `error`
+// says how early that is, as the complement of its number (zero is none), and then 1 while a thread writes.
 static __device__ __forceinline__ void put_failure(const Failure &mine, long long *error) {
     const unsigned long long early = ~(unsigned long long)mine.at;
-    unsigned long long *earliest = (unsigned long long *)error + 7, *busy = (unsigned long long *)error + 8;
+    unsigned long long *earliest = (unsigned long long *)error + 1 + NUMBERS, *busy = earliest + 1;
     if (atomicMax(earliest, early) > early) return;
     while (atomicCAS(busy, 0ull, 1ull)) __nanosleep(100);
     __threadfence();
     if (atomicMax(earliest, 0ull) == early) {
         error[0] = mine.code;
 #pragma unroll
-        for (int k = 0; k < 6; ++k) error[1 + k] = mine.numbers[k];
+        for (int k = 0; k < NUMBERS; ++k) error[1 + k] = mine.numbers[k];
     }
     __threadfence();
     atomicExch(busy, 0ull);

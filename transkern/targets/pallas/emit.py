@@ -336,7 +336,7 @@ def _raise_first(host: Host, g: n.Guard) -> ast.stmt:
     condition = _host_expr(host.module, g.condition)
     if variables_read(g.condition) & host.scalars:
         condition = call(host.module.helper("_may_hold"), [condition])
-    failed = raising(g, [_told(a, _host_expr(host.module, a)) for a in g.args], host.module)
+    failed = raising(g, [_told(a, _host_expr(host.module, a)) for a in g.args], host.module, g.changes)
     return ast.If(quote("not _0", condition), [failed], [])
 
 
@@ -349,7 +349,7 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
             key = f"detail{number}_{k}"
             of_data = f"{key}." in host.env
             args.append(_told(a, quote("_out[_0]", ast.Constant(key)) if of_data else _host_expr(host.module, a)))
-        cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args, host.module)], []))
+        cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args, host.module, g.changes)], []))
     known = quote("not isinstance(_out['error'], jax.core.Tracer)")
     if len(host.returns) > 1:  # one may come before all checks
         known = quote("'error' in _out and _0", known)
@@ -405,7 +405,7 @@ class _Taking:
                 written = [p.name for p in host.program.params if isinstance(p, n.ArrayParam) and p.written]
                 return quote(f"_out['written'][{written.index(of)}]") if of in written else name(of)
             case n.ConstantResult(value):
-                return constant(value)
+                return constant(None if value is ... else value)  # JAX's functions have no `...` for a result
 
 
 def _docstring(host: Host) -> str:

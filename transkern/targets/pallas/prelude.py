@@ -65,7 +65,8 @@ def _half(x):
 ''',
     "_rounded": '''
 def _rounded(product):
-    """A product that is rounded before it is added to something, as NumPy does; XLA's CPU code would fuse the two."""
+    """A product that is rounded before it is added to something, or a float16 before anything is done with it, as NumPy
+    does; XLA's CPU code would fuse the two."""
     return jnp.where(product == product, product, jnp.nan) if _interpret() else product
 ''',
     "_quotient": '''

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.containers import error_text
+from transkern.ir.containers import error_text, with_changes
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
@@ -639,16 +639,20 @@ def _told_as(a: Expr) -> str:
 
 
 def raise_unless(vector: Reductions, s: n.Guard, condition: ast.expr) -> ast.stmt:
+    """A check of what is known while JAX traces, where nothing that goes into arguments has a value yet."""
     return ast.If(quote("not _0", condition), [raising(s, [vector.expr(a).node for a in s.args], vector.module)], [])
 
 
-def raising(s: n.Guard, args: list[ast.expr], module: Module) -> ast.stmt:
-    """The failure of a check, as a statement of Python; `args` are the numbers that its message tells."""
+def raising(s: n.Guard, args: list[ast.expr], module: Module, changes: str = "") -> ast.stmt:
+    """The failure of a check, as a statement of Python; `args` are the numbers that its message tells, and that what
+    goes into arguments, `changes`, is made of."""
     message: ast.expr = ast.Constant(s.message)
     if args or "{" in s.message:
         message = call(quote("_0.format", message), args)
     error = "_NoRoom" if s.error == n.NO_ROOM else error_text(s.error)
     made = call(ast.parse(error, mode="eval").body, [message] if s.message else [])
+    if changes:
+        made = call(ast.parse(f"lambda e, *a: {with_changes('e', changes)}", mode="eval").body, [made, *args])
     if module.places is not None:
         made = quote(f"_at(_0, {module.places.number(s.span)})", made)
     return ast.Raise(made, None)

@@ -305,6 +305,8 @@ class Vector:
         if new == "float16" and old in ("float64", "complex128"):
             real = value.node if old == "float64" else quote("_0.real", value.node)
             return Value(call(self.module.helper("_half"), [real]), dtype, value.axes)
+        if (old, new) == ("float32", "float16"):
+            return Value(call(self.module.helper("_rounded"), [quote(made, value.node)]), dtype, value.axes)
         if old.startswith("float") and new in ("uint8", "uint16", "uint32", "uint64", "int8", "int16"):
             wrapped = call(self.module.helper("_wrapped"), [value.node, quote(f"jnp.{new}")])
             return Value(wrapped, dtype, value.axes)
