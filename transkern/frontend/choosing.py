@@ -25,7 +25,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import SliceValue, array_item, positions, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_axis, normal_axis, reshape
-from transkern.frontend.storing import converted, storable, write
+from transkern.frontend.storing import check_readonly, converted, storable, write
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
@@ -96,6 +96,7 @@ def _put(ctx: Context, a: Arguments) -> Value:
     target = reshape(ctx, _own(ctx, a, "a"), [Static(-1)])
     if not target.view:
         ctx.fail("`np.put` into an array that is not contiguous", "store with a subscript")
+    check_readonly(ctx, target, "put: output array")
     at = ctx.kept(reshape(ctx, _positions(ctx, a.need("ind"), "safe"), [Static(-1)]))
     some = b.compare("greater", target.dims[0], b.ZERO)
     ctx.guard(
@@ -115,6 +116,7 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "a"), a.array("mask")
     size, wanted = b.product(mask.dims), b.product(target.dims)
     ctx.guard(b.compare("equal", size, wanted), "ValueError", "putmask: mask and data must be the same size")
+    check_readonly(ctx, target, "putmask: output array")
     if mask.dims != target.dims:
         mask = reshape(ctx, mask, [Scalar(d, True) for d in target.dims])
     given = ctx.deref(a.need("values"))
@@ -165,6 +167,7 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.place", names="arr mask vals")
 def _place(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "arr"), a.array("mask")
+    check_readonly(ctx, target, "WRITEBACKIFCOPY base")
     values = converted(ctx, a.need("vals"), target.dtype)
     same = b.compare("equal", b.product(mask.dims), b.product(target.dims))
     ctx.guard(same, "ValueError", "place: mask and data must be the same size")
@@ -203,6 +206,10 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
 @handles("numpy.choose", names="a choices out mode")
 def _choose(ctx: Context, a: Arguments) -> Value:
     at, choices = ctx.kept(a.array("a")), a.need("choices")
+    if not np.can_cast(at.dtype, "int64"):  # a list's type, too
+        what = "array data" if at.ndim else "scalar"
+        text = f"Cannot cast {what} from dtype('{at.dtype}') to dtype('int64') according to the rule 'safe'"
+        ctx.guard(b.FALSE, "TypeError", text)
     if not isinstance(choices, Seq):
         given = as_array(ctx, choices)
         length = b.constant(given.dims[0]) if given.ndim else None
@@ -293,7 +300,8 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "ValueError", "array must be at least 2-d")
     if target.ndim > 2 or a.flag("wrap"):
         ctx.fail("`np.fill_diagonal` of more than two dimensions, or with wrap=")
-    line = diagonal(ctx, target, Static(0), 0, 1)
+    check_readonly(ctx, target, "underlying array")
+    line = replace(diagonal(ctx, target, Static(0), 0, 1), readonly=target.readonly)
     (axis,) = ctx.axes(line.dims)
     write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(ctx, a.need("val"), axis.var, line.dtype)))
     return Static(None)

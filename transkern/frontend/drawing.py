@@ -19,7 +19,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, scalar_expr
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
-from transkern.frontend.storing import write
+from transkern.frontend.storing import check_readonly, write
 from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -327,6 +327,8 @@ def _permutation(
         (count,) = full(ctx, (b.as_index(scalar_expr(ctx, given)),), b.ZERO).dims
         held = Array(ctx.axes((count,)), Const(0, "int64"))
         value = Array(held.axes, b.cast(held.axes[0].var, "int64"))
+    if name == "shuffle" and isinstance(given, Array):
+        check_readonly(ctx, given, "array")
     made = _step(ctx, generator, "permutation", [value], value.dims, value.dtype, sized=False)
     if name == "permutation":
         return made

@@ -41,6 +41,7 @@ def item(ctx: Context, source: Flat, items: Sequence[Item]) -> Value:
 
 def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> None:
     """``x.flat[items] = value``."""
+    storing.check_readonly(ctx, target.array, "underlying array")
     at = _item(ctx, target, items)
     given = ctx.deref(value)
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):

@@ -223,6 +223,8 @@ def call_method(
                 return tolist(ctx, receiver)
             if name in ("sort", "partition", "put", "fill") and isinstance(receiver, (Static, Scalar)):
                 ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
+            if name == "resize" and isinstance(receiver, Array):
+                ctx.fail("`.resize()`, which changes the size of an array in place", "make an array of the new size")
             if name in ("sort", "partition", "put") and isinstance(receiver, Array):
                 return change_in_place(ctx, receiver, name, args, keywords)
             if name == "conjugate" and isinstance(receiver, Scalar) and receiver.python:

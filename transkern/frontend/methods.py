@@ -41,7 +41,7 @@ from transkern.frontend.shaping import (
     squeeze,
     transpose,
 )  # fmt: skip
-from transkern.frontend.storing import write
+from transkern.frontend.storing import check_readonly, write
 from transkern.frontend.strides import copied
 from transkern.frontend.trips import bound_of
 from transkern.frontend.ufuncs import scan
@@ -183,8 +183,10 @@ def change_in_place(
     if name == "put":
         return TABLE["numpy.put"](ctx, [receiver, *args], keywords)
     if name == "sort":
+        check_readonly(ctx, receiver, "sort array")
         made = call_array_method(ctx, receiver, name, args, keywords)
     else:
+        check_readonly(ctx, receiver, "partition array")
         made = TABLE["numpy.partition"](ctx, [receiver, *args], keywords)
     write(ctx, receiver, [Static(Ellipsis)], made)
     return Static(None)

@@ -286,7 +286,7 @@ def _filled_with(ctx: Context, dims: tuple[Expr, ...], given: Value, dtype: str)
     if value.ndim == 0:
         return full(ctx, dims, b.cast(value.body, dtype))
     made = full(ctx, dims, Const(0, "int64"))
-    return convert(shaping.broadcast_arrays_to(ctx, value, made.dims), dtype)
+    return convert(replace(shaping.broadcast_arrays_to(ctx, value, made.dims), view=False, readonly=False), dtype)
 
 
 @handles("numpy.zeros_like", "numpy.ones_like", "numpy.empty_like", names="a dtype order subok shape")
@@ -577,7 +577,9 @@ _several("atleast_3d", lambda ctx, v: at_least(ctx, v, 3))
 def _broadcast_arrays(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     arrays = [as_array(ctx, v) for v in args]
     dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")
-    return Seq(tuple(shaping.broadcast_arrays_to(ctx, v, dims) for v in arrays))
+    made = tuple(shaping.broadcast_arrays_to(ctx, v, dims) for v in arrays)
+    ctx.stretched |= {v.base for v in made}  # a store into them warns, which NumPy means to refuse one day
+    return Seq(made)
 
 
 TABLE["numpy.broadcast_arrays"] = _broadcast_arrays
@@ -639,7 +641,7 @@ def _real(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.lib.stride_tricks.sliding_window_view", names="x window_shape axis")
 def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
     value, axis, shape = a.array("x"), a.get("axis"), a.need("window_shape")
-    value = ctx.kept(value)
+    value = value if value.view and value.mask is None else ctx.define(value, "windows")
     widths = dims_of(ctx, shape)
     axes = axes_of(ctx, axis, value.ndim, ordered=False)
     if len(widths) != len(axes):
@@ -664,7 +666,7 @@ def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
     for d, x in zip(axes, inner, strict=True):
         starts[d] = b.add(starts.get(d, outer[d].var), x.var)
     at = tuple(starts.get(d, x.var) for d, x in enumerate(outer))
-    return value.seen((*outer, *inner), at)
+    return replace(value.seen((*outer, *inner), at), readonly=True)
 
 
 def _checked_size(ctx: Context, size: Expr) -> Expr:

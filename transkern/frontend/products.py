@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
@@ -216,7 +217,7 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     summed = tuple(axes[label] for label in extents if label not in out)
     if len(operands) == 1 and not summed:
         body = element(terms[0], operands[0])
-        return Array(kept, body, view=operands[0].view and isinstance(body, Load))
+        return Array(kept, body, view=operands[0].view and isinstance(body, Load), readonly=operands[0].readonly)
     factors = [element(t, stored(ctx, v, "operand")) for t, v in zip(terms, operands, strict=True)]
     body = factors[0]
     for factor in factors[1:]:
@@ -262,7 +263,7 @@ def _subscripts(ctx: Context, text: str, operands: Sequence[Array]) -> tuple[lis
 
 
 def diagonal(ctx: Context, value: Array, shift: Value, axis1: int, axis2: int) -> Array:
-    """``np.diagonal``: a view; the diagonal becomes the last axis."""
+    """``np.diagonal``: a view that cannot be stored into; the diagonal becomes the last axis."""
     if value.ndim < 2:
         ctx.guard(b.FALSE, "ValueError", "diag requires an array of at least two dimensions")
     first, second = normal_axis(ctx, axis1, value.ndim), normal_axis(ctx, axis2, value.ndim)
@@ -276,4 +277,5 @@ def diagonal(ctx: Context, value: Array, shift: Value, axis1: int, axis2: int) -
     axes: tuple[Axis, ...] = ctx.axes((*turned.dims[:-2], b.minimum(rows, columns)))
     last = axes[-1].var
     at = (*(x.var for x in axes[:-1]), b.add(last, b.index(max(0, -by))), b.add(last, b.index(max(0, by))))
-    return turned.seen(axes, at)
+    line = turned.seen(axes, at)
+    return replace(line if line.view else ctx.define(line, "diagonal"), readonly=True)

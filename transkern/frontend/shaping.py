@@ -209,7 +209,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         and value.body.index == tuple(a.var for a in value.axes)
         and (ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:])
     ):
-        return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view)
+        return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view, readonly=value.readonly)
     return value.seen(axes, unravel(linear, value.dims))
 
 
@@ -263,7 +263,7 @@ def flat(ctx: Context, value: Array) -> Array:
     if not value.view or is_contiguous(ctx, value):
         return reshape(ctx, value, [Static(-1)])
     axes = ctx.axes([b.product(value.dims)])
-    return Array(axes, value.at(unravel(axes[0].var, value.dims)), view=True)
+    return Array(axes, value.at(unravel(axes[0].var, value.dims)), view=True, readonly=value.readonly)
 
 
 def _same_without_ones(value: Array, dims: tuple[Expr, ...]) -> list[int | None] | None:
@@ -538,5 +538,7 @@ def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> A
         if b.constant(own) != 1:
             fits = b.either(b.compare("equal", own, wanted), b.compare("equal", own, b.ONE))
             ctx.guard(fits, "ValueError", message, (*value.dims, *dims))
+    if not value.view:
+        value = ctx.define(value, "stretched")  # of which NumPy, too, shows a view
     axes, body = broadcast_to(ctx, value, dims)
-    return Array(axes, body, view=value.view)
+    return Array(axes, body, view=True, readonly=True)

@@ -49,7 +49,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.traverse import variables_read
 
 
-def _is_repeated(base: Array) -> bool:
+def is_repeated(base: Array) -> bool:
     """Whether elements show one place in memory, as those of `broadcast_to` and of windows do."""
     if not isinstance(base.body, Load):
         return False
@@ -62,7 +62,7 @@ def check_readonly(ctx: Context, base: Array, what: str) -> None:
     """NumPy's error for a store into an argument that is not to be written, where the store is."""
     if base.base in ctx.handed_out:
         ctx.fail("a store into what a cached function has made, which others have, too", "store into a copy of it")
-    if base.base in ctx.readonly or base.identity in ctx.readonly:
+    if base.readonly or base.base in ctx.readonly or base.identity in ctx.readonly:
         ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
     elif base.base in ctx.memories and ctx.readonly and not base.identity:
         ctx.fail("a store into arguments that share memory, of which one is read-only", "pass copies")
@@ -84,12 +84,10 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
     value = ctx.deref(value)
-    if _is_repeated(base):
-        if any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same, and is not read-only
-            ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
-        if casting is not None:
-            ctx.fail("a store into an array that NumPy makes read-only", "store into a copy of it")
-        ctx.guard(b.FALSE, "ValueError", "assignment destination is read-only")
+    if is_repeated(base) and any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same
+        ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
+    if base.base in ctx.stretched or (is_repeated(base) and not base.readonly):
+        ctx.fail("a store into an array whose elements may share memory", "store into a copy of it")
     if casting is None:
         check_readonly(ctx, base, "assignment destination")
     check_subscripts(ctx, items)

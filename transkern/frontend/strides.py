@@ -35,7 +35,7 @@ def reshaped_view(ctx: Context, value: Array, axes: tuple[Axis, ...]) -> Array |
         for old, new in groups:
             for d in old:
                 index[d] = ravel_index([axes[p].var for p in new], [dims[p] for p in new])
-        return Array(axes, value.at(tuple(index)), view=True)
+        return Array(axes, value.at(tuple(index)), view=True, readonly=value.readonly)
     strides = _strides(ctx, value)
     if strides is None or not all(_follow(ctx, strides[0], value.dims, old) for old, _ in together):
         for old, new in together:
@@ -47,7 +47,7 @@ def reshaped_view(ctx: Context, value: Array, axes: tuple[Axis, ...]) -> Array |
         if old:
             inside = ravel_index([axes[p].var for p in new], [dims[p] for p in new])
             linear = b.add(linear, b.mul(along[old[-1]], inside))
-    return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=True)
+    return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=True, readonly=value.readonly)
 
 
 def _groups(old: Sequence[Expr], new: Sequence[Expr]) -> list[Group] | None:

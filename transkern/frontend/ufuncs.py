@@ -33,7 +33,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import place
 from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, transpose
-from transkern.frontend.storing import check_readonly
+from transkern.frontend.storing import check_readonly, is_repeated
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -371,6 +371,8 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
         ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and target.base in buffers_read(i.body) else i
         for i in items
     ]
+    if is_repeated(target):
+        ctx.fail(f"`{a.name}` of an array whose elements share memory", "make a copy of it")
     check_readonly(ctx, target, "array")
     plan = place(ctx, target, items)
     if target.identity or ctx.buffers[target.base].role == "argument":

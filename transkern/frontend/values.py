@@ -108,6 +108,7 @@ class Array:
 
     With `mask` (over the first axis) it is a filter not yet compacted: its elements are those where the mask holds, and
     its first dim is their count. `view`: it shares memory with `body`'s buffer, as NumPy's basic slices do.
+    `readonly`: it is a view that NumPy lets nobody store into, though others may show the same memory.
     `identity`: the name of the argument that this is, unsliced. `empty`: what NumPy makes of an empty list.
     `origin`: of what was computed and then turned, reversed or sliced, the array as it was computed, whose order is
     that of NumPy's memory, and where in it each element is.
@@ -120,6 +121,7 @@ class Array:
     identity: str = ""
     empty: Empty | None = field(default=None, compare=False)
     origin: tuple[Array, tuple[Expr, ...]] | None = field(default=None, compare=False, repr=False)
+    readonly: bool = False
 
     @property
     def dtype(self) -> str:
@@ -149,7 +151,7 @@ class Array:
 
     def seen(self, axes: tuple[Axis, ...], index: tuple[Expr, ...]) -> Array:
         """What a basic subscript, a transpose or the like shows of this: its element at `axes` is that at `index`."""
-        return Array(axes, self.at(index), view=self.view, origin=self._origin_at(index))
+        return Array(axes, self.at(index), view=self.view, origin=self._origin_at(index), readonly=self.readonly)
 
     def turned(self, order: Sequence[int]) -> Array:
         """With its axes in another order."""
