@@ -135,3 +135,98 @@ def test_what_choose_takes_for_positions(at: str) -> None:
     for mode in ("", ", mode='wrap'"):
         found = difference(f"return np.choose({at}, [x, 2 * x]{mode})", "x, t, k", [np.array([1.0, 2.0]), 1.5, 1])
         assert not found, found
+
+
+VIEWS = (
+    "x[None]",
+    "x[...]",
+    "x.reshape(-1)",
+    "np.atleast_1d(x)",
+    "np.atleast_2d(x)",
+    "np.atleast_3d(x)",
+    "np.expand_dims(x, 0)",
+    "x.ravel()",
+    "x.view()",
+    "np.asarray(x)",
+    "np.ascontiguousarray(x)",
+    "np.asfortranarray(x)",
+    "np.array(x, order='F')",
+    "np.asarray(x, None, 'F')",
+    "np.asfortranarray(x.T)",
+    "np.broadcast_to(x, (2, *x.shape))",
+    "np.diagonal(x)",
+    "x.diagonal()",
+    "np.diag(x)",
+    "np.lib.stride_tricks.sliding_window_view(x, 1, 0)",
+    "np.meshgrid(x, x, copy=False)[0]",
+    "x.real",
+    "np.meshgrid(x, x, copy=False, sparse=True)[1]",
+    "np.require(x, requirements='C')",
+    "np.array(x, copy=False)",
+    "x[0:0]",
+)
+
+
+@pytest.mark.parametrize("shape", ((), (1,), (3,), (0,), (2, 3), (1, 1), (2, 3, 4)))
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_a_view_of_an_argument(view: str, shape: tuple[int, ...]) -> None:
+    """Results share memory with the arguments where NumPy's do, and can be stored into where those can."""
+    f, x = function(f"return {view}", "x"), np.ones(shape)
+    compiled = transkern.compile(f, target="cpu")
+    try:
+        wanted = f(x)
+    except (ValueError, IndexError, np.exceptions.AxisError) as error:
+        with pytest.raises((type(error), transkern.CompileError)):
+            compiled(x)
+        return
+    try:
+        found = compiled(x)
+    except transkern.CompileError:
+        assert "meshgrid" in view and len(shape) > 1
+        return
+    assert found.shape == wanted.shape and found.flags.writeable == wanted.flags.writeable
+    assert np.shares_memory(found, x) == np.shares_memory(wanted, x)
+
+
+def test_arrays_that_are_not_in_the_order_asked_for() -> None:
+    """`np.asfortranarray(x)` was `x` itself, in whichever order that was."""
+    for text in (
+        "v = np.asfortranarray(x)\nv[0] = 7\nreturn v, x",
+        "v = np.asarray(x, order='F')\nv += 1\nreturn v, x",
+    ):
+        assert not difference(text, "x", [X[:, :2].copy()], stage=0)
+    turned = np.asfortranarray(X)
+    assert not difference("return np.asfortranarray(x) * 2", "x", [turned], stage=0)
+    assert not difference("return np.asfortranarray(x + 1)[0]", "x", [turned], stage=0)
+
+
+OF_NONE = (
+    "y = np.zeros(())\nif k > 0:\n    y = np.array(x[0] * 2)\nreturn y",
+    "return np.zeros(()) if k > 0 else np.array(x.sum())",
+    "y = np.zeros(()) if k > 0 else np.array(x[0])\nreturn y",
+    "return np.resize(x, ())",
+    "return np.resize(x, (k, 2))",
+)
+
+
+@pytest.mark.parametrize("text", OF_NONE)
+def test_arrays_without_axes_stay_arrays(text: str) -> None:
+    for k in (0, 1):
+        assert not difference(text, "x, k", [np.array([2.0, 3.0]), k], stage=0)
+
+
+RAISED = (
+    "raise KeyError('')",
+    "raise ValueError('')",
+    "raise KeyError()",
+    "x = d['']",
+    "x = {'a': x}['']",
+    "raise KeyError(' ')",
+)
+
+
+@pytest.mark.parametrize("text", RAISED)
+def test_exceptions_with_an_empty_text(text: str) -> None:
+    assert not difference(f"{text}\nreturn x", "x, d", [1.0, {"a": 1.0}], stage=0)
+    caught = f"try:\n    {text}\nexcept (KeyError, ValueError) as e:\n    x = len(str(e))\nreturn x"
+    assert not difference(caught, "x, d", [1.0, {}])

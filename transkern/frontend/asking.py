@@ -11,6 +11,7 @@ import numpy as np
 from transkern.frontend.context import Context
 from transkern.frontend.measures import check_call
 from transkern.ir import build as b
+from transkern.ir.containers import with_text
 
 
 def asked(ctx: Context, function: Callable[..., Any], *values: Any, **keywords: Any) -> Any:
@@ -38,4 +39,4 @@ def told(error: Exception) -> tuple[str, str]:
     kind = next(c for c in type(error).__mro__ if not c.__module__.startswith("numpy._"))
     name = kind.__name__ if kind.__module__ == "builtins" else f"np.exceptions.{kind.__name__}"
     text = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return name, str(text).replace("{", "{{").replace("}", "}}")
+    return with_text(name, str(text)) if error.args else (name, "")

@@ -253,6 +253,8 @@ class Branches(Assignments):
             for joining, out in ((x, out1), (y, out2)):
                 place = ctx.places.get(name, ctx.span)
                 out.append(n.Assign(variable.name, b.cast(scalar_expr(ctx, joining), kind[0]), span=place))
+            if isinstance(x, Array) and isinstance(y, Array):
+                return Array((), variable)
             tag = None
             if any(isinstance(v, Scalar) and v.tag is not None for v in (x, y)):
                 tag = ctx.variable(f"{name} type", "uint8")

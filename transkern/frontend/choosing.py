@@ -323,7 +323,7 @@ def at_least(ctx: Context, value: Value, ndim: int) -> Array:
     array = as_array(ctx, value)
     array = ctx.compact(array, "kept") if array.mask is not None and ndim > 1 else array
     if array.ndim == 0:
-        return Array(ctx.axes((b.ONE,) * ndim), array.body)
+        return array.seen(ctx.axes((b.ONE,) * ndim), ())
     if array.ndim == 1 and ndim >= 2:
         array = expand(ctx, array, 0)
     if array.ndim == 2 and ndim == 3:

@@ -13,7 +13,7 @@ from transkern.frontend.elementwise import is_number, is_python_number, scalar_e
 from transkern.frontend.source import span_of
 from transkern.frontend.trips import condition_of, zero
 from transkern.frontend.types_of_scalars import scalar_kind
-from transkern.frontend.values import Dict, Maybe, OrNone, Record, Scalar, Seq, Static, Unbound, Value
+from transkern.frontend.values import Array, Dict, Maybe, OrNone, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
@@ -228,9 +228,11 @@ class Conditions(Comparisons):
         one, two = self.number_in(one, out1), self.number_in(two, out2)
         kind = scalar_kind(one, two)
         if kind is not None and not out1 and not out2:
-            return Scalar(b.where(
-                condition, b.cast(scalar_expr(ctx, one), kind[0]), b.cast(scalar_expr(ctx, two), kind[0])
-            ), kind[1], doubt=doubts.of_both(one, two, condition, doubts.chosen(condition, one, two)))  # fmt: skip
+            chosen = b.where(condition, *(b.cast(scalar_expr(ctx, v), kind[0]) for v in (one, two)))
+            if isinstance(one, Array) and isinstance(two, Array):
+                return Array((), chosen)
+            doubt = doubts.of_both(one, two, condition, doubts.chosen(condition, one, two))
+            return Scalar(chosen, kind[1], doubt=doubt)
         one, two = self.settled_in(one, out1), self.settled_in(two, out2)
         self.decides = condition
         self.joining = (self.env, self.env, self.ctx.live_here)

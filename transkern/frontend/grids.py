@@ -145,7 +145,7 @@ def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     a = Arguments(ctx, "np.meshgrid", ("copy", "sparse", "indexing"), (), keywords)
     lines = [as_array(ctx, v) for v in args]
     lines = [ctx.kept(v) for v in lines]
-    lines = [Array(ctx.axes((b.product(v.dims),)), v.at(unravel(b.ZERO, v.dims))) if not v.ndim else v for v in lines]
+    lines = [v if v.ndim else v.seen(ctx.axes((b.ONE,)), ()) for v in lines]
     if any(v.ndim != 1 for v in lines):
         ctx.fail("np.meshgrid of arrays with several dimensions", "flatten them before")
     order = list(range(len(lines)))
@@ -161,10 +161,14 @@ def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
             grids = [replace(g, view=False, identity="") for g in grids]
         return Seq(tuple(grids))
     dims = tuple(lines[k].dims[0] for k in order)
+    copy = a.flag("copy", True)
     grids = []
     for k, v in enumerate(lines):
         axes = ctx.axes(dims)
-        grids.append(Array(axes, v.at((axes[place[k]].var,))))
+        line = v if copy or v.view else ctx.define(v, "line")
+        grids.append(Array(axes, line.at((axes[place[k]].var,)), view=not copy))
+    if not copy:
+        ctx.stretched |= {g.base for g in grids}
     return Seq(tuple(grids))
 
 

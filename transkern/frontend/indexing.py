@@ -53,6 +53,7 @@ from transkern.frontend.values import (
     with_children,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir.containers import with_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
 
 SliceValue = Slice
@@ -264,7 +265,7 @@ def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
     if found is None:
         if not isinstance(key, str):
             ctx.fail(f"the dict has no key {key!r}", "its keys are known: " + ", ".join(map(repr, base.keys)))
-        ctx.guard(b.FALSE, "KeyError", key.replace("{", "{{").replace("}", "}}"))
+        ctx.guard(b.FALSE, *with_text("KeyError", key))
         raise AssertionError
     return found
 

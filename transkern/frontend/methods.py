@@ -425,6 +425,8 @@ def _diagonal(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("diag", parameters="k")
 def _diag(ctx: Context, x: Array, a: Arguments) -> Value:
     x = ctx.kept(x)
+    if x.ndim not in (1, 2):
+        ctx.guard(b.FALSE, "ValueError", "Input must be 1- or 2-d.")
     if x.ndim != 1:
         return diagonal(ctx, x, a.get("k") or Static(0), 0, 1)
     shift = constant_int(ctx, a.get("k") or Static(0), "k")

@@ -58,7 +58,7 @@ from transkern.frontend.shaping import (
     transpose,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
-from transkern.frontend.strides import contiguous, copied, is_contiguous
+from transkern.frontend.strides import copied, laid_out
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -189,10 +189,14 @@ def _bounded(ctx: Context, value: Value, bound: Value, bounds: tuple[Value, Valu
     return Scalar(body) if scalar else Array(axes, body, mask)
 
 
-@handles(
-    "numpy.array", "numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray", "numpy.asfortranarray",
-    names="object dtype copy order ndmin",
-)  # fmt: skip
+@handles("numpy.asarray", "numpy.asanyarray", names="a dtype order copy")
+@handles("numpy.ascontiguousarray", "numpy.asfortranarray", names="a dtype")
+def _as_array(ctx: Context, a: Arguments) -> Value:
+    a.given["object"] = a.need("a")
+    return _array(ctx, a)
+
+
+@handles("numpy.array", names="object dtype copy order ndmin")
 def _array(ctx: Context, a: Arguments) -> Value:
     value = a.need("object")
     if isinstance(value, Static) and value.value is None:
@@ -206,10 +210,13 @@ def _array(ctx: Context, a: Arguments) -> Value:
         check_numbers(ctx, value, dtype)
         return convert(array, dtype)
     is_new = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
-    if a.name == "np.ascontiguousarray" and array.view and not is_contiguous(ctx, array):
-        return contiguous(ctx, array, "ascontiguousarray")
     if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
         is_new = False  # copy=None: where it must be
+    order = {"np.ascontiguousarray": "C", "np.asfortranarray": "F"}.get(a.name) or a.text("order", "K")
+    if order in ("C", "F"):
+        return laid_out(ctx, ctx.kept(array), order, a.name.removeprefix("np."), is_new)
+    if order != "K":
+        ctx.fail(f"`{a.name}` with order={order!r}", 'say "C" or "F", or leave it out')
     if is_new and array.view and not isinstance(value, GrowingList):
         return copied(ctx, array, "copy")
     if a.name in ("np.asarray", "np.asanyarray") and isinstance(value, Static) and isinstance(value.value, np.ndarray):
@@ -254,8 +261,8 @@ def _require(ctx: Context, a: Arguments) -> Value:
     asked = set().union(*({x} if len(x) > 1 else set(x) for x in asked))
     if unknown := asked - {"NONE", "C", "C_CONTIGUOUS", "CONTIGUOUS", "A", "ALIGNED", "W", "WRITEABLE"}:
         ctx.fail(f"`np.require` with {sorted(unknown)[0]!r}", "copy the array instead: np.array(x)")
-    path = "numpy.ascontiguousarray" if asked & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else "numpy.asarray"
-    return TABLE[path](ctx, [a.need("a"), a.get("dtype") or Static(None)], {})
+    order = Static("C" if asked & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else "K")
+    return TABLE["numpy.asarray"](ctx, [a.need("a"), a.get("dtype") or Static(None), order], {})
 
 
 @handles("numpy.zeros", "numpy.ones", "numpy.empty", names="shape dtype order")
@@ -643,6 +650,8 @@ def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
     value, axis, shape = a.array("x"), a.get("axis"), a.need("window_shape")
     value = value if value.view and value.mask is None else ctx.define(value, "windows")
     widths = dims_of(ctx, shape)
+    if not value.ndim and axis is not None and not isinstance(axis, Seq):
+        axis = Seq((axis,))  # a number has no axis here
     axes = axes_of(ctx, axis, value.ndim, ordered=False)
     if len(widths) != len(axes):
         ctx.guard(

@@ -242,7 +242,9 @@ class Results(Expressions):
         view = place_in_memory(self.ctx, value)
         if view is None:
             return self._array_result(value)
-        return n.ViewResult(base.name, value.dims, view.offset, view.steps, value.dtype, view.part)
+        return n.ViewResult(
+            base.name, value.dims, view.offset, view.steps, value.dtype, view.part, value.readonly
+        )  # fmt: skip
 
     def _array_result(self, value: Array) -> n.Result:
         if value.view and value.base in self.ctx.handed_out:

@@ -18,6 +18,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.source import from_object, function_of, live_function
 from transkern.frontend.values import Array, Bound, Concatenation, Instance, OrNone, Record, Scalar, Seq, Static, Value
 from transkern.ir import build as b
+from transkern.ir.containers import with_text
 from transkern.plain import is_plain_object
 
 _BINARY = {
@@ -197,7 +198,7 @@ def _held(ctx: Context, mapping: Mapping[Any, Any], key: Any) -> Value:
         found = mapping[key]
     except KeyError as error:
         text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
-        ctx.guard(b.FALSE, "KeyError", text.replace("{", "{{").replace("}", "}}"))
+        ctx.guard(b.FALSE, *with_text("KeyError", text))
         raise AssertionError from None
     value = from_object(found)
     if value is None:

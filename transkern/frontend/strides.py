@@ -214,6 +214,20 @@ def contiguous(ctx: Context, value: Array, what: str, dims: Sequence[Expr] = ())
     return made
 
 
+def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = False) -> Array:
+    """`value` with its elements in C or Fortran `order` without gaps: itself where they stand so, unless `is_new`."""
+    turned = value if order == "C" or value.ndim < 2 else value.turned(range(value.ndim)[::-1])
+    if is_new or not value.view:
+        if turned is value and not is_new:
+            return value
+        made = ctx.define(replace(turned, view=False, identity=""), "copy")
+    elif is_contiguous(ctx, turned):
+        return value
+    else:
+        made = contiguous(ctx, turned, what)
+    return made if turned is value else replace(made.turned(range(value.ndim)[::-1]), view=True)
+
+
 def is_argument(ctx: Context, value: Array) -> bool:
     """Whether a value is all of an argument that has its memory to itself: its layout is known, C or not contiguous."""
     return bool(value.identity) and value.base not in ctx.memories

@@ -239,7 +239,8 @@ class Translator(Loops):
         """An exception's name as a guard has it, its message and the numbers in it, where `value` is its argument, or
         (not `is_one`) the tuple of them. A handler here is told no more than its text."""
         caught = bool(self.ctx.catching) and self.ctx.caught(error) is not None
-        if caught or isinstance(value, Text) or (isinstance(value, Static) and isinstance(value.value, str)):
+        is_text = isinstance(value, Static) and isinstance(value.value, str) and (value.value or not is_one)
+        if caught or isinstance(value, Text) or is_text:
             return name, *self.message(value, node)
         text, args = self.message(Seq((value,)) if is_one else value, node)
         if not _can_be_read(text, len(args)):

@@ -116,6 +116,12 @@ def class_text(path: str) -> str:
     return f"__import__('sys').modules[{module!r}].{name}"
 
 
+def with_text(error: str, text: str) -> tuple[str, str]:
+    """A check's exception and message, where the exception has one argument, a text that is known."""
+    quoted = text.replace("{", "{{").replace("}", "}}")
+    return (error, quoted) if text else (n.SEVERAL + error, "('',)")  # no message is no argument
+
+
 def error_text(error: str) -> str:
     """The class of a guard's error as a Python expression; or, of one that has other arguments than one text, what
     makes it of their text."""

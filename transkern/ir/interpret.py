@@ -478,7 +478,10 @@ class _Machine:
                 return eval(container_text(r), {"np": np})(*made)
 
     def view(self, r: n.ViewResult) -> Any:
-        return self.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps))
+        made = self.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps))
+        if r.readonly:
+            made.flags.writeable = False
+        return made
 
     def seen(self, base: np.ndarray[Any, Any], r: n.View) -> Any:
         dims = [self.value(d) for d in r.dims]
@@ -492,7 +495,8 @@ class _Machine:
         start = base.reshape(-1) if linear else base
         if not all(dims):
             return np.empty(dims, base.dtype)
-        made = np.lib.stride_tricks.as_strided(start[tuple(slice(i, i + 1) for i in at)], dims, steps)
+        first: Any = (..., *(slice(i, i + 1) for i in at))  # [()] of an array without axes is a number
+        made = np.lib.stride_tricks.as_strided(start[first], dims, steps)
         return getattr(made, r.part) if r.part else made
 
 

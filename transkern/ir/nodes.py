@@ -351,7 +351,7 @@ class ArrayResult:
 @dataclass(frozen=True, slots=True)
 class ViewResult:
     """A view of an argument: element ``offset + sum(axis * stride)`` of its memory, counted in elements; of complex
-    elements the `part`, ``real`` or ``imag``, or all (empty)."""
+    elements the `part`, ``real`` or ``imag``, or all (empty). Nobody may store into one that is `readonly`."""
 
     buffer: str
     dims: tuple[Expr, ...]
@@ -359,6 +359,7 @@ class ViewResult:
     steps: tuple[tuple[Expr, ...], ...]
     dtype: str
     part: str = ""
+    readonly: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(a)
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
-    if np.ndim(new_shape) > 0 and np.asarray(new_shape).dtype.kind not in "iu":
+    if np.ndim(new_shape) > 0 and len(new_shape) > 0 and np.asarray(new_shape).dtype.kind not in "iu":
         raise TypeError("'numpy.float64' object cannot be interpreted as an integer")
     for size in shape:
         if size < 0:

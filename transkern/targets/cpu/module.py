@@ -778,7 +778,9 @@ class _Module:
         at = next(k for k, p in enumerate(self.program.params) if p.name == r.buffer)
         linear = len(r.offset) < len(_seen(self.program.buffers[r.buffer])[1])  # a position in C-contiguous memory
         base = ("x.reshape(-1)" if linear else "x") + (f".{r.part}" if r.part else "")
-        text = f"lambda x, d, s, *at: np.lib.stride_tricks.as_strided({base}[tuple(slice(i, i + 1) for i in at)], d, s)"
+        first = f"{base}[(..., *(slice(i, i + 1) for i in at))]"  # [()] of an array without axes is a number
+        how = ", writeable=False" if r.readonly else ""
+        text = f"lambda x, d, s, *at: np.lib.stride_tricks.as_strided({first}, d, s{how})"
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)

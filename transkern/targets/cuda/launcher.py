@@ -475,7 +475,7 @@ class Launcher:
                 copied = ".copy()" if info.role == "argument" else ""
                 more = f", {host.dtype(empty)}" if empty else ""
                 return f"{self.use('_result')}({self.whole(buffer, self.cut(buffer, dims))}{copied}, on_host{more})"
-            case n.ViewResult(buffer, dims, offset, steps, _, part):
+            case n.ViewResult(buffer, dims, offset, steps, _, part, readonly):
                 at = _tuple(self.value(o) for o in offset)
                 along = _tuple(_tuple(self.value(step[k]) for step in steps) for k in range(len(dims)))
                 shape = _tuple(self.value(d) for d in dims)
@@ -483,7 +483,8 @@ class Launcher:
                 linear = len(offset) < len(info.dims) - bool(info.element)
                 base = f"{self.given[buffer]}.reshape(-1)" if linear else self.given[buffer]
                 base += f".{part}" if part else ""
-                return f"{self.use('_view')}({base}, {at}, {shape}, {along})"
+                how = ", writeable=False" if readonly else ""
+                return f"{self.use('_view')}({base}, {at}, {shape}, {along}{how})"
             case n.ScalarResult(Apply("complex", (real, imag), dtype), python):
                 made = f"complex({self.value(real)}, {self.value(imag)})"
                 return made if python else f"{host.dtype(dtype)}({made})"

@@ -96,12 +96,12 @@ def _result(x, on_host, empty_dtype=None):
     return x.get() if on_host else x
 """,
     "_view": '''
-def _view(x, offset, shape, steps):
+def _view(x, offset, shape, steps, **how):
     """The view of `x` from element `offset`; along its axis k it goes by `steps[k]` in `x`."""
-    module = cp if isinstance(x, cp.ndarray) else np
+    module, how = (cp, {}) if isinstance(x, cp.ndarray) else (np, how)
     strides = tuple(sum(s * by for s, by in zip(x.strides, step)) for step in steps)
-    start = x[tuple(slice(o, None) for o in offset)]
-    return module.lib.stride_tricks.as_strided(start, shape, strides)
+    start = x[(..., *(slice(o, None) for o in offset))]
+    return module.lib.stride_tricks.as_strided(start, shape, strides, **how)
 ''',
     "_begin_anew": begin_anew(ROOM, RESERVED),
     "_multiprocessors": """

@@ -219,6 +219,6 @@ def _view(r: n.ViewResult, place: Any, bound: dict[str, Any]) -> Any:
         base = getattr(base, r.part)
     strides = [sum(row[k] * base.strides[d] for d, row in enumerate(steps)) for k in range(len(dims))]
     if 0 in dims:
-        return base[(slice(0, 0),) * base.ndim].reshape(dims)
-    start = base[tuple(slice(o, None) for o in offset)]
-    return np.lib.stride_tricks.as_strided(start, dims, strides)
+        return base.reshape(-1)[:0].reshape(dims)
+    start = base[(..., *(slice(o, None) for o in offset))]
+    return np.lib.stride_tricks.as_strided(start, dims, strides, writeable=not r.readonly)
