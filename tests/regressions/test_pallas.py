@@ -655,3 +655,28 @@ def test_zeros_of_maximum_and_minimum() -> None:
     for dtype in (np.float32, np.float64):
         x = np.array([0.0, -0.0, 1.0, -1.0, np.nan, 0.0, -0.0, np.inf, 0.0], dtype)
         alike(larger_of_zeros, x, x[::-1].copy(), target="pallas")
+
+
+def zeros_of_integers(x: Any, y: Any, s: float) -> Any:
+    z = x * 1
+    return (x - x) + s, (x * 0) + s, (z - x) * 1.0 + s, (x != x) + s, (x // y - x // y) + s, s - (x ^ x), (x & 0) + s
+
+
+def test_what_is_added_to_zeros_of_integers() -> None:
+    """`merging`: XLA knows x - x for 0, which it leaves out of a sum, also of -0.0."""
+    x = np.arange(1, 8, dtype=np.uint8)
+    for s in (-0.0, 0.0, 2.5):
+        alike(zeros_of_integers, x, x[::-1].copy(), s, target="pallas")
+        alike(zeros_of_integers, x.astype(np.int64), x.astype(np.int64), s, target="pallas")
+
+
+def beyond_true(x: Any, k: int) -> Any:
+    while x[1] > True or k < 0:
+        k += 1
+    return x > True, x > False, x >= True, x <= True, x < True, k
+
+
+def test_comparisons_with_true() -> None:
+    """`spelling`: ~True is -2."""
+    alike(beyond_true, np.array([True, False, True]), -3, target="pallas")
+    alike(beyond_true, np.array([False, True]), 2, target="pallas")

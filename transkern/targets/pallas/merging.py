@@ -33,6 +33,18 @@ _MERGED: dict[str, frozenset[str]] = {
 }
 """What is merged into an operation."""
 
+_CANCELLING = frozenset({
+    "subtract", "bitwise_xor", "logical_xor", "not_equal", "equal", "less", "less_equal", "greater", "greater_equal",
+    "floor_divide", "remainder",
+})  # fmt: skip
+"""Of integers, what is one number where both operands are the same (which XLA sees when they look different, too)."""
+
+_ABSORBING = frozenset({
+    "multiply", "bitwise_and", "bitwise_or", "logical_and", "logical_or", "and_then", "or_else", "left_shift",
+    "right_shift", "minimum", "maximum", "power",
+})  # fmt: skip
+"""Of integers, what may be one number where one operand is."""
+
 _TRANSPARENT = ("where", "cast", "positive", "negative")
 
 
@@ -70,6 +82,10 @@ class Origins:
                 return of in self.constants
             case Apply("where", (_, x, y), _):
                 return self.may_be_constant(x) or self.may_be_constant(y)
+            case Apply(op, args, _) if op in _CANCELLING and not args[0].dtype.startswith(("float", "complex")):
+                return True
+            case Apply(op, args, dtype) if op in _ABSORBING and not dtype.startswith(("float", "complex")):
+                return any(map(self.may_be_constant, args))
             case Apply(_, args, _):
                 return all(map(self.may_be_constant, args))
             case _:

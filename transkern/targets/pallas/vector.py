@@ -205,6 +205,8 @@ class Vector:
         template = spelling.table(kind)[e.op]
         if template.startswith("_reciprocal"):
             self.module.helper("_reciprocal")
+        if kind == "bool" and "~" in template:  # which makes -2 of Python's True
+            args = [Value(self.typed(a, "bool"), "bool", a.axes) if is_literal(a.node) else a for a in args]
         return Value(self.spell(template, args), e.dtype, axes)
 
     # --- what XLA must not see
