@@ -189,7 +189,7 @@ class Vector:
                 return Value(call(self.module.helper("_unsigned"), [summand.node]), e.dtype, axes)
             summands = e.op in ("add", "subtract")
             args = [
-                self.rounded(v, x) if summands and product_like(x) else self.apart(v, merged)
+                self.apart(self.rounded(v, x) if summands and product_like(x) else v, merged)
                 for v, x, merged in zip(args, e.args, self.merged(e), strict=True)
             ]
         if e.op == "divide" and e.dtype.startswith("float") and self.may_be_reciprocal(e, args):
