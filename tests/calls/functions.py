@@ -256,3 +256,48 @@ def relaxed(a: Any) -> Any:
     for _ in range(2):
         a[1:-1, 1:-1] = (a[:-2, 1:-1] + a[2:, 1:-1]) / 2
     return a
+
+
+@takes("array")
+def seen_otherwise(x: Any) -> Any:
+    return np.atleast_2d(x), x[None], x.T, x.reshape(-1)
+
+
+@takes("matrix")
+def diagonals(a: Any) -> Any:
+    return np.diagonal(a), np.diag(a, 1).sum(), a.trace()
+
+
+@takes("vector", "number")
+def into_rows(x: Any, s: Any) -> Any:
+    rows = np.broadcast_to(x, (2, len(x)))
+    x[0] = s
+    rows[1][0] = s
+    return rows
+
+
+@takes("vector")
+def sorted_here(x: Any) -> Any:
+    x.sort()
+    return x
+
+
+@takes("vector", "any")
+def put_first(x: Any, v: Any) -> Any:
+    np.put(x, [0], v)
+    return x
+
+
+@takes("array", "number")
+def limited(x: Any, s: Any) -> Any:
+    return np.clip(x, -s, s)
+
+
+@takes("vector", "list")
+def longer(x: Any, values: Any) -> Any:
+    return np.append(x, values), np.concatenate((x, x[:1]))
+
+
+@takes("array", "any")
+def chosen(x: Any, v: Any) -> Any:
+    return np.where(x > 0, x, v)

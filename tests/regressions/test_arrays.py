@@ -379,3 +379,56 @@ def test_outputs_that_keep_what_is_reduced() -> None:
     """`outputs.check_reduced`: that a reduced axis is not of length 1 comes before all other errors of shapes."""
     for shape in ((1, 3), (2, 3), (3, 1), (2, 1)):
         like_numpy("np.sum(a, axis=1, keepdims=True, out=o)", a=np.ones((2, 3)), o=np.zeros(shape))
+
+
+def through_other_masks(x: Any, y: Any, k: int) -> Any:
+    x[x <= y[k]] = y[y > 0]
+    x[y > 0], x[y <= 1] = x[x > 1], y[y <= 1]
+    return x
+
+
+def test_filters_of_one_element_into_others() -> None:
+    """`storing`: an array of one element, through a mask, is none or one."""
+    for one in (0.0, 1.0, 2.0, -1.0):
+        for other in (1.0, -1.0):
+            for n in (1, 2):
+                alike(through_other_masks, np.full(n, one), np.full(n, other), 0)
+
+
+def nothing_put(x: Any, v: Any) -> Any:
+    np.put(x, [0, 2], v)
+    np.putmask(x, x > 0, v)
+    np.fill_diagonal(x.reshape(2, 2), v)
+    x.flat[1:] = v
+    return x
+
+
+def test_values_that_are_none() -> None:
+    """`choosing`: what begins anew where it ends was read from an array without elements."""
+    for v in (np.zeros(0), np.array([7.0, 8.0]), np.array(7.0), [], [3.0]):
+        alike(nothing_put, np.array([-3.0, 2.0, 0.0, 5.0]), v)
+
+
+def limited(x: Any, low: Any, high: Any) -> Any:
+    return np.clip(x, low, high), np.clip(x.real, low, high)
+
+
+def test_limits_of_complex_numbers() -> None:
+    """`clipped`: of equal numbers with zeros of other signs the bound wins; NaN in a bound's second part is not seen."""
+    values = [complex(a, c) for a in (-1.0, 0.0, 1.0, np.nan) for c in (0.0, -0.0, np.nan, 2.0)]
+    x, compiled = np.array(values), transkern.compile(limited, target="cpu")
+    for low in values[::3]:
+        for high in values:
+            for bounds in ((np.complex128(low), np.complex128(high)), (np.full(len(values), low), high)):
+                found, wanted = compiled(x, *bounds), limited(x, *bounds)
+                assert [str(z) for z in found] == [str(z) for z in wanted]  # NaN in one part is not NaN in both
+
+
+def limited_number(k: Any, low: Any, high: Any) -> Any:
+    return np.clip(k, low, high), np.clip(5, low, high), np.clip(True, low, None), np.clip(2.0, low, high)
+
+
+def test_limits_of_numbers_are_of_the_types_of_arrays() -> None:
+    for low, high in ((np.int8(1), np.int8(3)), (np.float32(1), np.float32(3)), (1, 3)):
+        for k in (7, -2.5, np.int16(2), 2**31):
+            alike(limited_number, k, low, high)

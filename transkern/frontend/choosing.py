@@ -25,7 +25,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import SliceValue, array_item, positions, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_axis, normal_axis, reshape
-from transkern.frontend.storing import check_readonly, converted, storable, write
+from transkern.frontend.storing import check_readonly, converted, storable, where_some, write
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
@@ -82,13 +82,14 @@ def _own(ctx: Context, a: Arguments, name: str) -> Array:
     return value
 
 
-def _repeated(ctx: Context, value: Value, at: Expr, dtype: str) -> Expr:
-    """Element `at` of values that begin anew when they end, as an array of type `dtype` takes it."""
-    flat = ctx.kept(converted(ctx, value, dtype))
-    if not flat.ndim:
-        return flat.body
-    flat = reshape(ctx, flat, [Static(-1)])
-    return flat.at((b.mod(at, flat.dims[0]),))
+def _line(ctx: Context, value: Value, dtype: str) -> Array:
+    """Values one after the other, as an array of type `dtype` takes them."""
+    return reshape(ctx, ctx.kept(converted(ctx, value, dtype)), [Static(-1)])
+
+
+def _repeated(line: Array, at: Expr) -> Expr:
+    """Element `at` of values that begin anew when they end."""
+    return line.at((b.ZERO if b.constant(line.dims[0]) == 1 else b.mod(at, line.dims[0]),))
 
 
 @handles("numpy.put", names="a ind v mode")
@@ -107,7 +108,9 @@ def _put(ctx: Context, a: Arguments) -> Value:
     if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), target.dims[0], mode), "int64"), view=False)
     (axis,) = ctx.axes((at.dims[0],))
-    write(ctx, target, [at], Array((axis,), _repeated(ctx, a.need("v"), axis.var, target.dtype)))
+    values = _line(ctx, a.need("v"), target.dtype)
+    with where_some(ctx, values.dims[0]):
+        write(ctx, target, [at], Array((axis,), _repeated(values, axis.var)))
     return Static(None)
 
 
@@ -126,8 +129,9 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
     axes = ctx.axes(target.dims)
     linear = ravel_index([x.var for x in axes], target.dims)
-    new = Array(axes, _repeated(ctx, a.need("values"), linear, target.dtype))
-    _store_where(ctx, target, mask, new)
+    values = _line(ctx, given, target.dtype)
+    with where_some(ctx, values.dims[0]):
+        _store_where(ctx, target, mask, Array(axes, _repeated(values, linear)))
     return Static(None)
 
 
@@ -303,7 +307,9 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
     check_readonly(ctx, target, "underlying array")
     line = replace(diagonal(ctx, target, Static(0), 0, 1), readonly=target.readonly)
     (axis,) = ctx.axes(line.dims)
-    write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(ctx, a.need("val"), axis.var, line.dtype)))
+    values = _line(ctx, a.need("val"), line.dtype)
+    with where_some(ctx, values.dims[0]):
+        write(ctx, line, [Static(Ellipsis)], Array((axis,), _repeated(values, axis.var)))
     return Static(None)
 
 

@@ -134,7 +134,6 @@ class Context:
         self.frame: Frame | None = None  # the function that is being translated
         self.written: set[str] = set()
         self.handed_out: set[str] = set()  # buffers of what cached functions have made: others have them, too
-        self.stretched: set[str] = set()  # buffers that `np.broadcast_arrays` has shown
         self.readonly: set[str] = set()  # arguments that NumPy does not store into
         self.in_place: dict[str, bool] = {}  # arguments: whether the first store is by an operator or `out=`
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds

@@ -26,7 +26,6 @@ from transkern.frontend.indexing import (
 from transkern.frontend.shaping import reshape
 from transkern.frontend.values import Array, Flat, Scalar, Static, Value
 from transkern.ir import build as b
-from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read
 
@@ -76,12 +75,8 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
         place = b.ZERO
     elif count != b.product(dims):
         place = b.mod(place, count)
-    with ctx.block() as out, ctx.counting_all():
+    with storing.where_some(ctx, count), ctx.counting_all():
         storing.write(ctx, target, [at], Array(axes, line.at((place,))))
-    if b.constant(count) is not None:
-        ctx.out.extend(out if b.constant(count) else [])
-    else:
-        ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))  # of nothing NumPy stores nothing
 
 
 def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:

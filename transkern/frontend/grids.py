@@ -167,8 +167,6 @@ def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
         axes = ctx.axes(dims)
         line = v if copy or v.view else ctx.define(v, "line")
         grids.append(Array(axes, line.at((axes[place[k]].var,)), view=not copy))
-    if not copy:
-        ctx.stretched |= {g.base for g in grids}
     return Seq(tuple(grids))
 
 

@@ -70,6 +70,7 @@ from transkern.frontend.values import (
     Value,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
 
 _NO_AXES = (
@@ -139,7 +140,9 @@ def _clip(ctx: Context, a: Arguments) -> Value:
 
 def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, out: Value | None = None) -> Value:
     """``np.clip``, as NumPy does it: one bound is `np.maximum` or `np.minimum`; of equal zeros the bound wins where it
-    is an array, and the value where it is a number."""
+    is an array or complex, and the value where it is a number."""
+    if is_python_number(value):
+        value = Scalar(as_array(ctx, value).body)  # NumPy makes an array of it
     value = value if isinstance(value, (Static, Scalar)) else as_array(ctx, value)
     dtype = np.dtype(as_array(ctx, value).dtype)
     if dtype.kind in "iu":  # bounds that no value of the dtype exceeds
@@ -157,11 +160,19 @@ def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, o
     for bound, op in ((low, "maximum"), (high, "minimum")):
         if bound is None:
             continue
-        if low is not None and high is not None and (isinstance(bound, Scalar) or is_number(bound)):
+        number = isinstance(bound, Scalar) or is_number(bound)
+        if low is not None and high is not None and (number or is_complex(result_type(ctx, [value, low, high]))):
             value = _bounded(ctx, value, bound, (low, high), "less" if op == "maximum" else "greater")
         else:
             value = apply(ctx, op, [value, bound])
     return apply(ctx, "positive", [value]) if low is None and high is None else value
+
+
+def _ordered(x: Expr, y: Expr, op: str) -> Expr:
+    """Whether a complex number is before another, where `np.less` and `np.greater` look for NaN first."""
+    part = "float32" if x.dtype == "complex64" else "float64"
+    (a, c), (p, q) = ([Apply(name, (z,), part) for name in ("real", "imag")] for z in (x, y))
+    return b.where(b.compare("equal", a, p), b.compare(op, c, q), b.compare(op, a, p))
 
 
 def _brought_into(bound: Value | None, op: str, limit: int) -> Value | None:
@@ -180,9 +191,11 @@ def _bounded(ctx: Context, value: Value, bound: Value, bounds: tuple[Value, Valu
     dtype = result_type(ctx, [value, *bounds])
     elements, axes, mask, scalar = elementwise.align(ctx, [value, bound])
     x, limit = b.cast(elements[0], dtype), elementwise.to_loop(ctx, elements[1], dtype, number=True)
-    if not isinstance(limit, Const):
+    if not isinstance(limit, Const) and not as_array(ctx, bound).ndim:
         limit = ctx.let(limit, "bound")
     wins: Expr = Apply(beyond, (x, limit), "bool")
+    if is_complex(dtype):
+        wins = b.logical_not(b.either(_ordered(limit, x, beyond), Apply("isnan", (x,), "bool")))
     if dtype.startswith("float") and not (isinstance(limit, Const) and limit.value == limit.value):
         wins = b.either(wins, Apply("isnan", (limit,), "bool"))
     body = b.where(wins, limit, x)
@@ -584,9 +597,7 @@ _several("atleast_3d", lambda ctx, v: at_least(ctx, v, 3))
 def _broadcast_arrays(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     arrays = [as_array(ctx, v) for v in args]
     dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")
-    made = tuple(shaping.broadcast_arrays_to(ctx, v, dims) for v in arrays)
-    ctx.stretched |= {v.base for v in made}  # a store into them warns, which NumPy means to refuse one day
-    return Seq(made)
+    return Seq(tuple(replace(shaping.broadcast_arrays_to(ctx, v, dims), readonly=False) for v in arrays))
 
 
 TABLE["numpy.broadcast_arrays"] = _broadcast_arrays

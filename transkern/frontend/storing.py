@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -75,6 +75,17 @@ def _note_written(ctx: Context, base: Array) -> None:
         ctx.written.add(base.base)
 
 
+@contextmanager
+def where_some(ctx: Context, count: Expr) -> Iterator[None]:
+    """What is stored inside is stored where there is something to store: of nothing NumPy stores nothing."""
+    with ctx.block() as out:
+        yield
+    if b.constant(count) is None:
+        ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))
+    elif b.constant(count):
+        ctx.out.extend(out)
+
+
 _NESTED = (
     "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of "
 )
@@ -86,7 +97,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     value = ctx.deref(value)
     if is_repeated(base) and any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same
         ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
-    if base.base in ctx.stretched or (is_repeated(base) and not base.readonly):
+    if is_repeated(base) and not base.readonly:  # of `broadcast_arrays`, say
         ctx.fail("a store into an array whose elements may share memory", "store into a copy of it")
     if casting is None:
         check_readonly(ctx, base, "assignment destination")
@@ -338,7 +349,8 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
         array.mask is not None and array.ndim == len(plan.axes) and array.dims == tuple(a.extent for a in plan.axes)
         and array.mask_at(plan.axes[0].var) == plan.mask
     )  # fmt: skip
-    if same or (array.mask is None and array.ndim < len(plan.axes)) or all(b.constant(d) == 1 for d in array.dims):
+    is_one = all(b.constant(d) == 1 for d in array.dims)
+    if same or (array.mask is None and (array.ndim < len(plan.axes) or is_one)):
         plain = replace(array, mask=None) if same else array
         while plain.ndim > len(plan.axes):
             plain = Array(plain.axes[1:], plain.at((b.ZERO, *(a.var for a in plain.axes[1:]))))
