@@ -299,5 +299,5 @@ def longer(x: Any, values: Any) -> Any:
 
 
 @takes("array", "any")
-def chosen(x: Any, v: Any) -> Any:
+def chosen_over(x: Any, v: Any) -> Any:
     return np.where(x > 0, x, v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextlib import suppress
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import transkern
 from tests.regressions.support import alike, like_numpy
 from tests.tools import on_target, require
+from tests.trust.against_python import difference
 from transkern.errors import CompileError
 
 require("cc")
@@ -414,7 +416,7 @@ def limited(x: Any, low: Any, high: Any) -> Any:
 
 
 def test_limits_of_complex_numbers() -> None:
-    """`clipped`: of equal numbers with zeros of other signs the bound wins; NaN in a bound's second part is not seen."""
+    """`clipped`: of equal numbers with zeros of other signs the bound wins; NaN in a bound's second part is no NaN."""
     values = [complex(a, c) for a in (-1.0, 0.0, 1.0, np.nan) for c in (0.0, -0.0, np.nan, 2.0)]
     x, compiled = np.array(values), transkern.compile(limited, target="cpu")
     for low in values[::3]:
@@ -432,3 +434,55 @@ def test_limits_of_numbers_are_of_the_types_of_arrays() -> None:
     for low, high in ((np.int8(1), np.int8(3)), (np.float32(1), np.float32(3)), (1, 3)):
         for k in (7, -2.5, np.int16(2), 2**31):
             alike(limited_number, k, low, high)
+
+
+STORES = (
+    "if k > 1:\n        u[0] = 1", "for i in range(len(u)):\n        u[i] = 1", "u[0] = 1",
+    "if k > 1:\n        for i in range(len(u)):\n            u[i] = 1",
+    "for i in range(2):\n        if i < k:\n            u[i] = -1", "np.put(u, [0], 1) if k > 1 else None",
+)  # fmt: skip
+USES = (
+    "v = u[u > 0]", "v, w = np.nonzero(a > u)", "v = np.where(u > 0)[0]", "v = (u + 1, u[u < 1])",
+    "v = np.argwhere(a > u)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("use", USES)
+def test_filters_that_a_function_changes_in_a_branch(store: str, use: str) -> None:
+    """`before_write`: a name of the caller was computed in the branch, and not known behind it."""
+    head = f"def c(u, k):\n    {store}\n    return k\n{use}\n"
+    a, u = np.arange(12.0).reshape(4, 3) - 4, [1.0, -2.0, 3.0]
+    for body in ("c(u, t)", "for j in range(2):\n    c(u, t)", "if t > 0:\n    c(u, t)", "y = c(u, t) + c(u, t + 1)"):
+        for t in (0, 2):
+            assert not difference(f"{head}{body}\nreturn v, u", "a, u, t", [a, np.array(u), t])
+
+
+def _numbers(kind: str, count: int, large: bool) -> Any:
+    rng, dtype = np.random.default_rng(count), np.dtype(kind)
+    small = rng.integers(0 if dtype.kind in "bu" else -3, 6, count).astype(dtype)
+    if not large or dtype.itemsize < 8:
+        return small
+    return np.where(rng.random(count) > 0.4, np.array(2**53, dtype) + rng.integers(0, 4, count).astype(dtype), small)
+
+
+SETS = (
+    "np.isin(x, y)", "np.isin(x, y, invert=True)", "np.isin(x, y, assume_unique=True)", "np.intersect1d(x, y)",
+    "np.setdiff1d(x, y)", "np.setxor1d(x, y)", "np.setdiff1d(x, y, True)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kinds", itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1")), ids="-".join)
+def test_sets_of_integers_that_floats_do_not_hold(kinds: tuple[str, str]) -> None:
+    """`searching`: NumPy finds integers exactly or as floats, by how many there are."""
+    for counts in ((5, 4), (5, 30), (40, 30), (0, 3), (3, 0), (12, 40)):
+        for large in (False, True):
+            x, y = (_numbers(kind, count, large) for kind, count in zip(kinds, counts, strict=True))
+            for made in SETS:
+                assert not difference(f"return {made}", "x, y", [x, y], stage=0), made
+
+
+def test_limits_of_types_that_have_none() -> None:
+    for text in ("return np.iinfo(x.dtype).max", "return np.finfo(x.dtype).eps", "return np.iinfo(bool).max"):
+        for kind in (bool, float, int, complex):
+            assert not difference(text, "x", [np.zeros(2, kind)], stage=0)

@@ -129,6 +129,8 @@ class Assignments(Results):
     def bind(self, name: str, value: Value) -> Value:
         """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters,
         also in a tuple (what `np.where` gives)."""
+        if ("name", name) in self.ctx.early:
+            value = self.ctx.evaluated(value, name, lambda v: not v.view)
         match value:
             case Seq(items, "tuple") if any(isinstance(i, Array) and i.mask is not None for i in items):
                 self.ctx.step(len(items))

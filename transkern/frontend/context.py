@@ -147,6 +147,7 @@ class Context:
         self.unsure: set[str] = set()  # scalars that are left out where nothing reads them
         self.entry: set[str] = set()  # sizes and scalars that are known when a call begins
         self.frames: list[dict[str, Value]] = []
+        self.called_in: list[list[n.Stmt]] = []  # the block in which each of these bodies begins
         self.copies: list[Copy] = []
         self.is_flat = False  # whether subscripts count all elements of an array, and not those along an axis
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
@@ -917,10 +918,24 @@ class Context:
         self._check_doubtful(buffer)
         self.before_change(buffer)
         for frame in self.frames:
-            for name, value in list(frame.items()):
-                made = self.evaluated(value, name, lambda v: not v.view and self._reads(v, buffer))
-                if made is not value:
-                    frame[name] = made
+            for name in list(frame):
+                self.evaluate_name(frame, name, lambda v: not v.view and self._reads(v, buffer))
+
+    def evaluate_name(self, frame: dict[str, Value], name: str, chosen: Callable[[Array], bool]) -> None:
+        """Those `chosen` of the arrays that a name stands for are computed now. A name of a calling function cannot be
+        computed in a branch or a loop of the one that is called: the translation begins anew, and computes it where it
+        is bound."""
+        value = frame[name]
+        made = self.evaluated(value, name, chosen)
+        if made is value:
+            return
+        inner = next((k for k, f in enumerate(self.frames) if f is frame), len(self.frames)) + 1
+        if inner < len(self.frames) and self.called_in[inner] is not self.out:
+            problem = f"a store, in a branch or a loop of a function, into what `{name}` is still to be read from"
+            late = NotKnown(problem, f"copy it before: {name} = {name}.copy()", self.span, self.lines)
+            late.early = ("name", name)
+            raise late
+        frame[name] = made
 
     def before_change(self, name: str) -> None:
         """The values beside what is being evaluated are computed now where they read from a buffer, or depend on the

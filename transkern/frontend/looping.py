@@ -425,7 +425,7 @@ class Loops(Branches):
             for frame in (*ctx.frames[:-1], before):
                 written = set(ctx.writes[begun:])
                 for name in ctx.outdated(frame, written):
-                    frame[name] = ctx.evaluated(frame[name], name, functools.partial(ctx.is_filter_of, buffers=written))
+                    ctx.evaluate_name(frame, name, functools.partial(ctx.is_filter_of, buffers=written))
             saved = ctx.snapshot()
             del ctx.untyped[untyped:]
             self.env.clear()

@@ -10,6 +10,7 @@ import numpy as np
 from transkern.errors import NeedsConstant
 from transkern.frontend import elementwise, growing, outputs, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
+from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.choosing import at_least
@@ -847,7 +848,7 @@ def _limits(ctx: Context, a: Arguments) -> Value:
     if is_number(value) or (isinstance(value, Scalar) and value.python):
         ctx.fail(f"`{a.name}` of a number", "give it a dtype")
     name = value.dtype if isinstance(value, (Array, Scalar)) else dtype_of(ctx, value, "float64")
-    return Static(np.finfo(name) if a.name == "np.finfo" else np.iinfo(name))
+    return Static(asked(ctx, np.finfo if a.name == "np.finfo" else np.iinfo, np.dtype(name)))
 
 
 @handles("numpy.dtype", names="dtype")

@@ -161,6 +161,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     ctx.changes_now = translator.changes_now
     if isinstance(node, ast.Lambda):
         ctx.frames.append(env)
+        ctx.called_in.append(ctx.out)
         with suppress(Terminated):  # it raises, whatever happens
             translator.hand_back(translator.expr(node.body))
     else:

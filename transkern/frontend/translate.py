@@ -57,6 +57,7 @@ class Translator(Loops):
     def run(self) -> Value:
         """Translate the body; the value returned (inlined functions)."""
         self.ctx.frames.append(self.env)
+        self.ctx.called_in.append(self.ctx.out)
         outer = self.ctx.live_here
         try:
             if isinstance(self.node, ast.Lambda):
@@ -72,6 +73,7 @@ class Translator(Loops):
             return self.env.get(RETURN, Static(None))
         finally:
             self.ctx.frames.pop()
+            self.ctx.called_in.pop()
             self.ctx.live_here = outer
 
     def block(self, statements: Sequence[ast.stmt]) -> bool:

@@ -252,11 +252,50 @@ def isin(
         for value in test_elements:
             found = found | (a == value)
         return np.asarray(~found if invert else found)
-    s = np.sort(np.ravel(test_elements))
-    found = np.searchsorted(s, a, side="right") > np.searchsorted(s, a, side="left")
-    if a.dtype.kind in "fc":
-        found = found & ~np.isnan(a)
+    b = np.asarray(test_elements)
+    found = np.reshape(_found(np.ravel(a), np.ravel(b), assume_unique), a.shape)
     return np.asarray(~found if invert else found)
+
+
+def _found(a: Any, b: Any, assume_unique: bool) -> Any:
+    """Which elements of one line are in another; integers of 64 bits among numbers of other types as NumPy finds them:
+    by a table, one after the other, or sorted as floats, by how many there are."""
+    common = np.result_type(a, b)
+    exact = common.kind in "iub" or not (_is_long(a) or _is_long(b))
+    if exact and not assume_unique:  # which need not be so, and NumPy does not look
+        return _is_among(a, b)
+    if _has_table(a, b) or b.shape[0] < 10 * a.shape[0] ** 0.145:
+        if a.dtype.kind == "u" and b.dtype.kind in "ib":
+            return _is_among(a, b[b >= 0].astype(np.uint64))
+        if a.dtype.kind in "ib" and b.dtype.kind == "u":
+            return (a >= 0) & _is_among(a.astype(np.uint64), b)
+        return _is_among(a.astype(common), b.astype(common))
+    first, inverse = unique(a, return_inverse=True)
+    both = np.concatenate((a if assume_unique else first, unique(b) if not assume_unique else b))
+    order = np.argsort(both, kind="mergesort")
+    s = both[order]
+    found = np.zeros(both.shape[0], bool)
+    found[order[:-1]] = s[1:] == s[:-1]
+    return found[: a.shape[0]] if assume_unique else found[inverse]
+
+
+def _is_long(a: Any) -> bool:
+    return a.dtype.kind in "iu" and a.dtype.itemsize == 8
+
+
+def _has_table(a: Any, b: Any) -> bool:
+    """Whether NumPy looks integers up in a table of all between the least and the largest one."""
+    if a.dtype.kind not in "iub" or b.dtype.kind not in "iub" or b.shape[0] == 0:
+        return False
+    between = np.max(b).astype(np.uint64) - np.min(b).astype(np.uint64)
+    largest = 255 if b.dtype.kind == "b" else np.iinfo(b.dtype).max
+    return between <= np.uint64(min(6 * (a.shape[0] + b.shape[0]), largest))
+
+
+def _is_among(a: Any, b: Any) -> Any:
+    s = np.sort(b)
+    found = np.searchsorted(s, a, side="right") > np.searchsorted(s, a, side="left")
+    return found & ~np.isnan(a) if a.dtype.kind in "fc" else found
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
@@ -264,24 +303,23 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    a, b = np.asanyarray(ar1), np.asanyarray(ar2)
-    if assume_unique:  # what is there twice in one of them is taken for common
-        both = np.sort(np.concatenate((np.ravel(a), np.ravel(b))))
-        return both[:-1][both[1:] == both[:-1]]
-    values = unique(a.astype(np.result_type(a, b)))
-    return values[isin(values, b)]
+    both = _sorted_together(ar1, ar2, assume_unique)
+    return both[:-1][both[1:] == both[:-1]]
+
+
+def _sorted_together(ar1: Any, ar2: Any, assume_unique: bool) -> Any:
+    """All elements of two arrays, each once of each array; what is there twice in one of them is taken for common."""
+    if assume_unique:
+        return np.sort(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+    return np.sort(np.concatenate((unique(ar1), unique(ar2))))
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     values = np.ravel(ar1) if assume_unique else unique(ar1)
-    return values[isin(values, np.asanyarray(ar2), invert=True)]
+    return values[~_found(values, np.ravel(ar2), assume_unique)]
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    if assume_unique:
-        both = np.sort(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
-        edge = np.concatenate((np.ones(1, bool), both[1:] != both[:-1], np.ones(1, bool)))
-        return both[edge[1:] & edge[:-1]]
-    a, b = unique(ar1), unique(ar2)
-    mine, theirs = a[isin(a, b, invert=True)], b[isin(b, a, invert=True)]
-    return np.sort(np.concatenate((mine, theirs)))
+    both = _sorted_together(ar1, ar2, assume_unique)
+    edge = np.concatenate((np.ones(1, bool), both[1:] != both[:-1], np.ones(1, bool)))
+    return both[edge[1:] & edge[:-1]] if both.shape[0] > 0 else both
