@@ -289,7 +289,7 @@ def _has_table(a: Any, b: Any) -> bool:
         return False
     between = np.max(b).astype(np.uint64) - np.min(b).astype(np.uint64)
     largest = 255 if b.dtype.kind == "b" else np.iinfo(b.dtype).max
-    return between <= np.uint64(min(6 * (a.shape[0] + b.shape[0]), largest))
+    return bool(between <= np.uint64(min(6 * (a.shape[0] + b.shape[0]), largest)))
 
 
 def _is_among(a: Any, b: Any) -> Any:
