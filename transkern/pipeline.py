@@ -43,6 +43,7 @@ from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
+from transkern.fuse.states import coalesce_copies, double_buffer
 from transkern.fuse.timetiles import tile_time
 from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
@@ -56,6 +57,7 @@ from transkern.options import Options
 Pass = Callable[[Program], Program]
 
 BEFORE_LOOPS: tuple[Pass, ...] = (
+    coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
     lower,
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,
@@ -94,7 +96,9 @@ LOOP_PASSES: tuple[Pass, ...] = (
 """What makes kernels of loops."""
 
 PASSES: tuple[Pass, ...] = (
-    *BEFORE_LOOPS,
+    coalesce_copies,
+    double_buffer,
+    *BEFORE_LOOPS[1:],
     check_integers,
     hoist_guards,  # those of what a loop does not change
     check_ahead,  # what is left, before anything asks for loops without checks
@@ -146,7 +150,8 @@ def passes_for(target: str) -> tuple[Pass, ...]:
     from transkern.targets.pallas.exits import leave_once
 
     passes = tuple(check_wide_integers if p is check_integers else p for p in DEVICE_PASSES)
-    return (*passes[:1], leave_once, *passes[1:])  # behind `lower`: loops that are left then become kernels
+    behind = passes.index(lower) + 1
+    return (*passes[:behind], leave_once, *passes[behind:])  # behind `lower`: loops that are left then become kernels
 
 
 def run(

@@ -14,6 +14,7 @@ import pytest
 
 import transkern
 from tests.corpus.registry import difference
+from tests.regressions.support import alike
 from tests.tools import on_target, require
 
 require("cc")
@@ -100,3 +101,18 @@ def test_halves_are_rounded_where_numpy_rounds_them(target: str, monkeypatch: py
                 wrong.append(f"{function.__name__}[{k}]: {told}")
         assert not difference(two[0], one[0])
     assert not wrong
+
+
+def running_beside_a_count(x: Any, y: Any) -> Any:
+    count = 0
+    for i in range(len(x)):
+        z = np.cumsum(y)
+        for v in y > y[i]:
+            count += v
+    return count, z
+
+
+def test_running_sums_in_a_loop_over_lanes() -> None:
+    """`halves`: a variable that a loop changes began as a name."""
+    x = np.array([1, 2, 0.5, 3, 1], np.float16)
+    alike(running_beside_a_count, x, x[::-1].copy())

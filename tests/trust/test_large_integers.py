@@ -228,3 +228,11 @@ def test_numbers_that_a_type_does_not_hold_come_before_other_errors() -> None:
     texts = ("x += y\nx", "x *= y\nx", "x |= y\nx", "x //= y\nx", "x >>= y\nx")
     arrays = (flags, whole, floats, whole.astype(np.uint64))
     assert not [found for x in arrays for text in texts if (found := difference(text, "x, y", (x.copy(), 10**30)))]
+
+
+@pytest.mark.parametrize("limit", ("1e300", "-1e300", "float('nan')", "-float('inf')", "2.0**63", "-2.0**63", "9.3e18"))
+def test_integers_beside_floats_that_none_is_near(limit: str) -> None:
+    """The float was taken for an integer, to be compared with."""
+    for op in ("<", "<=", ">", ">=", "==", "!="):
+        for k in (0, 5, -5, 2**63 - 1, -(2**63)):
+            assert not difference(f"return {limit} {op} k, k {op} {limit}", "k", [k], stage=0)

@@ -162,6 +162,9 @@ def compared_with_float(ctx: Context, op: str, one: Expr, two: Expr) -> Expr:
         op, one, two = MIRRORED[op], two, one
     if (known := b.constant(one)) is not None:
         return _float_compared(MIRRORED[op], two, known)
+    # what is so for one integer is so for all
+    if isinstance(two, Const) and not b.LOWEST <= float(two.value) <= b.HIGHEST:  # type: ignore[arg-type]
+        return b.TRUE if bool(getattr(np, op)(0.0, float(two.value))) else b.FALSE  # type: ignore[arg-type]
     near, x = b.cast(one, "float64"), two
     if is_exact(ctx, one):
         return Apply(op, (near, x), "bool")

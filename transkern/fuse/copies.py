@@ -61,7 +61,9 @@ def with_arrays(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.St
         match s:
             case n.Alloc(buffer) | n.Store(buffer=buffer) | n.Scanning(buffer=buffer):
                 s = replace(s, buffer=new(buffer))
-            case n.Compact(outputs=outputs):
+            case n.Define(buffer=buffer) | n.Write(buffer=buffer) | n.Scatter(buffer=buffer) | n.Scan(buffer=buffer):
+                s = replace(s, buffer=new(buffer))
+            case n.Compact(outputs=outputs) | n.Filter(outputs=outputs):
                 s = replace(s, outputs=tuple(map(new, outputs)))
             case n.Library(outs=outs, ins=ins):
                 s = replace(s, outs=tuple(map(new, outs)), ins=tuple(map(new, ins)))

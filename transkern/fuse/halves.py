@@ -64,7 +64,7 @@ class _Rounding:
         step = _narrow(Apply(op, (_wide(total), _wide(s.value)), WIDE))
         body = (*s.body, n.Assign(total.name, step, span=s.span), n.Store(s.buffer, s.index, total, span=s.span))
         loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "sequential", body, span=s.span)
-        return n.Let(total.name, Const(start, HALF), span=s.span), loop
+        return n.Assign(total.name, Const(start, HALF), span=s.span), loop
 
     def rounded(self, e: Expr) -> Expr | None:
         """`e` with what it computes in float16 computed in float32."""

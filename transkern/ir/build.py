@@ -160,6 +160,13 @@ def maximum(a: Expr, b: Expr) -> Expr:
         match y:  # max(max(u, 0), 0), and max(u, c) under a larger constant
             case Apply("maximum", (u, v), "index") if constant(x) is not None and constant(v) is not None:
                 return maximum(u, index(max(constant(x) or 0, constant(v) or 0)))
+        least = constant(x)
+        for inner in affine(y)[0] if least is not None else ():  # max(max(u, 0) - 1, 0): the inner bound does not tell
+            match inner:
+                case Apply("maximum", (u, v), "index"):
+                    beside, bound = constant(sub(y, inner)), constant(v)
+                    if beside is not None and bound is not None and bound + beside <= (least or 0):
+                        return maximum(add(u, index(beside)), x)
     if constant(a) is not None:
         a, b = b, a
     return Apply("maximum", (a, b), INDEX)

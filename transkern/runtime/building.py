@@ -154,4 +154,4 @@ def explained(made: Any) -> str:
     from transkern.analysis.loops import reports
 
     before = pipeline.run(made, pipeline.BEFORE_LOOPS)
-    return explain_program(pipeline.run(before, pipeline.PASSES[len(pipeline.BEFORE_LOOPS) :]), reports(before))
+    return explain_program(pipeline.run(made, pipeline.PASSES), reports(before))

@@ -1,0 +1,236 @@
+"""Next states of arrays (`fuse/states.py`): one store in place in whichever spelling, and two arrays where it pays."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.tools import require
+from transkern import pipeline
+from transkern.fuse.states import coalesce_copies, double_buffer
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
+
+require("cc")
+
+
+def in_place(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[1:-1] = u[:-2] - 2 * u[1:-1] + u[2:]
+    return u
+
+
+def into_a_copy(u, steps):
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] = u[:-2] - 2 * u[1:-1] + u[2:]
+        u = new
+    return u
+
+
+def from_a_copy(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        un = np.copy(u)
+        u[1:-1] = un[:-2] - 2 * un[1:-1] + un[2:]
+    return u
+
+
+def copied_back(u, steps):
+    u = np.array(u)
+    k = 0
+    while k < steps:
+        inner = u[:-2] - 2 * u[1:-1] + u[2:]
+        u[1:-1] = inner
+        k += 1
+    return u
+
+
+def with_a_name_for_all(u, steps):
+    u = u.copy()
+    for t in range(steps):
+        old = u.copy()
+        new = old.copy()
+        new[1:-1] = old[:-2] - 2 * old[1:-1] + old[2:]
+        u[:] = new
+    return u
+
+
+ONE = (in_place, into_a_copy, from_a_copy, copied_back, with_a_name_for_all)
+
+
+# what only looks so
+
+
+def with_the_edges(u, steps):
+    for t in range(steps):
+        new = u.copy()
+        new[1:-1] = u[:-2] + u[2:] * t
+        new[0] = new[1]
+        new[-1] = new[-2]
+        u = new
+    return u
+
+
+def edges_of_the_last(u, steps):
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] = u[:-2] + u[2:]
+        new[:1] = u[1:2]
+        u = new
+    return u
+
+
+def until_it_stands(u, steps):
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] = (u[:-2] + u[2:]) / 2
+        gone = np.abs(new - u).max() if u.size else 0
+        u = new
+        if gone < 0.5:
+            break
+    return u
+
+
+def kept_in_a_list(u, steps):
+    all_of_them = []
+    for _ in range(steps):
+        old = u.copy()
+        u[1:-1] = old[:-2] + old[2:]
+        all_of_them.append(old)
+    return u, all_of_them
+
+
+def the_copy_is_returned(u, steps):
+    u = u + 0
+    old = u.copy()
+    for _ in range(steps):
+        old = u.copy()
+        u[1:] = old[:-1]
+    return u, old
+
+
+def into_the_argument(u, steps):
+    for t in range(steps):
+        u[1:-1] = u[:-2] * t + u[2:]
+
+
+def a_part_that_moves(u, steps):
+    u = u.copy()
+    for t in range(steps):
+        u[t:-1] = u[t + 1 :] + 1
+    return u
+
+
+def read_from_another(u, steps):
+    u, w = u.copy(), u * 3
+    for t in range(steps):
+        u[1:] = u[:-1] + w[1:] * t
+    return u, w
+
+
+def two_of_them(u, steps):
+    u, w = u.copy(), u * 3
+    for _ in range(steps):
+        u[1:] = u[:-1] + w[1:]
+        w[:-1] = w[1:] - u[:-1]
+    return u, w
+
+
+def turned(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[:] = u[::-1] + 1
+    return u
+
+
+def where_it_is_positive(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        old = u.copy()
+        u[old > 0] = old[::-1][old > 0] - 1
+    return u
+
+
+def a_check_between(u, steps):
+    for t in range(steps):
+        old = u.copy()
+        u[1:] = old[:-1]
+        u[t] = 5
+        u[0] = old[t]
+
+
+def left_before(u, steps):
+    for t in range(steps):
+        new = u.copy()
+        new[1:] = u[:-1] + 1
+        if t == 3:
+            break
+        u = new
+    return u
+
+
+OTHERS = (
+    with_the_edges, edges_of_the_last, until_it_stands, kept_in_a_list, the_copy_is_returned, into_the_argument,
+    a_part_that_moves, read_from_another, two_of_them, turned, where_it_is_positive, a_check_between, left_before,
+)  # fmt: skip
+
+
+def outcome(function: Callable[..., Any], u: Any, steps: int) -> tuple[Any, Any]:
+    try:
+        found = function(u, steps)
+    except (IndexError, ValueError, UnboundLocalError) as error:
+        return str(error), u.tolist()
+    parts = found if isinstance(found, tuple) else (found,)
+    return [np.asarray(p).tolist() for p in parts if p is not None], u.tolist()
+
+
+@pytest.mark.parametrize("function", (*ONE, *OTHERS), ids=lambda f: f.__name__)
+def test_states_are_numpys(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    rng = np.random.default_rng(0)
+    for size in (9, 64, 3, 2, 1, 0):
+        for steps in (0, 1, 2, 3, 4, 5, 8, 9):
+            for u in (rng.integers(-9, 9, size).astype(float), rng.integers(-9, 9, 2 * size).astype(np.int32)[::-2]):
+                assert outcome(compiled, u.copy(), steps) == outcome(function, u.copy(), steps), (size, steps)
+                one, other = np.repeat(u, 2)[::2], np.repeat(u, 2)[::2]
+                assert outcome(compiled, one, steps) == outcome(function, other, steps)
+
+
+@pytest.mark.parametrize("function", (*ONE, with_the_edges, until_it_stands, turned), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("target", ("cuda", "pallas"))
+def test_on_other_targets(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    require("jax" if target == "pallas" else "c++")
+    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
+    compiled = transkern.compile(function, target=target)
+    for size, steps in ((9, 5), (9, 4), (2, 3), (9, 0)):
+        u = np.arange(size) ** 2 % 7 * 0.5
+        assert outcome(compiled, u.copy(), steps)[0] == outcome(function, u.copy(), steps)[0]
+
+
+@pytest.mark.parametrize("function", ONE, ids=lambda f: f.__name__)
+def test_spellings_meet(function: Callable[..., Any]) -> None:
+    """In a loop there is one store of the array, that reads it; nothing else is made."""
+    program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n], int)", (coalesce_copies,))
+    (loop,) = (s for s in walk(program.body) if isinstance(s, n.Loop | n.While))
+    arrays = [s for s in walk(loop.body) if isinstance(s, n.Define | n.Write)]
+    assert len(arrays) == 1 and isinstance(arrays[0], n.Write)
+
+
+@pytest.mark.parametrize("function", (in_place, into_a_copy, from_a_copy), ids=lambda f: f.__name__)
+def test_two_arrays_change_places(function: Callable[..., Any]) -> None:
+    passes = (coalesce_copies, double_buffer)
+    program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n], int)", passes)
+    steps = [s for s in walk(program.body) if isinstance(s, n.Loop)]
+    first, second = (s for s in steps[0].body if isinstance(s, n.Write))
+    assert first.buffer != second.buffer and len(steps) == 2
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    return "import numpy as np\n" + inspect.getsource(function)

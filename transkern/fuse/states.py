@@ -1,0 +1,263 @@
+"""Next states of arrays, in whichever way a loop says them: all are stores in place, and these go through two arrays.
+
+    sequential t in 0 .. steps:             sequential t in 0 .. steps:
+        new[i] = u[i]  for i < n                write u[i + 1] = f(u[i], u[i + 2])
+        write new[i + 1] = f(u[i], u[i + 2])
+        write u[i] = new[i]  for i < n
+
+A `Write` computes all its values before it stores the first, so that the right side is what the left one does
+(`coalesce_copies`). Where these values have to be put somewhere, the state changes places with a copy of it that was
+made before the loop (`double_buffer`): what is not stored into is the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from transkern.fuse.copies import with_arrays
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Axis, Expr, Load, Reduce, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    exprs,
+    own_exprs,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)
+
+_ENOUGH = 4
+"""Iterations from which on a copy of the state pays."""
+
+
+def coalesce_copies(program: n.Program) -> n.Program:
+    """The program without arrays that are made as copies of others, stored into, and copied back."""
+    return replace(program, body=_Coalescing(program).block(program.body))
+
+
+def double_buffer(program: n.Program) -> n.Program:
+    """The program whose loops, where all they do is to compute an array's next state from its last one, compute it in
+    another array, and the one after that in the first."""
+    doubling = _Doubling(program)
+    body = doubling.block(program.body)
+    return replace(program, body=body, buffers=doubling.buffers)
+
+
+class _Coalescing:
+    def __init__(self, program: n.Program) -> None:
+        self.program = program
+        self.touched: dict[str, int] = {}  # how many statements read or write a buffer
+        for s in walk(program.body):
+            for name in _touched(s):
+                self.touched[name] = self.touched.get(name, 0) + 1
+
+    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out = list(statements)
+        k = 0
+        while k < len(out):
+            found = self._renamed(out, k) or self._coalesced(out, k) or self._forwarded(out, k)
+            if found is None:
+                k += 1
+            else:
+                out = found
+        return tuple(with_bodies(s, self.block) for s in out)
+
+    def _renamed(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
+        """The block without the copy that its statement `first` makes, which is read before the array changes."""
+        made = self._copy(block[first])
+        if made is None or not isinstance(block[first], n.Define):
+            return None
+        copy, array = made
+        behind, changed = block[first + 1 :], False
+        if self.program.buffers[copy].role != "temporary" or self.program.buffers[array].layout != "C":
+            return None  # what is read again and again in another order is worth a copy
+        if self._uses(copy, block[first:]) != self.touched[copy]:
+            return None
+        for s in behind:
+            inside = tuple(walk((s,)))
+            if any(copy in buffers_written(x) or (isinstance(x, n.Return) and copy in buffers_used(x)) for x in inside):
+                return None
+            reads = any(copy in buffers_used(x) for x in inside)
+            writes = any(array in buffers_written(x) or _makes(x, array) for x in inside)
+            if reads and (changed or (writes and not isinstance(s, n.Write))):
+                return None
+            changed = changed or writes
+        self.touched[array] += self.touched.pop(copy) - 2  # the copy touches both
+        return [*block[:first], *with_arrays(behind, {copy: array})]
+
+    def _coalesced(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
+        """The block without the copy that its statement `first` makes, and without the one back."""
+        made = self._copy(block[first])
+        if made is None or not isinstance(block[first], n.Define):
+            return None
+        new, old = made
+        if self.program.buffers[new].role != "temporary":
+            return None
+        last = next((k for k in range(first + 1, len(block)) if self._copy(block[k]) == (old, new)), None)
+        if last is None or self._uses(new, block[first : last + 1]) != self.touched[new]:
+            return None
+        between = block[first + 1 : last]
+        if not _keeps(between, new, old, self.program.buffers[old].role == "argument"):
+            return None
+        self.touched[old] += self.touched.pop(new) - 4  # the two copies touch both
+        return [*block[:first], *with_arrays(between, {new: old}), *block[last + 1 :]]
+
+    def _forwarded(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
+        """The block with a value that is stored at once in place of the array that it was put into before."""
+        made = block[first]
+        if not isinstance(made, n.Define) or self.program.buffers[made.buffer].role != "temporary":
+            return None
+        at = next((k for k in range(first + 1, len(block)) if not isinstance(block[k], n.Guard)), len(block))
+        store = block[at] if at < len(block) else None
+        if not isinstance(store, n.Write) or store.buffer not in buffers_read(made.value):
+            return None
+        if self.touched[made.buffer] != 2:
+            return None
+        whole = Load(made.buffer, tuple(a.var for a in store.axes), made.value.dtype)
+        if store.value != whole or tuple(a.extent for a in store.axes) != tuple(a.extent for a in made.axes):
+            return None
+        if any(made.buffer in buffers_read(e) for e in (*store.index, *([] if store.mask is None else [store.mask]))):
+            return None
+        names: dict[str, Expr] = {a.name: x.var for a, x in zip(made.axes, store.axes, strict=True)}
+        self.touched.pop(made.buffer)
+        stored = replace(store, value=b.substitute(made.value, names))
+        return [*block[:first], *block[first + 1 : at], stored, *block[at + 1 :]]
+
+    def _copy(self, s: n.Stmt) -> tuple[str, str] | None:
+        """Of a statement that copies all of an array into another one of its shape: that one, and the array."""
+        match s:
+            case n.Define(buffer=new, axes=axes, value=Load(old, index)):
+                at = tuple(a.var for a in axes)
+            case n.Write(buffer=new, axes=axes, index=at, value=Load(old, index), mask=None):
+                pass
+            case _:
+                return None
+        one, other = self.program.buffers[new], self.program.buffers[old]
+        alike = (one.dtype, one.element, one.dims) == (other.dtype, other.element, other.dims)
+        whole = at == index == tuple(a.var for a in axes) and tuple(a.extent for a in axes) == one.dims
+        return (new, old) if alike and whole else None
+
+    def _uses(self, name: str, block: Sequence[n.Stmt]) -> int:
+        return sum(name in _touched(s) for s in walk(block))
+
+
+def _makes(s: n.Stmt, name: str) -> bool:
+    return isinstance(s, n.Alloc) and s.buffer == name
+
+
+def _keeps(between: Sequence[n.Stmt], new: str, old: str, is_argument: bool) -> bool:
+    """Whether nobody sees that stores go into the array itself instead of its copy: it is not read behind the first of
+    them, not stored into, and nobody leaves in between."""
+    changed = False
+    for s in between:
+        inside = tuple(walk((s,)))
+        if any(old in buffers_written(x) or isinstance(x, _LEAVING) for x in inside):
+            return False
+        writes = any(new in buffers_written(x) for x in inside)
+        reads = any(old in buffers_used(x) for x in inside)
+        if reads and (changed or (writes and not isinstance(s, n.Write))):
+            return False
+        if is_argument and (changed or writes) and any(isinstance(x, (n.Guard, n.Library)) for x in inside):
+            return False  # the caller sees it where one of these raises
+        changed = changed or writes
+    return True
+
+
+_LEAVING = (n.Break, n.Continue, n.Return, n.While, n.Alloc, n.Define)
+
+
+class _Doubling:
+    def __init__(self, program: n.Program) -> None:
+        self.buffers = dict(program.buffers)
+        self.names = Names.of(program)
+
+    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            found = self._doubled(s) if isinstance(s, n.Loop) else None
+            out += found if found is not None else [with_bodies(s, self.block)]
+        return tuple(out)
+
+    def _doubled(self, loop: n.Loop) -> list[n.Stmt] | None:
+        store = _state(loop)
+        if store is None:
+            return None
+        state = self.buffers[store.buffer]
+        other = replace(
+            state, name=self.names.fresh(store.buffer), role="temporary", layout="C", line=loop.span.line, aligned=True,
+            permutation=False,
+        )  # fmt: skip
+        self.buffers[other.name] = other
+        axes = tuple(Axis(self.names.fresh("s"), d) for d in state.dims)
+        index = tuple(a.var for a in axes)
+        copy = n.Define(other.name, axes, Load(state.name, index, state.dtype), span=loop.span)
+        count = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
+        pairs = b.sub(count, b.mod(count, b.index(2)))
+        one = self._step(store, state.name, other.name, {})
+        two = self._step(store, other.name, state.name, {loop.axis: b.add(Var(loop.axis, "index"), b.ONE)})
+        checks = tuple(s for s in loop.body if s is not store)
+        by_two = replace(
+            loop, stop=b.add(loop.start, pairs), step=b.index(2), body=(*checks, one, two)
+        )  # fmt: skip
+        last = self._step(store, state.name, state.name, {loop.axis: b.add(loop.start, pairs)})
+        rest = n.If(b.compare("equal", b.mod(count, b.index(2)), b.ONE), (last,), span=loop.span)
+        many = b.compare("greater_equal", count, b.index(_ENOUGH))
+        return [n.If(many, (copy, by_two, rest), (loop,), span=loop.span)]
+
+    def _step(self, store: n.Write, old: str, new: str, at: dict[str, Expr]) -> n.Write:
+        """The state in `new` from that in `old`, with axes of its own."""
+        names: dict[str, Expr] = {}
+        axes = []
+        for a in store.axes:
+            made = Axis(self.names.fresh(a.name), b.substitute(a.extent, at))
+            names[a.name] = made.var
+            axes.append(made)
+        names |= at
+
+        def moved(e: Expr) -> Expr | None:
+            if isinstance(e, Load) and e.buffer == store.buffer:
+                return Load(old, e.index, e.dtype)
+            return None
+
+        value = b.map_expr(b.substitute(store.value, names), moved)
+        index = tuple(b.substitute(i, names) for i in store.index)
+        return replace(store, buffer=new, axes=tuple(axes), index=index, value=value)
+
+
+def _state(loop: n.Loop) -> n.Write | None:
+    """The one store of a loop that computes an array's next state from its last one: always into the same elements,
+    of others than those that they replace."""
+    if loop.kind != "sequential" or b.constant(loop.step) != 1 or loop.fails:
+        return None
+    stores = [s for s in loop.body if not isinstance(s, n.Guard)]
+    if len(stores) != 1 or not isinstance(stores[0], n.Write) or stores[0].mask is not None:
+        return None
+    store = stores[0]
+    if any(isinstance(x, Reduce) for e in own_exprs(store) for x in walk_expr(e)):
+        return None
+    loads = [x for x in walk_expr(store.value) if isinstance(x, Load) and x.buffer == store.buffer]
+    where = (*store.index, *(a.extent for a in store.axes), loop.start, loop.stop)
+    checks = tuple(s for s in loop.body if s is not store)
+    fixed = (*where, *exprs(checks))
+    if any(store.buffer in buffers_read(e) or loop.axis in variables_read(e) for e in fixed):
+        return None
+    if all(x.index == store.index for x in loads) or any(
+        store.buffer in buffers_read(i) for x in loads for i in x.index
+    ):
+        return None
+    return store
+
+
+def _touched(s: n.Stmt) -> frozenset[str]:
+    """The buffers that a statement itself, not one inside it, reads, writes, makes or returns."""
+    if any(True for _ in bodies(s)):
+        return frozenset(name for e in own_exprs(s) for name in buffers_read(e))
+    made = {s.buffer} if isinstance(s, n.Alloc) else set()
+    return frozenset({*buffers_used(s), *buffers_written(s), *made})
