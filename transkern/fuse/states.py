@@ -33,6 +33,8 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 
+_AXES = ("ii", "jj", "kk", "ll", "mm", "pp", "qq", "rr")
+
 _ENOUGH = 4
 """Iterations from which on a copy of the state pays."""
 
@@ -191,11 +193,13 @@ class _Doubling:
             return None
         state = self.buffers[store.buffer]
         other = replace(
-            state, name=self.names.fresh(store.buffer), role="temporary", layout="C", line=loop.span.line, aligned=True,
-            permutation=False,
+            state, name=self.names.fresh(f"{store.buffer}_next"), role="temporary", layout="C", line=loop.span.line,
+            aligned=True, permutation=False,
         )  # fmt: skip
+        if state.is_reserved or len(state.dims) > len(_AXES):
+            return None
         self.buffers[other.name] = other
-        axes = tuple(Axis(self.names.fresh("s"), d) for d in state.dims)
+        axes = tuple(Axis(self.names.fresh(a), d) for a, d in zip(_AXES, state.dims, strict=False))
         index = tuple(a.var for a in axes)
         copy = n.Define(other.name, axes, Load(state.name, index, state.dtype), span=loop.span)
         count = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
@@ -203,9 +207,7 @@ class _Doubling:
         one = self._step(store, state.name, other.name, {})
         two = self._step(store, other.name, state.name, {loop.axis: b.add(Var(loop.axis, "index"), b.ONE)})
         checks = tuple(s for s in loop.body if s is not store)
-        by_two = replace(
-            loop, stop=b.add(loop.start, pairs), step=b.index(2), body=(*checks, one, two)
-        )  # fmt: skip
+        by_two = replace(loop, stop=b.add(loop.start, pairs), step=b.index(2), body=(*checks, one, two))
         last = self._step(store, state.name, state.name, {loop.axis: b.add(loop.start, pairs)})
         rest = n.If(b.compare("equal", b.mod(count, b.index(2)), b.ONE), (last,), span=loop.span)
         many = b.compare("greater_equal", count, b.index(_ENOUGH))
@@ -216,7 +218,7 @@ class _Doubling:
         names: dict[str, Expr] = {}
         axes = []
         for a in store.axes:
-            made = Axis(self.names.fresh(a.name), b.substitute(a.extent, at))
+            made = Axis(self.names.fresh(a.name.split("_")[0]), b.substitute(a.extent, at))
             names[a.name] = made.var
             axes.append(made)
         names |= at
