@@ -65,6 +65,23 @@ def with_a_name_for_all(u, steps):
 ONE = (in_place, into_a_copy, from_a_copy, copied_back, with_a_name_for_all)
 
 
+def with_numbers_of_its_own(u, steps):
+    u, t = u.copy(), 0.5
+    for k in range(steps):
+        t = t * 2 + k
+        by = k - 1
+        u[1:-1] = (u[:-2] + u[2:]) * by + t % 3
+    return u, t
+
+
+def a_number_of_the_state(u, steps):
+    u, top = u.copy(), 0.0
+    for k in range(steps):
+        u[1:] = u[:-1] + top
+        top = u[0] + k
+    return u, top
+
+
 # what only looks so
 
 
@@ -177,8 +194,9 @@ def left_before(u, steps):
 
 
 OTHERS = (
-    with_the_edges, edges_of_the_last, until_it_stands, kept_in_a_list, the_copy_is_returned, into_the_argument,
-    a_part_that_moves, read_from_another, two_of_them, turned, where_it_is_positive, a_check_between, left_before,
+    with_numbers_of_its_own, a_number_of_the_state, with_the_edges, edges_of_the_last, until_it_stands, kept_in_a_list,
+    the_copy_is_returned, into_the_argument, a_part_that_moves, read_from_another, two_of_them, turned,
+    where_it_is_positive, a_check_between, left_before,
 )  # fmt: skip
 
 
@@ -195,12 +213,10 @@ def outcome(function: Callable[..., Any], u: Any, steps: int) -> tuple[Any, Any]
 def test_states_are_numpys(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function, target="cpu")
     rng = np.random.default_rng(0)
-    for size in (9, 64, 3, 2, 1, 0):
+    for size in (40, 9, 3, 2, 1, 0):
         for steps in (0, 1, 2, 3, 4, 5, 8, 9):
             for u in (rng.integers(-9, 9, size).astype(float), rng.integers(-9, 9, 2 * size).astype(np.int32)[::-2]):
                 assert outcome(compiled, u.copy(), steps) == outcome(function, u.copy(), steps), (size, steps)
-                one, other = np.repeat(u, 2)[::2], np.repeat(u, 2)[::2]
-                assert outcome(compiled, one, steps) == outcome(function, other, steps)
 
 
 @pytest.mark.parametrize("function", (*ONE, with_the_edges, until_it_stands, turned), ids=lambda f: f.__name__)
@@ -223,7 +239,10 @@ def test_spellings_meet(function: Callable[..., Any]) -> None:
     assert len(arrays) == 1 and isinstance(arrays[0], n.Write)
 
 
-@pytest.mark.parametrize("function", (in_place, into_a_copy, from_a_copy), ids=lambda f: f.__name__)
+DOUBLED = (in_place, into_a_copy, from_a_copy, with_numbers_of_its_own)
+
+
+@pytest.mark.parametrize("function", DOUBLED, ids=lambda f: f.__name__)
 def test_two_arrays_change_places(function: Callable[..., Any]) -> None:
     passes = (coalesce_copies, double_buffer)
     program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n], int)", passes)

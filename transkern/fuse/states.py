@@ -204,33 +204,44 @@ class _Doubling:
         copy = n.Define(other.name, axes, Load(state.name, index, state.dtype), span=loop.span)
         count = b.maximum(b.sub(loop.stop, loop.start), b.ZERO)
         pairs = b.sub(count, b.mod(count, b.index(2)))
-        one = self._step(store, state.name, other.name, {})
-        two = self._step(store, other.name, state.name, {loop.axis: b.add(Var(loop.axis, "index"), b.ONE)})
-        checks = tuple(s for s in loop.body if s is not store)
-        by_two = replace(loop, stop=b.add(loop.start, pairs), step=b.index(2), body=(*checks, one, two))
-        last = self._step(store, state.name, state.name, {loop.axis: b.add(loop.start, pairs)})
-        rest = n.If(b.compare("equal", b.mod(count, b.index(2)), b.ONE), (last,), span=loop.span)
+        second = {loop.axis: b.add(Var(loop.axis, "index"), b.ONE)}
+        one = self._step(loop.body, store, state.name, other.name, {})
+        two = self._step(loop.body, store, other.name, state.name, second)
+        last = self._step(loop.body, store, state.name, state.name, {loop.axis: b.add(loop.start, pairs)})
+        checks = tuple(s for s in loop.body if isinstance(s, n.Guard))
+        by_two = replace(loop, stop=b.add(loop.start, pairs), step=b.index(2), body=(*checks, *one, *two))
+        rest = n.If(b.compare("equal", b.mod(count, b.index(2)), b.ONE), last, span=loop.span)
         many = b.compare("greater_equal", count, b.index(_ENOUGH))
         return [n.If(many, (copy, by_two, rest), (loop,), span=loop.span)]
 
-    def _step(self, store: n.Write, old: str, new: str, at: dict[str, Expr]) -> n.Write:
-        """The state in `new` from that in `old`, with axes of its own."""
-        names: dict[str, Expr] = {}
-        axes = []
-        for a in store.axes:
-            made = Axis(self.names.fresh(a.name.split("_")[0]), b.substitute(a.extent, at))
-            names[a.name] = made.var
-            axes.append(made)
-        names |= at
+    def _step(
+        self, body: Sequence[n.Stmt], store: n.Write, old: str, new: str, at: dict[str, Expr]
+    ) -> tuple[n.Stmt, ...]:
+        """An iteration without its checks, that stores the state into `new`, from that in `old`, with its own names."""
+        names, out = dict(at), list[n.Stmt]()
 
         def moved(e: Expr) -> Expr | None:
             if isinstance(e, Load) and e.buffer == store.buffer:
                 return Load(old, e.index, e.dtype)
             return None
 
-        value = b.map_expr(b.substitute(store.value, names), moved)
-        index = tuple(b.substitute(i, names) for i in store.index)
-        return replace(store, buffer=new, axes=tuple(axes), index=index, value=value)
+        for s in body:
+            match s:
+                case n.Let(name, value):
+                    own = self.names.fresh(name)
+                    out.append(replace(s, name=own, value=b.substitute(value, names)))
+                    names[name] = Var(own, value.dtype)
+                case n.Assign(_, value):
+                    out.append(replace(s, value=b.substitute(value, names)))
+                case n.Write():
+                    axes = tuple(
+                        Axis(self.names.fresh(a.name.split("_")[0]), b.substitute(a.extent, names)) for a in s.axes
+                    )
+                    names |= {a.name: x.var for a, x in zip(s.axes, axes, strict=True)}
+                    index = tuple(b.substitute(i, names) for i in s.index)
+                    value = b.map_expr(b.substitute(s.value, names), moved)
+                    out.append(replace(s, buffer=new, axes=axes, index=index, value=value))
+        return tuple(out)
 
 
 def _state(loop: n.Loop) -> n.Write | None:
@@ -238,7 +249,7 @@ def _state(loop: n.Loop) -> n.Write | None:
     of others than those that they replace."""
     if loop.kind != "sequential" or b.constant(loop.step) != 1 or loop.fails:
         return None
-    stores = [s for s in loop.body if not isinstance(s, n.Guard)]
+    stores = [s for s in loop.body if not isinstance(s, (n.Guard, n.Let, n.Assign))]
     if len(stores) != 1 or not isinstance(stores[0], n.Write) or stores[0].mask is not None:
         return None
     store = stores[0]
@@ -246,9 +257,12 @@ def _state(loop: n.Loop) -> n.Write | None:
         return None
     loads = [x for x in walk_expr(store.value) if isinstance(x, Load) and x.buffer == store.buffer]
     where = (*store.index, *(a.extent for a in store.axes), loop.start, loop.stop)
-    checks = tuple(s for s in loop.body if s is not store)
-    fixed = (*where, *exprs(checks))
-    if any(store.buffer in buffers_read(e) or loop.axis in variables_read(e) for e in fixed):
+    scalars = [s for s in loop.body if isinstance(s, (n.Let, n.Assign))]
+    changing = {loop.axis, *(s.name for s in scalars)}
+    fixed = (*where, *exprs(s for s in loop.body if isinstance(s, n.Guard)))
+    if any(store.buffer in buffers_read(e) or changing & variables_read(e) for e in fixed):
+        return None
+    if any(store.buffer in buffers_read(s.value) for s in scalars):
         return None
     if all(x.index == store.index for x in loads) or any(
         store.buffer in buffers_read(i) for x in loads for i in x.index
