@@ -37,6 +37,7 @@ WRITABLE = (
     "np.full((2, 3, 3), x)",
     "np.full((3, 3), np.broadcast_to(x, (3, 3)))",
     "np.einsum('ii->i', x)",
+    "np.fromiter(x[0], float)",
     "np.diagonal(x).copy()",
     "np.array(np.diag(x))",
     "np.diag(x[0])",

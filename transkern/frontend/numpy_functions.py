@@ -223,7 +223,9 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if dtype != array.dtype:
         check_numbers(ctx, value, dtype)
         return convert(array, dtype)
-    is_new = a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
+    is_new = a.name == "np.fromiter" or (
+        a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
+    )
     if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
         is_new = False  # copy=None: where it must be
     order = {"np.ascontiguousarray": "C", "np.asfortranarray": "F"}.get(a.name) or a.text("order", "K")

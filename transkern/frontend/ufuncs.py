@@ -32,7 +32,7 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import place
 from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
-from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, transpose
+from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
 from transkern.frontend.storing import check_readonly, is_repeated
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -252,13 +252,18 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     value, op = a.array("array"), UFUNCS[name]
     axis = a.given.get("axis") or Static(0)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
-    dtype = dtype if name.startswith("logical_") else dtype_into(ctx, a, value)
+    logical = name.startswith("logical_")
+    if logical and dtype not in (None, "bool"):
+        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
+        ctx.guard(b.FALSE, "TypeError", text)
+    dtype = dtype if logical else dtype_into(ctx, a, value)
     if op in _REDUCTIONS:
         if dtype is not None and dtype != value.dtype:
             value = convert(value, dtype)
-        result = reduce(
-            ctx, _REDUCTIONS[op], value, axis, a.flag("keepdims"), dtype, None, a.get("initial"), a.get("where")
-        )
+        first = None if logical else a.get("initial")
+        result = reduce(ctx, _REDUCTIONS[op], value, axis, a.flag("keepdims"), dtype, None, first, a.get("where"))
+        if logical and (initial := a.get("initial")) is not None:
+            result = call_ufunc(ctx, name, [result, initial], {})
         if out := a.get("out"):
             outputs.check_reduced(ctx, out, op, value, axes_of(ctx, axis, value.ndim), a.flag("keepdims"))
         return a.result(result)
@@ -266,11 +271,23 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
         from transkern.frontend.compositions import compose
 
         which = "nanmax" if op == "fmax" else "nanmin"
+        value = value if dtype is None else convert(value, dtype)
         return a.result(compose(ctx, "statistics", which, [value, axis, Static(None), Static(a.flag("keepdims"))], {}))
-    (at,) = axes_of(ctx, axis, value.ndim) if value.ndim else (0,)
+    axes = axes_of(ctx, axis, value.ndim) if value.ndim else (0,)
+    if len(axes) != 1:
+        apply_types(ctx, name, value)  # what it has no loop for is told first
+    if len(axes) > 1 and getattr(np, name).identity is None:
+        ctx.guard(
+            b.FALSE, "ValueError",
+            f"reduction operation '{name}' is not reorderable, so at most one axis may be specified",
+        )  # fmt: skip
     if a.flag("keepdims") or a.get("where") is not None or a.get("initial") is not None:
         ctx.fail(f"`{a.name}` with these arguments", f"supported with more than an axis: {', '.join(_REDUCTIONS)}")
-    return a.result(folded(ctx, name, value, at, dtype, False))
+    if len(axes) != 1:
+        rest = [d for d in range(value.ndim) if d not in axes]
+        value = transpose(ctx, value, [*axes, *rest])
+        value = reshape(ctx, value, [Static(-1), *(Scalar(d, True) for d in value.dims[len(axes) :])])
+    return a.result(folded(ctx, name, value, axes[0] if len(axes) == 1 else 0, dtype, False))
 
 
 def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
@@ -281,6 +298,9 @@ def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, 
     if dtype is not None:
         value = convert(value, dtype)
     result = apply_types(ctx, name, value)
+    if dtype not in (None, result):
+        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
+        ctx.guard(b.FALSE, "TypeError", text)
     value = convert(value, result) if value.dtype != result else value
     first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
     identity = None if ufunc.identity is None else np.array(ufunc.identity).astype(result)[()]
