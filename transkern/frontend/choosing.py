@@ -22,7 +22,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     select,
 )
-from transkern.frontend.indexing import SliceValue, array_item, positions, ravel_index
+from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, positions, ravel_index
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import constant_axis, normal_axis, reshape
 from transkern.frontend.storing import check_readonly, converted, storable, where_some, write
@@ -188,8 +188,7 @@ def _bool(value: Array) -> Array:
 
 @handles("numpy.extract", names="condition arr")
 def _extract(ctx: Context, a: Arguments) -> Value:
-    condition, value = (reshape(ctx, a.array(n), [Static(-1)]) for n in ("condition", "arr"))
-    return array_item(ctx, value, [_bool(condition)])
+    return compressed(ctx, a.array("arr"), reshape(ctx, a.array("condition"), [Static(-1)]), None)
 
 
 def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> Value:
@@ -201,6 +200,8 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
         x, which = reshape(ctx, x, [Static(-1)]), 0
     else:
         which = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
+    if mask.dims[0] != x.dims[which] and b.constant(mask.dims[0]) is None:
+        return as_array(ctx, taken(ctx, x, nonzero_positions(ctx, mask)[0], Static(which), "raise"))
     if b.constant(mask.dims[0]) is not None:  # positions known but for which of them count
         at = [SliceValue(None, Static(b.constant(mask.dims[0])), None)]
         x = as_array(ctx, array_item(ctx, x, [*[SliceValue(None, None, None)] * which, *at]))

@@ -89,6 +89,8 @@ def _solve(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
     y = as_array(ctx, a.need("b"))
     y = ctx.kept(y)
+    if not y.ndim:
+        ctx.fail(f"`{a.name}` of a number", "give it a vector")
     dtype = result_type(ctx, [x, _inexact(ctx, y)])
     x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
     vector = y.ndim == 1
@@ -189,6 +191,8 @@ def _lstsq(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"))
     y = as_array(ctx, a.need("b"))
     y = ctx.kept(y)
+    if not y.ndim:
+        ctx.fail(f"`{a.name}` of a number", "give it a vector")
     dtype = result_type(ctx, [x, _inexact(ctx, y)])
     x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
     ctx.guard(b.compare("equal", x.dims[0], y.dims[0]), "np.linalg.LinAlgError", "Incompatible dimensions")

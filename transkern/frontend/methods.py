@@ -117,7 +117,12 @@ def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     x, axis = ctx.kept(x), a.get("axis")
     if x.ndim == 0 and axis not in (None, Static(None)):
         normal_axis(ctx, constant_axis(ctx, axis), 1)  # what has no axes, it takes for an array of one
-    made = reduce(ctx, a.name, x, axis, a.flag("keepdims"))
+    if isinstance(axis, Seq):
+        ctx.guard(b.FALSE, "TypeError", f"'{axis.kind}' object cannot be interpreted as an integer")
+    whole = axis in (None, Static(None))
+    made = reduce(ctx, a.name, x, axis, a.flag("keepdims") and not whole)
+    if whole and x.ndim and a.flag("keepdims"):  # it is of the elements in a line, which has one axis
+        made = Array(ctx.axes((b.ONE,) * x.ndim), as_array(ctx, made).body)
     only_into(ctx, a, "int64")
     message = f"output array does not match result of np.{a.name}."
     outputs.check_shape(ctx, a.get("out"), as_array(ctx, made).dims, message)

@@ -716,6 +716,8 @@ def _delete(ctx: Context, a: Arguments) -> Value:
             removed = only
         case _:
             pass
+    if isinstance(removed, Array) and removed.dtype == "bool" and removed.ndim != 1:
+        ctx.fail("`np.delete` with a mask of several dimensions", "delete from the array in a line: x.ravel()")
     if isinstance(removed, Static) and isinstance(removed.value, slice):
         removed = _positions(ctx, removed.value, value.dims[0])
     pieces = removed.pieces if isinstance(removed, Concatenation) else (
@@ -834,6 +836,8 @@ def _count_nonzero(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.triu", "numpy.tril", names="m k")
 def _triangle(ctx: Context, a: Arguments) -> Value:
     value = ctx.kept(a.array("m"))
+    if not value.ndim:
+        ctx.guard(b.FALSE, "TypeError", "tri() missing 1 required positional argument: 'N'")
     if value.ndim == 1:  # as many rows, all the same
         rows = ctx.axis("i", value.dims[0])
         value = Array((rows, *value.axes), value.body)

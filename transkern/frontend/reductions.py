@@ -199,11 +199,17 @@ def _check_counted(ctx: Context, axis: Value | None, ndim: int) -> None:
         normal_axis(ctx, constant_axis(ctx, axis), 0)
 
 
+def _check_inexact(ctx: Context, dtype: str | None) -> None:
+    if dtype is not None and not dtype.startswith(("float", "complex")):
+        ctx.fail(f"a mean or a variance of the type {dtype}", "cast the result: .astype(int)")
+
+
 def mean(
     ctx: Context, value: Array, axis: Value | None, keepdims: bool, dtype: str | None = None, where: Value | None = None
 ) -> Value:
     """``np.mean``: the sum in float64 for integers, in float32 for float16, divided by the count."""
     _check_counted(ctx, axis, value.ndim)
+    _check_inexact(ctx, dtype)
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" else out
     value = convert(value, work) if value.dtype != work else value
@@ -236,6 +242,7 @@ def variance(
 ) -> Value:  # fmt: skip
     """``np.var`` and ``np.std``, in NumPy's two passes; `centre`: the mean, where the caller has it."""
     _check_counted(ctx, axis, value.ndim)
+    _check_inexact(ctx, dtype)
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" != value.dtype else out
     if value.dtype != work:

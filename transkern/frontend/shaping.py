@@ -477,6 +477,8 @@ def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int | None) -
         value = reshape(ctx, value, [Static(-1)])
         axis = 0
     counts = ctx.kept(counts)
+    if counts.ndim > 1:
+        ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
     (number,), size = counts.dims, value.dims[axis]
     fits = b.compare("equal", number, size)
     if b.constant(number) == 1 or may_stretch(ctx, number):
