@@ -486,3 +486,14 @@ def test_limits_of_types_that_have_none() -> None:
     for text in ("return np.iinfo(x.dtype).max", "return np.finfo(x.dtype).eps", "return np.iinfo(bool).max"):
         for kind in (bool, float, int, complex):
             assert not difference(text, "x", [np.zeros(2, kind)], stage=0)
+
+
+def scaled_products(x: Any, s: Any) -> Any:
+    return np.dot(x, s), np.dot(s, x), np.inner(x, s), x.dot(s), np.dot(s, s)
+
+
+def test_products_with_numbers_begin_with_zeros() -> None:
+    """BLAS adds them to zeros: -0.0 does not stay."""
+    for x in (np.array([[1.0, -2, 0]]), np.array([[1, -2, 3]], "f4"), np.array([[1, -2]]), np.array([[1, -2]], "f2")):
+        for s in (0.0, -0.0, 2.5, 0, np.float32(0), -1):
+            alike(scaled_products, x, s)

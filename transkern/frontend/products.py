@@ -55,11 +55,19 @@ def _dot(ctx: Context, a: Arguments) -> Value:
     return a.result(made)
 
 
+_OF_BLAS = ("float32", "float64", "complex64", "complex128")
+
+
 def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
     """``np.dot``: over the last axis of the first and the last but one of the second (`inner`: its last)."""
     x, y = (ctx.kept(as_array(ctx, v)) for v in (left, right))
     if x.ndim == 0 or y.ndim == 0:
-        return apply(ctx, "multiply", [x, y])  # Python's numbers as arrays: they are not weak here
+        scaled = apply(ctx, "multiply", [x, y])  # Python's numbers as arrays: they are not weak here
+        dtype = result_type(ctx, [x, y])
+        if dtype not in _OF_BLAS or all(b.constant(d) == 1 for d in (*x.dims, *y.dims)):
+            return scaled
+        zero = Scalar(Const(0j if is_complex(dtype) else 0.0, dtype))
+        return apply(ctx, "add", [zero, scaled])  # BLAS adds it to zeros: -0.0 does not stay
     at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
     own, other = x.dims[-1], y.dims[at]
     shapes = [shape_text(v.dims) for v in (x, y)]
@@ -70,7 +78,7 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
     )  # fmt: skip
     if x.ndim <= 2 and y.ndim <= 2 and all(b.constant(d) == 1 for d in (*x.dims, *y.dims)):
         dtype = result_type(ctx, [x, y])
-        if dtype in ("float32", "float64", "complex64", "complex128"):  # no sum, which would begin with 0.0
+        if dtype in _OF_BLAS:  # no sum, which would begin with 0.0
             one, two = (b.cast(v.at((b.ZERO,) * v.ndim), dtype) for v in (x, y))
             axes = ctx.axes((b.ONE,) * (x.ndim + y.ndim - 2))
             product = Apply("multiply", (one, two), dtype)
