@@ -228,3 +228,18 @@ def test_stores_into_views_without_elements() -> None:
     """What `reshape` gives is not read-only, what `broadcast_to` gives is: without elements they look the same."""
     texts = ("v = x[1:].reshape(2, -1)\nv[0] = 2\nx", "v = np.broadcast_to(x[1:], (3, len(x) - 1))\nv[0] = 2\nx")
     assert not [found for t in texts for n in (1, 5) if (found := difference(t, "x", (np.arange(float(n)),)))]
+
+
+SUMS = (
+    "sum([[1], [2]], [])", "sum([[1, 2], [3]], [])", "sum([[v[0]], [v[1], 2.5]], [])", "sum(((1,), (2, 3)), ())",
+    "sum([[k] * 2 for k in range(n)], [])", "sum([], [])", "sum([[]], [])", "sum([v, v], v)", "sum([[1], [2]], [5])",
+    "sum([[1]])", "sum((a for a in v), 10)", "sum([a for a in v], start=2)", "sum([[a] for a in v], [])",
+    "sum(((a, 1) for a in v), ())", "sum([(1,)])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("made", SUMS)
+def test_sums_of_lists(made: str) -> None:
+    """`sum(lists, [])` was a TypeError."""
+    found = difference(f"return {made}", "v, n", [np.array([1.0, 2.0]), 3], stage=0)
+    assert not found, found

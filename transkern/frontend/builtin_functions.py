@@ -515,9 +515,16 @@ TABLE["builtins.max"], TABLE["builtins.min"] = _extreme("max"), _extreme("min")
 def _sum(ctx: Context, a: Arguments) -> Value:
     total: Value = a.get("start") or Static(0)
     value = a.need("iterable")
+    if isinstance(ctx.deref(total), (Seq, GrowingList)):  # lists one behind the other
+        from transkern.frontend.compositions import compose
+
+        return compose(ctx, "folding", "joined", [value, total], {})
     counted = iteration(ctx, value)
     if isinstance(counted, list):
         for item in counted:
+            if isinstance(ctx.deref(item), (Seq, GrowingList)) and total == Static(0):
+                kind = "tuple" if getattr(ctx.deref(item), "kind", "") == "tuple" else "list"
+                ctx.guard(b.FALSE, "TypeError", f"unsupported operand type(s) for +: 'int' and '{kind}'")
             total = apply(ctx, "add", [total, item], operator_call=True)
         return total
     contents = ctx.deref(value)

@@ -71,6 +71,14 @@ def reduced_at(op: Any, a: Any, indices: Any, name: str) -> Any:
     return made
 
 
+def joined(values: Any, start: Any) -> Any:
+    """``sum(values, start)`` of lists or tuples."""
+    total = start
+    for value in values:
+        total = total + value
+    return total
+
+
 def repeated(a: Any, counts: Any) -> Any:
     if np.any(counts < 0):
         raise ValueError("repeats may not contain negative values.")
