@@ -188,6 +188,8 @@ def change_in_place(
     if name == "put":
         return TABLE["numpy.put"](ctx, [receiver, *args], keywords)
     if name == "sort":
+        if not receiver.ndim:
+            normal_axis(ctx, -1, 0)  # which is looked at first
         check_readonly(ctx, receiver, "sort array")
         made = call_array_method(ctx, receiver, name, args, keywords)
     else:
