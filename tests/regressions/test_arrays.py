@@ -472,7 +472,7 @@ SETS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kinds", itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1")), ids="-".join)
+@pytest.mark.parametrize("kinds", [*itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1"))], ids="-".join)
 def test_sets_of_integers_that_floats_do_not_hold(kinds: tuple[str, str]) -> None:
     """`searching`: NumPy finds integers exactly or as floats, by how many there are."""
     for counts in ((5, 4), (5, 30), (40, 30), (0, 3), (3, 0), (12, 40)):
@@ -497,3 +497,34 @@ def test_products_with_numbers_begin_with_zeros() -> None:
     for x in (np.array([[1.0, -2, 0]]), np.array([[1, -2, 3]], "f4"), np.array([[1, -2]]), np.array([[1, -2]], "f2")):
         for s in (0.0, -0.0, 2.5, 0, np.float32(0), -1):
             alike(scaled_products, x, s)
+
+
+def of_perhaps_nothing(k: int, how: int) -> Any:
+    found = []
+    if k != 2:
+        found.append(1)
+    made = np.array(found)
+    if how == 0:
+        return made.dtype == float
+    if how == 1:
+        return np.zeros(2, made.dtype)
+    if how == 2:
+        return made.shape[0], made.size, made.ndim
+    if made.dtype == float:
+        return made
+    made[0] -= 1
+    return made
+
+
+def test_types_of_arrays_of_empty_lists() -> None:
+    """`attributes`: NumPy takes an empty list for float64, whatever would have been in it: refused where it matters."""
+    compiled = transkern.compile(of_perhaps_nothing, target="cpu")
+    for how in range(4):
+        assert np.array_equal(compiled(1, how), of_perhaps_nothing(1, how))
+        try:
+            found = compiled(2, how)
+        except RuntimeError as error:
+            assert "a list is empty here" in str(error)
+        else:
+            assert np.array_equal(found, of_perhaps_nothing(2, how))
+    assert compiled(2, 2) == (0, 0, 1)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern.errors import EMPTY
 from transkern.frontend import objects, python_types, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
@@ -288,6 +289,7 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
         case "shape":
             return Seq(tuple(static_or(d) for d in shape_of(ctx, value)))
         case "ndim":
+            _of_something(ctx, value, "ndim")
             return Static(value.ndim)
         case "size":
             return static_or(b.product(shape_of(ctx, value)))
@@ -300,10 +302,12 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
         case "nbytes":
             return static_or(b.mul(b.product(shape_of(ctx, value)), b.index(np.dtype(value.dtype).itemsize)))
         case "dtype":
+            _of_something(ctx, value, "dtype")
             return Static(np.dtype(value.dtype))
         case "flat":
             return Flat(flat(ctx, value))
         case "itemsize":
+            _of_something(ctx, value, "itemsize")
             return Static(np.dtype(value.dtype).itemsize)
         case "real" | "imag":
             if is_complex(value.dtype):
@@ -318,6 +322,15 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             return Scalar(zero) if number else Array(value.axes, zero, value.mask)
         case _:
             ctx.fail(f"`.{name}`")
+
+
+def _of_something(ctx: Context, value: Array, name: str) -> None:
+    """What is known of an array that was made of a list is not so of the one that NumPy makes of an empty list."""
+    if value.empty is None:
+        return
+    like = np.empty([0] * value.ndim, value.dtype)
+    if getattr(value.empty.value, name) != getattr(like, name):
+        ctx.guard(value.empty.some, "RuntimeError", EMPTY)
 
 
 def static_or(dim: Expr) -> Value:

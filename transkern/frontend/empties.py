@@ -370,6 +370,10 @@ def _or_empty(ctx: Context, made: Value, answers: _Answers, case: _Case) -> Valu
             if isinstance(whole, np.generic) and made.doubt is None:
                 kinds = tuple(sorted({(made.dtype, False), (whole.dtype.name, False)}))
                 return replace(made, doubt=Doubt(kinds, (), split=Split(case.some, made, Static(whole), True, True)))
+        case Static(value) if all(type(v) is type(value) and v == value for v in answers.values):
+            return made
+        case Static() | Seq():
+            pass
         case _:
             return made
     ctx.guard(case.some, "RuntimeError", SEVERAL if case.mixtures else EMPTY)
