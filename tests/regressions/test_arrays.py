@@ -472,7 +472,10 @@ SETS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kinds", [*itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1"))], ids="-".join)
+KINDS = tuple(itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1")))
+
+
+@pytest.mark.parametrize("kinds", KINDS, ids="-".join)
 def test_sets_of_integers_that_floats_do_not_hold(kinds: tuple[str, str]) -> None:
     """`searching`: NumPy finds integers exactly or as floats, by how many there are."""
     for counts in ((5, 4), (5, 30), (40, 30), (0, 3), (3, 0), (12, 40)):
