@@ -236,3 +236,10 @@ def test_integers_beside_floats_that_none_is_near(limit: str) -> None:
     for op in ("<", "<=", ">", ">=", "==", "!="):
         for k in (0, 5, -5, 2**63 - 1, -(2**63)):
             assert not difference(f"return {limit} {op} k, k {op} {limit}", "k", [k], stage=0)
+
+
+def test_subscripts_of_what_has_no_axes() -> None:
+    """What 64 bits do not hold is told before the axes are counted; so is the axis of a sort before what is read-only."""
+    for x in (np.array(2.0), np.arange(3.0)):
+        for k in (np.uint64(2**63), np.uint64(1), np.uint64(2**64 - 1), np.int64(-(2**63))):
+            assert not difference("return x[k]", "x, k", [x, k])

@@ -534,6 +534,9 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
         asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
     used = sum(_consumes(item) for item in items)
     if used > base.ndim:
+        for item in items:
+            if isinstance(item, Scalar):
+                _in_64_bits(ctx, item.expr)  # which is looked at first
         ctx.guard(
             b.FALSE, "IndexError",
             f"too many indices for array: array is {base.ndim}-dimensional, but {used} were indexed",
@@ -711,6 +714,16 @@ def _outside(ctx: Context, axis: int) -> str:
     return f"index {{}} is out of bounds for {'' if ctx.is_flat else f'axis {axis} with '}size {{}}"
 
 
+def _in_64_bits(ctx: Context, expr: Expr) -> Expr:
+    """A subscript, which NumPy converts to a signed integer of 64 bits."""
+    if expr.dtype != "uint64":
+        return expr
+    expr = ctx.let(expr, "at")
+    fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
+    ctx.guard(fits, "OverflowError", "Python int too large to convert to C long")
+    return expr
+
+
 def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
     """A scalar subscript, checked against the extent and counted from the end where negative."""
     expr = scalar_expr(ctx, item)
@@ -720,11 +733,7 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
             "valid indices",
         )  # fmt: skip
-    if expr.dtype == "uint64":
-        expr = ctx.let(expr, "at")
-        fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
-        ctx.guard(fits, "OverflowError", "Python int too large to convert to C long")
-    at = b.as_index(expr)
+    at = b.as_index(_in_64_bits(ctx, expr))
     value = b.constant(at)
     message = _outside(ctx, axis)
     if value is not None:
