@@ -239,7 +239,7 @@ def test_integers_beside_floats_that_none_is_near(limit: str) -> None:
 
 
 def test_subscripts_of_what_has_no_axes() -> None:
-    """What 64 bits do not hold is told before the axes are counted; so is the axis of a sort before what is read-only."""
+    """What 64 bits do not hold is told before the axes are counted."""
     for x in (np.array(2.0), np.arange(3.0)):
         for k in (np.uint64(2**63), np.uint64(1), np.uint64(2**64 - 1), np.int64(-(2**63))):
             assert not difference("return x[k]", "x, k", [x, k])
