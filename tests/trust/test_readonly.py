@@ -153,6 +153,7 @@ VIEWS = (
     "np.asfortranarray(x)",
     "np.array(x, order='F')",
     "np.asarray(x, None, 'F')",
+    "np.asarray(x, copy=True)",
     "np.asfortranarray(x.T)",
     "np.broadcast_to(x, (2, *x.shape))",
     "np.diagonal(x)",

@@ -223,9 +223,8 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if dtype != array.dtype:
         check_numbers(ctx, value, dtype)
         return convert(array, dtype)
-    is_new = a.name == "np.fromiter" or (
-        a.name == "np.array" and not (isinstance(given := a.get("copy"), Static) and not given.value)
-    )
+    given = a.optional("copy") or Static(a.name == "np.array")
+    is_new = a.name == "np.fromiter" or not isinstance(given, Static) or bool(given.value)
     if a.name == "np.array" and isinstance(a.given.get("copy"), Static) and a.get("copy") is None:
         is_new = False  # copy=None: where it must be
     order = {"np.ascontiguousarray": "C", "np.asfortranarray": "F"}.get(a.name) or a.text("order", "K")
