@@ -219,6 +219,20 @@ def test_states_are_numpys(function: Callable[..., Any]) -> None:
                 assert outcome(compiled, u.copy(), steps) == outcome(function, u.copy(), steps), (size, steps)
 
 
+def from_what_shares_memory(x, y):
+    for _ in range(5):
+        y[1:] = y[:-1] + x[1:]
+
+
+def test_arguments_that_share_memory() -> None:
+    compiled = transkern.compile(from_what_shares_memory, target="cpu")
+    for first, second in ((slice(0, 8), slice(2, 10)), (slice(2, 10), slice(0, 8)), (slice(0, 8), slice(0, 8))):
+        one, other = np.arange(10.0), np.arange(10.0)
+        compiled(one[first], one[second])
+        from_what_shares_memory(other[first], other[second])
+        assert one.tolist() == other.tolist()
+
+
 @pytest.mark.parametrize("function", (*ONE, with_the_edges, until_it_stands, turned), ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ("cuda", "pallas"))
 def test_on_other_targets(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,6 +179,7 @@ class _Doubling:
     def __init__(self, program: n.Program) -> None:
         self.buffers = dict(program.buffers)
         self.names = Names.of(program)
+        self.shared = {p.base for p in program.params if isinstance(p, n.ArrayParam) and p.base}
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
@@ -189,7 +190,7 @@ class _Doubling:
 
     def _doubled(self, loop: n.Loop) -> list[n.Stmt] | None:
         store = _state(loop)
-        if store is None:
+        if store is None or store.buffer in self.shared:  # memory that arguments share has no size of its own
             return None
         state = self.buffers[store.buffer]
         other = replace(
