@@ -531,3 +531,15 @@ def test_types_of_arrays_of_empty_lists() -> None:
         else:
             assert np.array_equal(found, of_perhaps_nothing(2, how))
     assert compiled(2, 2) == (0, 0, 1)
+
+
+def into_flat(x: Any, k: int) -> Any:
+    x.flat[1] = k
+    return x
+
+
+def test_integers_that_one_element_does_not_take() -> None:
+    """`flats`: for a store into one element NumPy has its own words."""
+    for kind in ("u1", "i1", "u8", "i8", "f4", "i4"):
+        for k in (-1, 1, 200, 2**31, -(2**63)):
+            alike(into_flat, np.arange(4).astype(kind), k)

@@ -13,7 +13,7 @@ import numpy as np
 
 from transkern.frontend import storing
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array
+from transkern.frontend.elementwise import as_array, exact_expr, is_python_number
 from transkern.frontend.indexing import (
     Item,
     SliceValue,
@@ -44,6 +44,8 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
     at = _item(ctx, target, items)
     given = ctx.deref(value)
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
+        if not isinstance(at, (Array, SliceValue)):
+            _check_item(ctx, given, target.array.dtype)
         with ctx.counting_all():
             storing.write(ctx, target.array, [at], given)
         return
@@ -77,6 +79,20 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
         place = b.mod(place, count)
     with storing.where_some(ctx, count), ctx.counting_all():
         storing.write(ctx, target, [at], Array(axes, line.at((place,))))
+
+
+def _check_item(ctx: Context, value: Value, dtype: str) -> None:
+    """NumPy's own words where one element does not take an integer of Python's."""
+    if not is_python_number(value) or np.dtype(dtype).kind not in "iu":
+        return
+    expr = exact_expr(ctx, value)
+    if expr.dtype != "index":
+        return
+    info = np.iinfo(dtype)
+    fits = b.compare("greater_equal", expr, b.index(max(int(info.min), b.LOWEST)))
+    if info.max < b.HIGHEST:
+        fits = b.both(fits, b.compare("less_equal", expr, b.index(int(info.max))))
+    ctx.guard(fits, "ValueError", "Error setting single item of array.")
 
 
 def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
