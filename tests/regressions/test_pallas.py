@@ -680,3 +680,15 @@ def test_comparisons_with_true() -> None:
     """`spelling`: ~True is -2."""
     alike(beyond_true, np.array([True, False, True]), -3, target="pallas")
     alike(beyond_true, np.array([False, True]), 2, target="pallas")
+
+
+def all_but_the_last(x: Any) -> Any:
+    for i in range(len(x) - 1):
+        x[i] = 1
+    return x
+
+
+def test_stores_over_ranges_that_are_none() -> None:
+    """`vector.filled`: range(len(x) - 1) of nothing had -1 elements."""
+    for n in (0, 1, 2, 5):
+        alike(all_but_the_last, np.zeros(n), target="pallas")

@@ -252,7 +252,8 @@ def _fill(value, shape):
     "_put": '''
 def _put(array, axis, start, stop, value):
     """`array` with the part from `start` to `stop` along `axis` replaced: as much of it as there is."""
-    start, stop = (min(at, array.shape[axis]) for at in (start, stop))
+    start = min(start, array.shape[axis])
+    stop = max(start, min(stop, array.shape[axis]))
     before = lax.slice_in_dim(array, 0, start, axis=axis)
     after = lax.slice_in_dim(array, stop, array.shape[axis], axis=axis)
     parts = [p for p in (before, value, after) if p.shape[axis]]

@@ -442,7 +442,7 @@ class Vector:
         """`value` over all of the dims."""
         if value.axes == set(slots):
             return value.node
-        shape = ast.Tuple([self.size(d) for d in dims], ast.Load())
+        shape = ast.Tuple([self.size(b.maximum(d, b.ZERO)) for d in dims], ast.Load())  # range(-1) is empty
         if not value.axes:
             return quote(f"jnp.full(_0, _1, jnp.{self.module.dtype(dtype)})", shape, value.node)
         return quote("jnp.broadcast_to(_0, _1)", value.node, shape)
