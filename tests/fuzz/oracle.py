@@ -37,6 +37,8 @@ _EITHER_ZERO = ("fmax", "fmin", "nanmax", "nanmin")
 """Of 0.0 and -0.0 NumPy takes one or the other, as its vector loops come to them."""
 _EXTREMES = ("max", "min", "amax", "amin")
 """The same, where there are more elements than a processor's vector has."""
+_PARTITIONS = ("median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile")
+"""The same: a partition puts either one first."""
 _ORDERS = ("sort",)
 """The same, but only devices go through elements in another order."""
 ENDLESS = "NumPy does not come to an end"
@@ -111,7 +113,7 @@ class Oracle:
         self.plain: dict[str, Any] = {"__name__": "plain"}
         self.chooses = any(isinstance(x, (ast.If, ast.For, ast.While, ast.IfExp)) for x in ast.walk(ast.parse(source)))
         exec(compile(source, "<numpy>", "exec"), self.plain)
-        sums = (*_SUMS, *_EXTREMES, *((*_SCANS, *_ORDERS) if scans else ()))
+        sums = (*_SUMS, *_EXTREMES, *_PARTITIONS, *((*_SCANS, *_ORDERS) if scans else ()))
         tree = _Noisy(sums).visit(ast.parse(source))
         noisy = ast.unparse(ast.fix_missing_locations(tree))
         self.noisy: dict[str, Any] = {"__name__": "noisy"}
@@ -230,9 +232,9 @@ class _Noise:
         args = tuple(a for a in args if not isinstance(a, str))  # those that say what is to be summed
         if short in ("reduce", "reduceat"):
             short = _REDUCED.get(owner, short)
-        if short in _EXTREMES + _ORDERS and not _has_both_zeros(_elements(args[0], keywords, kind)):
+        if short in _EXTREMES + _PARTITIONS + _ORDERS and not _has_both_zeros(_elements(args[0], keywords, kind)):
             return value
-        if short in _EITHER_ZERO + _EXTREMES + _ORDERS:
+        if short in _EITHER_ZERO + _EXTREMES + _PARTITIONS + _ORDERS:
             zero = 0.0 if self._either() else -0.0  # one for all: sums of them show the sign only where all have it
             turned = np.where(np.asarray(value) == 0, zero, value)
             return turned.astype(kind) if isinstance(value, np.ndarray) else type(value)(turned[()])
@@ -259,7 +261,7 @@ class _Noise:
         if self.exact:
             return _exact_sum(value, x) if short in ("sum", "nansum") else value
         precision = np.finfo(x.dtype if x.dtype.kind == "f" and short not in _PRODUCTS else kind)
-        if short in ("var", "std", "norm") or not _is_exact(x, 23 if precision.eps > 1e-10 else 52):
+        if short in ("var", "std", "norm") or not _is_exact(x, precision.nmant):
             if short == "var":
                 return self._off(value, np.abs(value) * 8 * precision.eps + (scale * precision.eps) ** 2)
             if short == "std":

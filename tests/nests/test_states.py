@@ -193,7 +193,152 @@ def left_before(u, steps):
     return u
 
 
+# values and arrays that are named before they are stored
+
+
+def a_next_value(u, steps):
+    u = u + 0
+    for t in range(steps):
+        u = u * 2 - t
+    return u
+
+
+def of_the_last_elements(u, steps):
+    u = u + 0
+    for _ in range(steps):
+        u = np.roll(u, 1) - u
+    return u
+
+
+def read_behind_it(u, steps):
+    u, w = u + 0, u * 2
+    for _ in range(steps):
+        new = u - w
+        w = w + u * 3
+        u = new
+    return u, w
+
+
+def read_before_it_is_left(u, steps):
+    u = u + 0
+    for t in range(steps):
+        new = u - 3
+        if u[:1].sum() > 2 * t:
+            break
+        u = new
+    return u
+
+
+def of_differences(u, steps):
+    u = u + 0.0
+    for _ in range(steps):
+        slope = np.diff(u)
+        u[1:-1] -= 0.5 * (slope[1:] - slope[:-1])
+    return u
+
+
+def of_one_difference(u, steps):
+    u, w = u + 0.0, u * 2.0
+    for _ in range(steps):
+        slope = np.diff(u)
+        w[1:] += slope
+        u[:-1] -= np.diff(w)
+    return u, w
+
+
+def of_a_value_that_changes_first(u, steps):
+    u, w = u + 0.0, u * 2.0
+    for t in range(steps):
+        twice = w * 2 + t
+        w[:] = u
+        u[:] = twice[::-1]
+    return u, w
+
+
+def of_a_number_that_changes_first(u, steps):
+    u, by = u + 0.0, 1.0
+    for t in range(steps):
+        more = u * by
+        by = by / 2 - t
+        u[::-1] = more + by
+    return u, by
+
+
+def read_again_and_again(u, steps):
+    u = u + 0.0
+    for _ in range(steps):
+        root = np.sqrt(np.abs(u))
+        u[:] = np.outer(root, np.ones(len(u)))[:, :1].sum() + root[0]
+    return np.round(u, 9)
+
+
+def at_places(u, steps):
+    u = u + 0.0
+    at = np.arange(len(u))[::-1] // 2
+    for _ in range(steps):
+        half = u / 2
+        u[:] = half[at]
+    return u
+
+
+def in_a_grid(u, steps):
+    e = np.zeros((len(u), len(u))) + u
+    hx, hy = e[1:] * 0.5, e[:, 1:] * 0.25
+    for _ in range(steps):
+        hx = hx - 0.5 * np.diff(e, axis=0)
+        hy = hy + 0.5 * np.diff(e, axis=1)
+        e[1:-1, 1:-1] += 0.75 * (np.diff(hy, axis=1)[1:-1] - np.diff(hx, axis=0)[:, 1:-1])
+    return e, hx, hy
+
+
+def in_grids_of_other_sizes(u, steps):
+    e, hx = np.zeros((len(u), len(u))) + u, np.zeros((len(u) // 2, len(u)))
+    for _ in range(steps):
+        hx = hx - 0.5 * np.diff(e, axis=0)
+    return hx
+
+
+def of_differences_again(u, steps):
+    u = u + 0.0
+    for _ in range(steps):
+        slope = np.diff(u)
+        left, right = slope[:-1], slope[1:]
+        u[1:-1] = np.where(left * right > 0, 2 * left * right / (left + right), u[1:-1])
+    return u
+
+
+def filled_and_stored(u, steps):
+    out = np.zeros(len(u))
+    for t in range(steps):
+        part = np.ones(len(u))
+        part[:] = u * t
+        other = np.full(len(u), 3.0)
+        other[:] = other[::-1] + part
+        some = np.zeros(len(u))
+        some[1:] = part[1:]
+        out = out + other - some
+    return out
+
+
+def read_in_a_branch(u, steps):
+    u = u + 0.0
+    for t in range(steps):
+        twice = u * 2 + 1
+        if t % 2:
+            u[:] = twice[::-1]
+        else:
+            u[1:] = twice[:-1]
+    return u
+
+
+NAMED = (
+    of_differences_again, filled_and_stored, read_in_a_branch,
+    a_next_value, of_the_last_elements, read_behind_it, read_before_it_is_left, of_differences, of_one_difference,
+    of_a_value_that_changes_first, of_a_number_that_changes_first, read_again_and_again, at_places, in_a_grid,
+    in_grids_of_other_sizes,
+)  # fmt: skip
 OTHERS = (
+    *NAMED,
     with_numbers_of_its_own, a_number_of_the_state, with_the_edges, edges_of_the_last, until_it_stands, kept_in_a_list,
     the_copy_is_returned, into_the_argument, a_part_that_moves, read_from_another, two_of_them, turned,
     where_it_is_positive, a_check_between, left_before,
@@ -210,6 +355,7 @@ def outcome(function: Callable[..., Any], u: Any, steps: int) -> tuple[Any, Any]
 
 
 @pytest.mark.parametrize("function", (*ONE, *OTHERS), ids=lambda f: f.__name__)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_states_are_numpys(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function, target="cpu")
     rng = np.random.default_rng(0)
@@ -233,8 +379,9 @@ def test_arguments_that_share_memory() -> None:
         assert one.tolist() == other.tolist()
 
 
-@pytest.mark.parametrize("function", (*ONE, with_the_edges, until_it_stands, turned), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", (*ONE, *NAMED, with_the_edges, until_it_stands, turned), ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ("cuda", "pallas"))
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_on_other_targets(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     require("jax" if target == "pallas" else "c++")
     monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
@@ -251,6 +398,16 @@ def test_spellings_meet(function: Callable[..., Any]) -> None:
     (loop,) = (s for s in walk(program.body) if isinstance(s, n.Loop | n.While))
     arrays = [s for s in walk(loop.body) if isinstance(s, n.Define | n.Write)]
     assert len(arrays) == 1 and isinstance(arrays[0], n.Write)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_value_goes_where_it_is_stored(target: str) -> None:
+    """Neither the values that are named nor the next arrays are put anywhere else."""
+    for function in (of_one_difference, read_behind_it, in_a_grid):
+        passes = pipeline.passes_for(target)
+        program = pipeline.program_of(source_of(function), function.__name__, "f(float64[n], int)", passes)
+        made = {x.buffer for x in walk(program.body) if isinstance(x, n.Alloc)}
+        assert len(made) == (3 if function is in_a_grid else 2)
 
 
 DOUBLED = (in_place, into_a_copy, from_a_copy, with_numbers_of_its_own)

@@ -543,3 +543,66 @@ def test_integers_that_one_element_does_not_take() -> None:
     for kind in ("u1", "i1", "u8", "i8", "f4", "i4"):
         for k in (-1, 1, 200, 2**31, -(2**63)):
             alike(into_flat, np.arange(4).astype(kind), k)
+
+
+def nothing_handed_on(y: Any, k: int, how: int) -> Any:
+    found = []
+    if k:
+        found.append(1)
+    v = np.array(found)
+    if how == 0:
+        v = v[::-1]
+        v[:] //= y[v]
+        return v
+    if how == 1:
+        for _ in range(2):
+            v = v + 1
+        return v
+    if how == 2:
+        w = v if y[0] > 3 else v * 2
+        return w
+    if y[0] > 4:
+        v = v * 2
+    return v
+
+
+def test_arrays_of_empty_lists_in_loops_and_branches() -> None:
+    """`doubts.handed_out`: their type went lost there."""
+    compiled = transkern.compile(nothing_handed_on, target="cpu")
+    for how in range(4):
+        for k in (1, 0):
+            y = np.array([4, 5, 6])
+            try:
+                wanted: Any = nothing_handed_on(y.copy(), k, how)
+            except IndexError as error:
+                wanted = str(error)
+            try:
+                found = compiled(y.copy(), k, how)
+            except RuntimeError as error:
+                assert "a list is empty here" in str(error) and not k and how == 1
+            except IndexError as error:
+                assert str(error) == wanted
+            else:
+                assert np.array_equal(found, wanted) and found.dtype == wanted.dtype
+
+
+def inserted(x: Any, y: Any, s: float) -> Any:
+    return np.insert((y > x[0]).nonzero(), 1, s)
+
+
+def test_positions_of_insertions_are_looked_at_first() -> None:
+    for y in (np.array([1, 5]), np.array([9, 9])):
+        for s in (1.0, np.inf, np.nan):
+            alike(inserted, np.array([7], "u4"), y, s)
+
+
+def of_few_unsigned(u: Any, k: int) -> Any:
+    found = [v for v in u if u[0] < 1]
+    return np.multiply(found, k)
+
+
+def test_numbers_that_the_type_of_no_elements_does_not_hold() -> None:
+    """`elementwise.check_range`: an empty list is one of float64, which holds them."""
+    for u in ([0, 5], [3, 5]):
+        for k in (2, -1):
+            alike(of_few_unsigned, np.array(u, np.uint64), k)

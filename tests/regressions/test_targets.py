@@ -134,3 +134,41 @@ def test_a_library_step_without_arrays(capsys: pytest.CaptureFixture[str]) -> No
     """`glue`: what a failed step calls stood beside what makes arrays, which a module without arrays does not have."""
     alike(telling, 3)
     assert capsys.readouterr().out == 2 * "begun\n"
+
+
+def zeros_added(x, y):
+    return -0.0 - x + 0.0, 0.0 + -abs(y), -(x + 0.0) - -0.0, x * -1.0 + 0.0, y * 0.0 + 0.0
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_zero_that_is_added_is_no_nothing(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GCC 12 took -x + 0.0 for -x where x is an integer or an absolute value: -0.0 for 0."""
+    on_target(target, monkeypatch)
+    for dtype in (np.int8, np.int64, np.float64):
+        alike(zeros_added, np.array([0, 1, 0, 2, 0]).astype(dtype), np.array([0.0, -0.0, 1, -1, 0]), target=target)
+
+
+def first_of_a_line(a, y, s):
+    line = a[y >= s][:, ::2].ravel()
+    if np.min(y) < line[0]:
+        return line[1], line
+    return line[0], line
+
+
+def test_an_element_of_rows_in_a_line_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launcher asked for a whole row of what a kernel had kept."""
+    on_target("cuda", monkeypatch)
+    for s in (2.0, 5.5):
+        alike(first_of_a_line, np.arange(28.0).reshape(7, 4), np.arange(7.0), s, target="cuda")
+
+
+def compacted_for_nobody(x, y):
+    for _ in range(2):
+        both = np.concatenate((y[::-1][x != 1.5], x))  # noqa: F841
+    return x
+
+
+def test_compactions_in_independent_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their memory had a dimension for the steps on Pallas, which their stores had not."""
+    on_target("pallas", monkeypatch)
+    alike(compacted_for_nobody, np.arange(7.0, dtype="f4"), np.arange(7, dtype="i1"), target="pallas")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.trust.against_python import difference
 from transkern import CompileError
 
 STATEMENTS = """
@@ -107,3 +108,18 @@ def test_positions_outside_are_told_without_an_axis(at: int) -> None:
         with pytest.raises(IndexError) as found:
             transkern.compile(function, target="cpu")(np.zeros((2, 2)), at)
         assert str(found.value) == str(wanted.value)
+
+
+NUMBERS = (
+    "a[0]", "a[0] + 0", "a.max()", "int(a[0])", "np.int64(300)", "300", "k", "3.7", "1e30", "float('nan')",
+    "float('inf')", "x[0]", "x[1]", "x[2]", "True", "np.array(300)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_numbers_that_the_type_does_not_hold(number: str) -> None:
+    """One element takes them or raises an error of its own; several get what a cast makes of NumPy's numbers."""
+    given = [np.array([2**63 - 2, 1]), np.array([np.nan, 2.5, 1e30]), np.zeros(3, "i1"), 200]
+    for store in ("y.flat[0] = v", "y.flat[-4] = v", "y[0] = v", "y.flat[:] = v", "y.flat[[0, 2]] = v"):
+        found = difference(f"v = {number}\n{store}\nreturn y", "a, x, y, k", given, stage=0)
+        assert not found, found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import enum
 import functools
 import inspect
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import EMPTY
-from transkern.frontend import objects, python_types, special_methods
+from transkern.frontend import classes, objects, python_types, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -151,10 +150,12 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         case Function() | Bound() if name in ("__name__", "__qualname__"):
             return Static(value.name if isinstance(value, Function) else value.function.name)
         case Known(path):
-            builtin = getattr(builtins, path.removeprefix("builtins."), None)
-            if builtin is not None and not hasattr(builtin, name):
-                asked(ctx, getattr, builtin, name)
             found = known_object(f"{path}.{name}")
+            owner = classes.named_object(path)
+            if isinstance(found, Known) and owner is not None and not isinstance(owner, types.ModuleType):
+                held = asked(ctx, getattr, owner, name)
+                if isinstance(held, (str, int, float, tuple, types.NoneType)):  # no method: `__name__`, `identity`
+                    return from_object(held) or found
             if (
                 isinstance(found, Known)
                 and path in ("numpy", "math")

@@ -274,10 +274,7 @@ class Branches(Assignments):
 
     def array_in(self, value: Value, out: list[n.Stmt]) -> Array:
         """An array, at the end of `out`."""
-        with self.ctx.block() as more:
-            made = as_array(self.ctx, value)
-        out.extend(more)
-        return made
+        return self.at_end(out, lambda: as_array(self.ctx, value))
 
     def _stays(self, name: str, value: Object | GrowingList) -> bool:
         """Whether a list, dict or object is seen under another name than the one that is being joined."""
@@ -397,7 +394,16 @@ class Branches(Assignments):
         return frozenset(found)
 
     def join_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
+        of_one, of_two = one.empty, two.empty
+        same = of_one is not None and of_two is not None and of_one.some == of_two.some and (
+            (of_one.value.shape, of_one.value.dtype) == (of_two.value.shape, of_two.value.dtype)
+        )  # fmt: skip
+        if not same:
+            one = self.at_end(out1, lambda: doubts.settled_array(self.ctx, one))
+            two = self.at_end(out2, lambda: doubts.settled_array(self.ctx, two))
         joined = self.joined_arrays(name, one, two, out1, out2)
+        if same and isinstance(joined, Array):
+            joined = replace(joined, empty=of_one)
         shown = self.shown_elsewhere(name, one, two)
         if shown and isinstance(joined, Array):
             self.ctx.note_copy(name, joined.base, shown, self.decides)

@@ -39,7 +39,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 if TYPE_CHECKING:
     from transkern.frontend.looping import Loops
@@ -171,9 +171,10 @@ class LoopState:
 
     def _slot(self, owner: Loops, name: str, kind: Any, initial: Value | None) -> Value:
         ctx = owner.ctx
+        if kind[0] in ("scalar", "array", "dynamic") and initial is not None:
+            initial = _of_elements(ctx, initial)
         match kind:
             case ("scalar", dtype, python, low_high, types):
-                initial = None if initial is None else doubts.settled(ctx, initial)
                 variable = ctx.variable(name, dtype)
                 if low_high is not None:
                     ctx.ranges[variable.name] = low_high
@@ -367,7 +368,7 @@ class LoopState:
                 flags.append(n.Assign(self.flags[name].name, bound))
             elif name not in self.flags and bound != b.TRUE:
                 self._needs_flag(name)
-            value = doubts.settled(ctx, value)
+            value = _of_elements(ctx, value)
             wanted = join_kinds(ctx, name, self.kinds[name], kind_of(ctx, value), value, self.slots[name])
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
@@ -609,6 +610,8 @@ class LoopState:
                 tag = None if slot.tag is None else list_types.tag_of(value)
                 settled.append((slot, Scalar(expr, slot.python, tag)))
             elif isinstance(slot, Array) and isinstance(value, Array):
+                own = {v for d in slot.dims for v in variables_read(d)}
+                value = self._as_it_is_now(ctx, value, changing - own)
                 reads = buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
                 if len(pending) > 1 and reads & (moving - {slot.base}):
                     value = ctx.define(value, f"next_{slot.base}")
@@ -635,6 +638,21 @@ class LoopState:
                     owner.fill(ctx.buffers[slot.base], size, value)
                 else:
                     ctx.emit(n.Write(slot.base, value.axes, tuple(a.var for a in value.axes), value.body))
+
+    def _as_it_is_now(self, ctx: Context, value: Array, changing: set[str]) -> Array:
+        """An array with the sizes and numbers that it has here, before other slots change."""
+        parts = [*value.dims, value.body, *([] if value.mask is None else [value.mask])]
+        names: dict[str, Expr] = {}
+        for var in (e for p in parts for e in walk_expr(p) if isinstance(e, Var)):
+            if var.name in changing and var.name not in names:
+                held = ctx.fresh("next") + (".size" if b.is_size_name(var.name) else "")
+                ctx.emit(n.Let(held, var))
+                names[var.name] = Var(held, var.dtype)
+        if not names:
+            return value
+        axes = tuple(replace(x, extent=b.substitute(x.extent, names)) for x in value.axes)
+        mask = None if value.mask is None else b.substitute(value.mask, names)
+        return replace(value, axes=axes, body=b.substitute(value.body, names), mask=mask)
 
     def after(self, owner: Loops) -> dict[str, Value]:
         env = dict(self.before)
@@ -665,6 +683,11 @@ class LoopState:
                     env[name] = Maybe(env[name], self.runs)
         # what the body did to lists and in place is in their own memory
         return env
+
+
+def _of_elements(ctx: Context, value: Value) -> Value:
+    """A number or an array on its way from one iteration to the next: not of a list that is empty."""
+    return doubts.settled_array(ctx, value) if isinstance(value, Array) else doubts.settled(ctx, value)
 
 
 def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:

@@ -16,6 +16,7 @@ from transkern.frontend.elementwise import (
     apply,
     as_array,
     convert,
+    is_number,
     is_python_number,
     nonzero,
     result_type,
@@ -24,7 +25,7 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, positions, ravel_index
 from transkern.frontend.products import diagonal
-from transkern.frontend.shaping import constant_axis, normal_axis, reshape
+from transkern.frontend.shaping import expand, on_axis, reshape
 from transkern.frontend.storing import check_readonly, converted, storable, where_some, write
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -33,10 +34,7 @@ from transkern.ir.expr import Expr, Reduce
 
 def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str) -> Value:
     """``np.take``: a copy, also of a single position."""
-    if axis is None:
-        x, which = reshape(ctx, x, [Static(-1)]), 0
-    else:
-        which = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
+    x, which = on_axis(ctx, x, axis)
     x, at = ctx.kept(x), _positions(ctx, indices, "same_kind")
     if at.mask is not None and not (mode == "raise" and _names_elements(ctx, at, x.dims[which])):
         at = ctx.kept(at)
@@ -63,7 +61,8 @@ def _positions(ctx: Context, value: Value, casting: Literal["safe", "same_kind"]
     at = positions(ctx, value)
     is_array = isinstance(ctx.deref(value), Array | Concatenation) or at.dtype.startswith("complex")
     if is_array and at.dtype != "index" and not np.can_cast(at.dtype, "int64", casting):
-        text = f"Cannot cast array data from dtype('{at.dtype}') to dtype('int64') according to the rule '{casting}'"
+        what = "array data" if at.ndim else "scalar"
+        text = f"Cannot cast {what} from dtype('{at.dtype}') to dtype('int64') according to the rule '{casting}'"
         ctx.guard(b.FALSE, "TypeError", text)
     return at if at.dtype == "index" or at.dtype.startswith(("int", "uint")) else convert(at, "int64")
 
@@ -188,7 +187,11 @@ def _bool(value: Array) -> Array:
 
 @handles("numpy.extract", names="condition arr")
 def _extract(ctx: Context, a: Arguments) -> Value:
-    return compressed(ctx, a.array("arr"), reshape(ctx, a.array("condition"), [Static(-1)]), None)
+    mask = _bool(ctx.kept(reshape(ctx, a.array("condition"), [Static(-1)])))
+    line = reshape(ctx, a.array("arr"), [Static(-1)])
+    if mask.dims == line.dims:
+        return compressed(ctx, line, mask, None)
+    return as_array(ctx, taken(ctx, line, nonzero_positions(ctx, mask)[0], Static(0), "raise"))
 
 
 def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> Value:
@@ -196,14 +199,12 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
     mask = _bool(ctx.kept(as_array(ctx, condition)))
     if mask.ndim != 1:
         ctx.guard(b.FALSE, "ValueError", "condition must be a 1-d array")
-    if axis is None:
-        x, which = reshape(ctx, x, [Static(-1)]), 0
-    else:
-        which = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
-    if mask.dims[0] != x.dims[which] and b.constant(mask.dims[0]) is None:
+    x, which = on_axis(ctx, x, axis)
+    own, there = b.constant(mask.dims[0]), b.constant(x.dims[which])
+    if mask.dims[0] != x.dims[which] and (own is None or there is None or own > there):
         return as_array(ctx, taken(ctx, x, nonzero_positions(ctx, mask)[0], Static(which), "raise"))
-    if b.constant(mask.dims[0]) is not None:  # positions known but for which of them count
-        at = [SliceValue(None, Static(b.constant(mask.dims[0])), None)]
+    if own is not None:  # positions known but for which of them count
+        at = [SliceValue(None, Static(own), None)]
         x = as_array(ctx, array_item(ctx, x, [*[SliceValue(None, None, None)] * which, *at]))
     return array_item(ctx, x, [*[SliceValue(None, None, None)] * which, mask])
 
@@ -225,6 +226,9 @@ def _choose(ctx: Context, a: Arguments) -> Value:
     count = b.index(len(choices.items))
     mode = a.text("mode", "raise")
     position = b.as_index(at.body)
+    arrays = [*(as_array(ctx, c) for c in choices.items), at]
+    if all(v.mask is None for v in arrays):
+        broadcast_dims(ctx, [v.dims for v in arrays], "objects")  # goes first
     if mode == "raise":
         inside = b.both(b.compare("greater_equal", position, b.ZERO), b.compare("less", position, count))
         holds = b.logical_not(Reduce("any", at.axes, b.logical_not(inside), "bool")) if at.axes else inside
@@ -271,6 +275,8 @@ def _piecewise(ctx: Context, a: Arguments) -> Value:
     if not isinstance(functions, Seq):
         ctx.fail("`np.piecewise` with something that is no list of functions")
     conditions: Sequence[Value] = given.items if isinstance(given, Seq) else (given,)
+    if isinstance(given, Seq) and conditions and x.ndim and is_number(conditions[0]):
+        conditions = (given,)
     if len(functions.items) not in (len(conditions), len(conditions) + 1):
         count = len(conditions)
         ctx.guard(
@@ -325,8 +331,6 @@ def _broadcast_shapes(ctx: Context, a: Arguments) -> Value:
 
 def at_least(ctx: Context, value: Value, ndim: int) -> Array:
     """``np.atleast_1d``, …: where the new axes stand is NumPy's choice."""
-    from transkern.frontend.shaping import expand
-
     array = as_array(ctx, value)
     array = ctx.compact(array, "kept") if array.mask is not None and ndim > 1 else array
     if array.ndim == 0:

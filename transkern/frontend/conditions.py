@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from transkern.frontend import doubts
 from transkern.frontend.anew import Terminated
@@ -18,6 +19,8 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
 from transkern.ir.traverse import buffers_read
+
+_T = TypeVar("_T")
 
 
 class Conditions(Comparisons):
@@ -249,14 +252,15 @@ class Conditions(Comparisons):
         """Containers as objects, at the end of `out`."""
         if not isinstance(value, (Seq, Dict, Record)):
             return value
-        with self.ctx.block() as more:
-            made = self.settle(value, "chosen")
-        out.extend(more)
-        return made
+        return self.at_end(out, lambda: self.settle(value, "chosen"))
 
     def number_in(self, value: Value, out: list[n.Stmt]) -> Value:
         """A number, at the end of `out`, that joins another."""
+        return self.at_end(out, lambda: doubts.settled(self.ctx, value))
+
+    def at_end(self, out: list[n.Stmt], compute: Callable[[], _T]) -> _T:
+        """What is computed, at the end of `out`."""
         with self.ctx.block() as more:
-            made = doubts.settled(self.ctx, value)
+            made = compute()
         out.extend(more)
         return made

@@ -165,6 +165,14 @@ def settled(ctx: Context, value: Value) -> Value:
     return value.doubt.split.one
 
 
+def settled_array(ctx: Context, value: Array) -> Array:
+    """The same of an array."""
+    if value.empty is None:
+        return value
+    ctx.guard(value.empty.some, "RuntimeError", EMPTY)
+    return replace(value, empty=None)
+
+
 def carried(value: Value) -> Value:
     """A number as loops and branches hand it on (`settled`)."""
     return value.doubt.split.one if _is_of_empty(value) else value  # type: ignore[union-attr]

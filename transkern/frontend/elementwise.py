@@ -300,6 +300,9 @@ def _even_rows(ctx: Context, owner: GrowingList, rows: Rows) -> Array:
     return Array(axes, b.cast(body, "int64") if pool.dtype == "index" else body)
 
 
+NESTED = (
+    "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of "
+)
 _UNEVEN = (
     "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions. "
     "The detected shape was ({},) + inhomogeneous part."
@@ -533,6 +536,7 @@ def check_range(ctx: Context, expr: Expr, dtype: str) -> None:
         condition = b.compare("greater_equal", expr, b.index(info.min))
     if info.max < 2**63 - 1 and not _stays_below(ctx, high, info.max):
         condition = b.both(condition, b.compare("less_equal", expr, b.index(info.max)))
+    condition = b.either(b.logical_not(ctx.of_elements), condition)  # an empty list is one of float64
     ctx.guard(condition, "OverflowError", f"Python integer {{}} out of bounds for {dtype}", (expr,))
 
 

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from transkern.errors import EMPTY, SEVERAL
-from transkern.frontend import identity
+from transkern.frontend import asking, identity
 from transkern.frontend.context import Context
 from transkern.frontend.doubts import tag_number
 from transkern.frontend.elementwise import PYTHON_OPERATORS, as_array
@@ -135,12 +135,16 @@ def told(
             mixtures = next((cases[key].mixtures for key in there if cases[key].mixtures), ())
             left.append((answers, _Case(holds, known, mixtures)))
         elif _by_types(answers, given):
-            ctx.guard(holds, *_told(answers.error))
+            ctx.guard(holds, *asking.told(answers.error))
+    before = ctx.of_elements
     ctx.apart += 1
     try:
+        for case in cases.values():
+            ctx.of_elements = b.both(ctx.of_elements, b.TRUE if case.mixtures else case.some)
         made = compute(plain, plain_keywords)
     finally:
         ctx.apart -= 1
+        ctx.of_elements = before
     for answers, case in left:
         made = _or_empty(ctx, made, answers, case)
     return made
@@ -341,13 +345,6 @@ def _is_flat(value: Value) -> bool:
             return any(map(_is_flat, items))
         case _:
             return False
-
-
-def _told(error: Exception) -> tuple[str, str]:
-    """The public class of NumPy's error, and its text as a guard's."""
-    kind = next(c for c in type(error).__mro__ if not c.__module__.startswith("numpy._"))
-    name = kind.__name__ if kind.__module__ == "builtins" else f"np.exceptions.{kind.__name__}"
-    return name, str(error).replace("{", "{{").replace("}", "}}")
 
 
 def _or_empty(ctx: Context, made: Value, answers: _Answers, case: _Case) -> Value:

@@ -279,7 +279,11 @@ class Expressions(Calls):
             items: list[Item] = []
             with waiting(self.ctx) as those:
                 for e in node.elts:
-                    those.put(self.item(e))
+                    if isinstance(e, ast.Starred):
+                        for item in self.elements(self.expr(e.value), None, e):
+                            those.put(_as_subscript(item))
+                    else:
+                        those.put(self.item(e))
                 items = those.values
             return items, Seq(tuple(items))
         item = self.item(node)
@@ -296,11 +300,7 @@ class Expressions(Calls):
             parts = [None if p is None else self.expr(p) for p in (node.lower, node.upper, node.step)]
             parts = [None if isinstance(p, Static) and p.value is None else p for p in parts]
             return SliceValue(*parts)
-        value = self.expr(node)
-        if isinstance(value, Static) and isinstance(value.value, slice):
-            s = value.value
-            return SliceValue(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
-        return value
+        return _as_subscript(self.expr(node))
 
     def comprehension(self, node: ast.expr, elt: ast.expr, generators: Sequence[ast.comprehension]) -> Value:
         """The list of a comprehension (a generator's elements are all made at once where it matters to nobody)."""
@@ -390,3 +390,11 @@ class Expressions(Calls):
         if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):
             ctx.ragged.add(ctx.sites[owner.token])
             ctx.must_grow(owner.token, "a list of lists of different lengths, which of them is known at run time only")
+
+
+def _as_subscript(value: Value) -> Item:
+    """A value as it stands in a subscript."""
+    if isinstance(value, Static) and isinstance(value.value, slice):
+        s = value.value
+        return SliceValue(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
+    return value

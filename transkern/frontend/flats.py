@@ -13,7 +13,7 @@ import numpy as np
 
 from transkern.frontend import storing
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, exact_expr, is_python_number
+from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr
 from transkern.frontend.indexing import (
     Item,
     SliceValue,
@@ -21,6 +21,7 @@ from transkern.frontend.indexing import (
     as_item,
     nonzero_positions,
     ravel_index,
+    scalar_position,
     settle_slice,
 )
 from transkern.frontend.shaping import reshape
@@ -44,15 +45,20 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
     at = _item(ctx, target, items)
     given = ctx.deref(value)
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
-        if not isinstance(at, (Array, SliceValue)):
-            _check_item(ctx, given, target.array.dtype)
         with ctx.counting_all():
+            if not isinstance(at, (Array, SliceValue)):
+                place = scalar_position(ctx, at, target.array.dims[0], 0)
+                with ctx.raising("ValueError", "Error setting single item of array."):
+                    storing.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
+                at = Scalar(place, True)
+            elif not is_python_number(given):  # cast as elements of arrays are
+                given = Array((), scalar_expr(ctx, given))
             storing.write(ctx, target.array, [at], given)
         return
     values = as_array(ctx, given)
     if not values.ndim:
         with ctx.counting_all():
-            storing.write(ctx, target.array, [at], Scalar(values.body))
+            storing.write(ctx, target.array, [at], replace(values, view=False))  # a cast
         return
     dims = _dims(ctx, target, at)
     if dims is None:
@@ -79,20 +85,6 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
         place = b.mod(place, count)
     with storing.where_some(ctx, count), ctx.counting_all():
         storing.write(ctx, target, [at], Array(axes, line.at((place,))))
-
-
-def _check_item(ctx: Context, value: Value, dtype: str) -> None:
-    """NumPy's own words where one element does not take an integer of Python's."""
-    if not is_python_number(value) or np.dtype(dtype).kind not in "iu":
-        return
-    expr = exact_expr(ctx, value)
-    if expr.dtype != "index":
-        return
-    info = np.iinfo(dtype)
-    fits = b.compare("greater_equal", expr, b.index(max(int(info.min), b.LOWEST)))
-    if info.max < b.HIGHEST:
-        fits = b.both(fits, b.compare("less_equal", expr, b.index(int(info.max))))
-    ctx.guard(fits, "ValueError", "Error setting single item of array.")
 
 
 def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:

@@ -19,7 +19,7 @@ from transkern.frontend.elementwise import (
     select,
     type_name,
 )
-from transkern.frontend.indexing import Item, SliceValue, nonzero_positions, ravel_index, unravel
+from transkern.frontend.indexing import Item, SliceValue, first_place, nonzero_positions, ravel_index
 from transkern.frontend.progressions import arange, linspace
 from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
@@ -230,6 +230,14 @@ def _all_hold(condition: Expr, array: Array) -> Expr:
     return b.logical_not(Reduce("any", array.axes, b.logical_not(condition), "bool")) if array.axes else condition
 
 
+def _element(value: Array, k: tuple[Expr, ...]) -> Expr:
+    return b.as_index(value.at(k))
+
+
+def _is_inside(at: Expr, size: Expr) -> Expr:
+    return b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, size))
+
+
 @handles("numpy.unravel_index", names="indices shape order")
 def _unravel_index(ctx: Context, a: Arguments) -> Value:
     if a.text("order", "C") != "C":
@@ -238,21 +246,22 @@ def _unravel_index(ctx: Context, a: Arguments) -> Value:
     total = b.product(dims)
     given = a.need("indices")
     value = as_array(ctx, given)
-    if not value.dtype.startswith(("int", "uint")):
+    if not value.dtype.startswith(("int", "uint", "bool")):
         ctx.guard(b.FALSE, "TypeError", "only int indices permitted")
     value = ctx.kept(value)
     at = b.as_index(value.body)
     if not value.axes:
         at = ctx.let(at, "at")
-    inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, total))
-    message, shown = "index {} is out of bounds for array with size {}", (at, total)
+    inside = _is_inside(at, total)
     with ctx.axis_ranges(value.axes):
         certain = all(ctx.within(at, total))
     if not certain:
+        shown = at
         if value.axes:
-            message, shown = "an index is out of bounds for array with size {}", (total,)  # type: ignore[assignment]
-        ctx.guard(_all_hold(inside, value), "ValueError", message, shown)
-    parts = [b.cast(i, "int64") for i in unravel(at, dims)]
+            place, where = first_place(ctx, value.dims, lambda k: b.logical_not(_is_inside(_element(value, k), total)))
+            inside, shown = b.compare("less", place, b.ZERO), _element(value, where)
+        ctx.guard(inside, "ValueError", "index {} is out of bounds for array with size {}", (shown, total))
+    parts = [b.cast(i, "int64") for i in b.unravel(at, dims)]
     return Seq(tuple(Array(value.axes, p) if value.axes else Scalar(p) for p in parts))
 
 
@@ -264,6 +273,9 @@ def _ravel_multi_index(ctx: Context, a: Arguments) -> Value:
     index = a.need("multi_index")
     if not isinstance(index, Seq) or len(index.items) != len(dims):
         ctx.fail("np.ravel_multi_index needs a tuple of as many indices as there are dims")
+    if any(b.constant(d) == 0 for d in dims):
+        text = "cannot unravel if shape has zero entries (is empty)."
+        ctx.guard(b.FALSE, "ValueError", text)
     zero = apply(ctx, "multiply", [index.items[0], Static(0)])
     parts = [as_array(ctx, apply(ctx, "add", [i, zero])) for i in index.items]
     axes = parts[0].axes

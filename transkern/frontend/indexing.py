@@ -86,6 +86,9 @@ def settle_slice(ctx: Context, item: SliceValue, extent: Expr) -> _Span:
             last = _or_default(item.stop, _from_end(ctx, stop, extent, extent), extent)
             # length = max(min(last, extent) - begin, 0): the clip of `begin` at extent changes nothing
             length = b.maximum(b.sub(b.minimum(last, extent), begin), b.ZERO)
+            gap = b.difference(last, begin)
+            if gap is not None and gap > 0 and ctx.within(b.sub(last, b.ONE), extent)[1]:
+                length = b.index(gap)  # a[k : k + 3] that is seen to be inside
         if step != 1:
             length = b.floordiv(b.add(length, b.sub(step_value, b.ONE)), step_value)
         return _Span(begin, length, step_value)  # it is only used where the slice holds an element: no clip above
@@ -379,12 +382,18 @@ _NO_SUBSCRIPT = "cannot fit 'numpy.uint64' into an index-sized integer"
 
 def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = _NO_SUBSCRIPT) -> Expr:
     """A subscript of a list (or an argument of one of its methods), not yet checked against its length."""
-    expr = scalar_expr(ctx, item)
-    if expr.dtype == "uint64":
-        expr = ctx.let(expr, "at")
-        fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
-        ctx.guard(fits, error, problem)
-    return b.as_index(expr)
+    return b.as_index(in_64_bits(ctx, scalar_expr(ctx, item), error, problem))
+
+
+def in_64_bits(
+    ctx: Context, expr: Expr, error: str = "OverflowError", problem: str = "Python int too large to convert to C long"
+) -> Expr:
+    """An integer that becomes a signed one of 64 bits, after a check where it may not be one."""
+    if expr.dtype != "uint64":
+        return expr
+    held = ctx.let(expr, "at")
+    ctx.guard(Apply("less_equal", (held, Const(b.HIGHEST, "uint64")), "bool"), error, problem)
+    return held
 
 
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:
@@ -536,7 +545,7 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
     if used > base.ndim:
         for item in items:
             if isinstance(item, Scalar):
-                _in_64_bits(ctx, item.expr)  # which is looked at first
+                in_64_bits(ctx, item.expr)  # which is looked at first
         ctx.guard(
             b.FALSE, "IndexError",
             f"too many indices for array: array is {base.ndim}-dimensional, but {used} were indexed",
@@ -643,7 +652,7 @@ def _masks_to_positions(ctx: Context, base: Array, items: list[Item]) -> list[It
 def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
     """``np.nonzero``: one filter a dimension, over the flattened domain."""
     domain = ctx.axis("k", b.product(mask.dims))
-    index = unravel(domain.var, mask.dims)
+    index = b.unravel(domain.var, mask.dims)
     condition = mask.at(index)
     return [Array((domain,), b.cast(i, "int64"), condition) for i in index]
 
@@ -654,23 +663,8 @@ def first_place(
     """Where something `holds` first, of all places in C order: the number of the place, negative where there is none,
     and the place."""
     domain = ctx.axis("k", b.product(dims))
-    first = ctx.let(Reduce("first", (domain,), holds(unravel(domain.var, dims)), "index"), "outside")
-    return first, unravel(first, dims)
-
-
-def unravel(linear: Expr, dims: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The index of the element at a linear position of a C-ordered array."""
-    index: list[Expr] = []
-    rest = linear
-    for axis in range(len(dims) - 1, -1, -1):
-        if axis == 0:
-            index.append(rest)
-        elif b.constant(dims[axis]) == 1:
-            index.append(b.ZERO)
-        else:
-            index.append(b.mod(rest, dims[axis]))
-            rest = b.floordiv(rest, dims[axis])
-    return tuple(reversed(index))
+    first = ctx.let(Reduce("first", (domain,), holds(b.unravel(domain.var, dims)), "index"), "outside")
+    return first, b.unravel(first, dims)
 
 
 def ravel_index(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:
@@ -714,16 +708,6 @@ def _outside(ctx: Context, axis: int) -> str:
     return f"index {{}} is out of bounds for {'' if ctx.is_flat else f'axis {axis} with '}size {{}}"
 
 
-def _in_64_bits(ctx: Context, expr: Expr) -> Expr:
-    """A subscript, which NumPy converts to a signed integer of 64 bits."""
-    if expr.dtype != "uint64":
-        return expr
-    expr = ctx.let(expr, "at")
-    fits = Apply("less_equal", (expr, Const(b.HIGHEST, "uint64")), "bool")
-    ctx.guard(fits, "OverflowError", "Python int too large to convert to C long")
-    return expr
-
-
 def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
     """A scalar subscript, checked against the extent and counted from the end where negative."""
     expr = scalar_expr(ctx, item)
@@ -733,7 +717,7 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are "
             "valid indices",
         )  # fmt: skip
-    at = b.as_index(_in_64_bits(ctx, expr))
+    at = b.as_index(in_64_bits(ctx, expr))
     value = b.constant(at)
     message = _outside(ctx, axis)
     if value is not None:
@@ -886,4 +870,4 @@ def shape_of(ctx: Context, value: Array) -> tuple[Expr, ...]:
     return (ctx.let(count, "count"), *value.dims[1:])
 
 
-__all__ = ["Plan", "SliceValue", "array_item", "place", "ravel_index", "shape_of", "subscript", "unravel"]
+__all__ = ["Plan", "SliceValue", "array_item", "place", "ravel_index", "shape_of", "subscript"]

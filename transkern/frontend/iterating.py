@@ -19,7 +19,7 @@ from transkern.frontend.elementwise import (
     present,
     scalar_expr,
 )  # fmt: skip
-from transkern.frontend.indexing import constant_object, is_typed, unravel
+from transkern.frontend.indexing import constant_object, is_typed
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import (
@@ -176,7 +176,7 @@ def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) 
     sizes = [b.as_index(scalar_expr(ctx, d)) for d in dims]
 
     def at(position: Expr) -> Value:
-        return element(Seq(tuple(Scalar(i, True) for i in unravel(position, tuple(sizes)))))
+        return element(Seq(tuple(Scalar(i, True) for i in b.unravel(position, tuple(sizes)))))
 
     return b.ZERO, b.product(tuple(sizes)), b.ONE, at
 

@@ -19,7 +19,7 @@ import numpy as np
 from transkern.errors import TOO_LARGE
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
-from transkern.frontend.values import Array, Scalar, Slice, Static, Value
+from transkern.frontend.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr
@@ -88,6 +88,8 @@ def _example(value: Value) -> Any:
             return np.ones((1,) * value.ndim, value.dtype)
         case Static(known):
             return known
+        case Seq(items):
+            return [_example(i) for i in items]
         case _:
             raise AssertionError(value)
 

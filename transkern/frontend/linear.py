@@ -12,7 +12,7 @@ from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, is_number, result_type, scalar_expr
 from transkern.frontend.library_calls import step
-from transkern.frontend.shaping import constant_axis, expand, normal_axis, reshape, stack
+from transkern.frontend.shaping import as_line, constant_axis, expand, normal_axis, reshape, stack
 from transkern.frontend.values import Array, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
@@ -205,9 +205,7 @@ def _lstsq(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.searchsorted", names="a v side sorter")
 def _searchsorted(ctx: Context, a: Arguments) -> Value:
-    values, sought = a.array("a"), a.need("v")
-    if values.ndim != 1:
-        ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
+    values, sought = as_line(ctx, a.array("a")), a.need("v")
     sorter = a.get("sorter")
     if sorter is not None:
         from transkern.frontend.indexing import array_item
@@ -238,6 +236,8 @@ def _partition(ctx: Context, a: Arguments) -> Value:
         x, axis = reshape(ctx, x, [Static(-1)]), Static(-1)
     at = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
     kth = as_array(ctx, a.need("kth"))
+    if kth.dtype == "bool":
+        ctx.guard(b.FALSE, "ValueError", "Booleans unacceptable as partition index")
     if not kth.dtype.startswith(("int", "uint")):
         ctx.guard(b.FALSE, "TypeError", "Partition index must be integer")
     kth = convert(kth, "int64")

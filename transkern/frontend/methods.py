@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import classes, outputs
+from transkern.frontend import classes, outputs, python_types
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import python_number
@@ -18,7 +18,6 @@ from transkern.frontend.elementwise import (
     apply,
     as_array,
     convert,
-    is_python_number,
     part,
     scalar_expr,
     together,
@@ -30,10 +29,12 @@ from transkern.frontend.numpy_functions import clipped, nonzero
 from transkern.frontend.products import diagonal, dot
 from transkern.frontend.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.shaping import (
+    as_line,
     constant_axis,
     constant_int,
     dtype_of,
     normal_axis,
+    on_axis,
     raveled,
     repeat,
     repeat_counts,
@@ -41,7 +42,7 @@ from transkern.frontend.shaping import (
     squeeze,
     transpose,
 )  # fmt: skip
-from transkern.frontend.storing import check_readonly, write
+from transkern.frontend.storing import check_readonly, converted, write
 from transkern.frontend.strides import copied
 from transkern.frontend.trips import bound_of
 from transkern.frontend.ufuncs import scan
@@ -155,11 +156,7 @@ def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("cumsum", "cumprod", parameters="axis dtype out")
 def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
-    x = ctx.kept(x)
-    axis = a.get("axis")
-    if axis is None and x.ndim != 1:
-        x = reshape(ctx, x, [Static(-1)])
-    which = 0 if axis is None else normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
+    x, which = on_axis(ctx, ctx.kept(x), a.get("axis"))
     dtype = dtype_into(ctx, a, x, running=True) or sum_dtype(x.dtype)
     x = convert(x, dtype) if x.dtype != dtype else x
     outputs.check_shape(ctx, a.get("out"), x.dims, "provided out is the wrong size for the accumulation.")
@@ -276,6 +273,8 @@ def _swapaxes(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("moveaxis", parameters="source destination")
 def _moveaxis(ctx: Context, x: Array, a: Arguments) -> Value:
+    if Static(None) in (a.given.get("source"), a.given.get("destination")):
+        ctx.guard(b.FALSE, "TypeError", "'NoneType' object is not iterable")
     sources, targets = (axes_of(ctx, a.need(n), x.ndim, False, f"{n}: ") for n in ("source", "destination"))
     if len(sources) != len(targets):
         ctx.guard(b.FALSE, "ValueError", "`source` and `destination` arguments must have the same number of elements")
@@ -374,12 +373,15 @@ def _take(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("repeat", parameters="repeats axis")
 def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
-    axis, times = a.get("axis"), a.need("repeats")
-    which = None if axis is None else normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
-    counts = as_array(ctx, times)
-    if counts.dtype.startswith(("float", "complex")) or (counts.dtype == "uint64" and not is_python_number(times)):
+    times = ctx.deref(a.need("repeats"))
+    counts = as_line(ctx, times, or_number=True)
+    x, which = on_axis(ctx, x, a.get("axis"))
+    if not python_types.is_array(times):  # numbers become integers one by one
+        counts = converted(ctx, times, "int64")
+    if counts.dtype.startswith(("float", "complex")) or counts.dtype == "uint64":
         types = f"from dtype('{counts.dtype}') to dtype('int64')"
-        ctx.guard(b.FALSE, "TypeError", f"Cannot cast array data {types} according to the rule 'safe'")
+        what = "array data" if counts.ndim else "scalar"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
     if counts.ndim and b.constant(counts.dims[0]) != 1:
         return repeat_counts(ctx, x, counts, which)
     number = b.as_index(counts.at(tuple(b.ZERO for _ in counts.axes)))
@@ -420,6 +422,8 @@ def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
     if places == 0:
         return apply(ctx, "rint", [array])
     first, second = ("multiply", "divide") if places > 0 else ("divide", "multiply")
+    if array.dtype == "bool":
+        outputs.check_cast(ctx, first, "float64", "bool")
     return apply(ctx, second, [apply(ctx, "rint", [apply(ctx, first, [array, scale])]), scale])
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import elementwise, growing, outputs, shaping
+from transkern.frontend import elementwise, growing, outputs, python_types, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
-from transkern.frontend.broadcasting import broadcast_dims
+from transkern.frontend.broadcasting import broadcast_dims, broadcast_to
 from transkern.frontend.choosing import at_least
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
@@ -57,6 +57,7 @@ from transkern.frontend.shaping import (
     stack,
     tile,
     transpose,
+    whole_size,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
 from transkern.frontend.strides import copied, laid_out
@@ -74,10 +75,8 @@ from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
 
-_NO_AXES = (
-    "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of this "
-    "error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
-)
+_NO_AXES = "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
+_NO_MASK = f"{_NO_AXES} If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
 
 
 @handles("numpy.where", names="condition x y")
@@ -86,7 +85,7 @@ def _where(ctx: Context, a: Arguments) -> Value:
     if "x" not in a.given:  # None is an object there
         mask = as_array(ctx, condition)
         if not mask.ndim:
-            ctx.guard(b.FALSE, "ValueError", _NO_AXES)
+            ctx.guard(b.FALSE, "ValueError", _NO_MASK if mask.dtype == "bool" else _NO_AXES)
         if mask.mask is not None:
             mask = ctx.compact(mask, "mask")
         return Seq(tuple(nonzero_positions(ctx, _as_bool(mask))))
@@ -118,7 +117,7 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
     if not mask.ndim and a.name == "np.argwhere":
         ctx.fail("np.argwhere of a number", "make it an array: np.atleast_1d")
     if not mask.ndim and a.name != "np.flatnonzero":
-        ctx.guard(b.FALSE, "ValueError", _NO_AXES)
+        ctx.guard(b.FALSE, "ValueError", _NO_MASK if a.array("a").dtype == "bool" else _NO_AXES)
     if a.name == "np.flatnonzero":
         return nonzero_positions(ctx, reshape(ctx, mask, [Static(-1)]))[0]
     positions = nonzero_positions(ctx, mask)
@@ -308,7 +307,7 @@ def _filled_with(ctx: Context, dims: tuple[Expr, ...], given: Value, dtype: str)
     if value.ndim == 0:
         return full(ctx, dims, b.cast(value.body, dtype))
     made = full(ctx, dims, Const(0, "int64"))
-    return convert(replace(shaping.broadcast_arrays_to(ctx, value, made.dims), view=False, readonly=False), dtype)
+    return convert(Array(*broadcast_to(ctx, ctx.kept(value), made.dims)), dtype)
 
 
 @handles("numpy.zeros_like", "numpy.ones_like", "numpy.empty_like", names="a dtype order subok shape")
@@ -338,7 +337,7 @@ def _identity(ctx: Context, a: Arguments) -> Value:
 def _eye(ctx: Context, a: Arguments) -> Value:
     rows = size_of(ctx, a.need("N"))
     columns = rows if a.get("M") is None else size_of(ctx, a.need("M"))
-    shift = b.ZERO if a.get("k") is None else size_of(ctx, a.need("k"))
+    shift = b.ZERO if a.get("k") is None else whole_size(ctx, a.need("k"))
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     value = full(ctx, (rows, columns), Const(0, dtype))
     i, j = value.axes
@@ -453,7 +452,7 @@ def _joined(ctx: Context, a: Arguments, parts: list[Value]) -> Value:
             return concatenate(ctx, [at_least(ctx, p, 3) for p in parts], 2)
         case "np.hstack":
             arrays = [_at_least(ctx, p, 1) for p in parts]
-            return concatenate(ctx, arrays, 0 if arrays[0].ndim == 1 else 1)
+            return concatenate(ctx, arrays, 0 if not arrays or arrays[0].ndim == 1 else 1)
         case "np.column_stack":
             arrays = [as_array(ctx, p) for p in parts]
             arrays = [expand(ctx, v, 0) if v.ndim == 0 else v for v in arrays]
@@ -527,13 +526,23 @@ def _unstack(ctx: Context, a: Arguments) -> Value:
     names="ary indices_or_sections axis",
 )  # fmt: skip
 def _split(ctx: Context, a: Arguments) -> Value:
-    value = a.array("ary")
-    axis = constant_axis(ctx, a.get("axis") or Static(0))
-    if a.name == "np.hsplit":
-        axis = 0 if value.ndim == 1 else 1
-    if a.name == "np.dsplit":
-        axis = 2
-    return split(ctx, value, a.need("indices_or_sections"), axis, a.name != "np.array_split")
+    given, parts, value = ctx.deref(a.need("ary")), a.need("indices_or_sections"), a.array("ary")
+    axis, exact = constant_axis(ctx, a.get("axis") or Static(0)), a.name != "np.array_split"
+    least = {"np.hsplit": 1, "np.vsplit": 2, "np.dsplit": 3}.get(a.name, 0)
+    if value.ndim < least:
+        text = f"{a.name.removeprefix('np.')} only works on arrays of {least} or more dimensions"
+        ctx.guard(b.FALSE, "ValueError", text)
+    if least:
+        axis = {"np.hsplit": min(value.ndim - 1, 1), "np.vsplit": 0, "np.dsplit": 2}[a.name]
+    is_listed = not python_types.is_numpy(given)
+    missing = "ndim" if a.name == "np.hsplit" else "shape" if exact and not isinstance(parts, Seq) else ""
+    if is_listed and missing:
+        ctx.guard(b.FALSE, "AttributeError", f"'{type_name(given)}' object has no attribute '{missing}'")
+    if is_listed and not value.ndim:
+        ctx.guard(b.FALSE, "TypeError", f"object of type '{type_name(given)}' has no len()")
+    if not is_listed and not -value.ndim <= axis < value.ndim:
+        ctx.guard(b.FALSE, "IndexError", "tuple index out of range")
+    return split(ctx, value, parts, axis, exact)
 
 
 @handles("numpy.expand_dims", names="a axis")
@@ -550,7 +559,7 @@ def _broadcast_to(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.tile", names="A reps")
 def _tile(ctx: Context, a: Arguments) -> Value:
-    return tile(ctx, a.array("A"), dims_of(ctx, a.need("reps")))
+    return tile(ctx, a.array("A"), dims_of(ctx, a.need("reps"), bools=True))
 
 
 @handles("numpy.flip", "numpy.flipud", "numpy.fliplr", names="m axis")
@@ -702,7 +711,7 @@ def _checked_size(ctx: Context, size: Expr) -> Expr:
 def _delete(ctx: Context, a: Arguments) -> Value:
     value = a.array("arr")
     axis_given = a.get("axis")
-    if axis_given is None and value.ndim > 1:
+    if axis_given is None and value.ndim != 1:
         value = reshape(ctx, value, [Static(-1)])
     value = ctx.kept(value)
     axis = 0 if axis_given is None else normal_axis(ctx, constant_axis(ctx, axis_given), value.ndim)
@@ -710,24 +719,39 @@ def _delete(ctx: Context, a: Arguments) -> Value:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
         value = transpose(ctx, value, moved)
     removed = a.need("obj")
+    _check_removed(ctx, removed, value.dims[0])
     match removed:
         case Seq((Array() as only,), "tuple" | "list") if only.dtype != "bool":  # a further axis changes nothing
             removed = only
         case _:
             pass
-    if isinstance(removed, Array) and removed.dtype == "bool" and removed.ndim != 1:
-        ctx.fail("`np.delete` with a mask of several dimensions", "delete from the array in a line: x.ravel()")
     if isinstance(removed, Static) and isinstance(removed.value, slice):
         removed = _positions(ctx, removed.value, value.dims[0])
     pieces = removed.pieces if isinstance(removed, Concatenation) else (
         (removed,) if isinstance(removed, Scalar) or is_number(removed) else (positions(ctx, removed),)
     )  # fmt: skip
-    result = _without(ctx, value, pieces)
+    result = _without(ctx, value, pieces, axis)
     if axis == 0:
         return result
     stored = ctx.kept(result)
     back = [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)]
     return transpose(ctx, stored, back)
+
+
+def _check_removed(ctx: Context, removed: Value, extent: Expr) -> None:
+    """That positions are integers, and a mask is one of the axis."""
+    if not (isinstance(removed, (Scalar, Array, Seq)) or is_number(removed)):
+        return
+    if isinstance(removed, Seq) and (not removed.items or any(isinstance(i, Array) and i.ndim for i in removed.items)):
+        return
+    dtype = as_array(ctx, removed).dtype
+    if dtype.startswith(("float", "complex")):
+        ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
+    if dtype == "bool":
+        mask = as_array(ctx, removed)
+        text = "boolean array argument obj to delete must be one dimensional and match the axis length of {}"
+        fits = b.compare("equal", mask.dims[0], extent) if mask.ndim == 1 else b.FALSE
+        ctx.guard(fits, "ValueError", text, (extent,))
 
 
 def _positions(ctx: Context, item: slice, extent: Expr) -> Array:
@@ -738,7 +762,7 @@ def _positions(ctx: Context, item: slice, extent: Expr) -> Array:
     return Array((axis,), b.cast(b.add(span.start, b.mul(span.step, axis.var)), "int64"))
 
 
-def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
+def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> Array:
     """`value` without the positions in `pieces`, as a filter."""
     extent = value.dims[0]
     low: Expr = b.ZERO
@@ -750,7 +774,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
         single = _single_position(ctx, piece)
         if single is not None:
-            at = scalar_position(ctx, Scalar(single), extent, 0)
+            at = scalar_position(ctx, Scalar(single), extent, axis)
             if b.difference(at, b.sub(high, b.ONE)) == 0:
                 high = at
             elif at == low:
@@ -763,8 +787,8 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value]) -> Array:
             masks.append(_not_selected(piece, extent))
             continue
         if flags is None:
-            (axis,) = ctx.axes((extent,))
-            flags = ctx.define(Array((axis,), b.TRUE), "keep")
+            (line,) = ctx.axes((extent,))
+            flags = ctx.define(Array((line,), b.TRUE), "keep")
         stored = ctx.compact(piece, "removed") if piece.mask is not None else piece
         if stored.dtype == "bool":
             masks.append(_not_in(stored))
@@ -840,7 +864,10 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
     if value.ndim == 1:  # as many rows, all the same
         rows = ctx.axis("i", value.dims[0])
         value = Array((rows, *value.axes), value.body)
-    shift = b.as_index(scalar_expr(ctx, a.get("k") or Static(0)))
+    k = a.get("k") or Static(0)
+    if as_array(ctx, k).dtype.startswith("uint") and not is_python_number(k):
+        ctx.fail("a diagonal counted by an unsigned integer, which NumPy computes with in its type", "take int(k)")
+    shift = b.as_index(scalar_expr(ctx, k))
     i, j = value.axes[-2:]
     edge = b.add(i.var, shift)
     keep = b.compare("greater_equal" if a.name == "np.triu" else "less_equal", j.var, edge)

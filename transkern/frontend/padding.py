@@ -24,13 +24,15 @@ def _pad(ctx: Context, a: Arguments) -> Value:
         ctx.fail(f"np.pad with mode={mode!r}", f"supported: {', '.join(_MODES)}")
     if a.text("reflect_type", "even") != "even":
         ctx.fail("np.pad with reflect_type='odd'")
-    given = _pairs(ctx, a.need("pad_width"), value.ndim)
+    if not as_array(ctx, a.need("pad_width")).dtype.startswith(("int", "index")):
+        ctx.guard(b.FALSE, "TypeError", "`pad_width` must be of integral type.")
+    given = _pairs(ctx, a.need("pad_width"), max(value.ndim, 1))  # a number's, too, are looked at
     widths = [tuple(b.as_index(scalar_expr(ctx, w)) for w in pair) for pair in given]
     for pair in widths:
         for w in pair:
             if not b.is_nonnegative(w):
                 ctx.guard(b.compare("greater_equal", w, b.ZERO), "ValueError", "index can't contain negative values")
-    sizes = [tuple(w if b.is_nonnegative(w) else ctx.extent(w) for w in pair) for pair in widths]
+    sizes = [tuple(w if b.is_nonnegative(w) else ctx.extent(w) for w in pair) for pair in widths[: value.ndim]]
     axes = ctx.axes(tuple(b.add(b.add(n, before), after) for n, (before, after) in zip(value.dims, sizes, strict=True)))
     if mode in ("constant", "empty"):
         fill = a.get("constant_values") or Static(0)

@@ -70,11 +70,12 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
         return apply(ctx, "add", [zero, scaled])  # BLAS adds it to zeros: -0.0 does not stay
     at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
     own, other = x.dims[-1], y.dims[at]
-    shapes = [shape_text(v.dims) for v in (x, y)]
+    turned = (*y.dims[:-2], y.dims[-1], y.dims[-2]) if inner and y.ndim > 1 else y.dims  # as NumPy tells it
+    shapes = [shape_text(dims) for dims in (x.dims, turned)]
     ctx.guard(
         b.compare("equal", own, other), "ValueError",
-        f"shapes {shapes[0]} and {shapes[1]} not aligned: {{}} (dim {x.ndim - 1}) != {{}} (dim {at})",
-        (*x.dims, *y.dims, own, other),
+        f"shapes {shapes[0]} and {shapes[1]} not aligned: {{}} (dim {x.ndim - 1}) != {{}} (dim {max(y.ndim - 2, 0)})",
+        (*x.dims, *turned, own, other),
     )  # fmt: skip
     if x.ndim <= 2 and y.ndim <= 2 and all(b.constant(d) == 1 for d in (*x.dims, *y.dims)):
         dtype = result_type(ctx, [x, y])
@@ -132,22 +133,25 @@ def _last(ctx: Context, value: Array, axis: int) -> Array:
 @handles("numpy.tensordot", "numpy.linalg.tensordot", names="a b axes")
 def _tensordot(ctx: Context, a: Arguments) -> Value:
     x, y = ctx.kept(a.array("a")), ctx.kept(a.array("b"))
-    mine, theirs = _contracted(ctx, a.get("axes") or Static(2), x.ndim)
+    mine, theirs = _contracted(ctx, a.get("axes") or Static(2))
+    if len(set(mine)) != len(mine) or len(set(theirs)) != len(theirs):
+        ctx.guard(b.FALSE, "ValueError", "duplicate axes are not allowed in tensordot")
     if len(mine) != len(theirs):
         ctx.guard(b.FALSE, "ValueError", "shape-mismatch for sum")
-    mine = tuple(normal_axis(ctx, d, x.ndim) for d in mine)
-    theirs = tuple(normal_axis(ctx, d, y.ndim) for d in theirs)
     for p, q in zip(mine, theirs, strict=True):
+        if not (-x.ndim <= p < x.ndim and -y.ndim <= q < y.ndim):
+            ctx.guard(b.FALSE, "IndexError", "tuple index out of range")
         ctx.guard(b.compare("equal", x.dims[p], y.dims[q]), "ValueError", "shape-mismatch for sum")
+    mine, theirs = tuple(d % x.ndim for d in mine), tuple(d % y.ndim for d in theirs)
     return as_array(ctx, _contract(ctx, x, y, mine, theirs))
 
 
-def _contracted(ctx: Context, axes: Value, ndim: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _contracted(ctx: Context, axes: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if isinstance(axes, Seq):
         first, second = axes.items
         return _numbers(ctx, first), _numbers(ctx, second)
     count = constant_int(ctx, axes, "axes")
-    return tuple(range(ndim - count, ndim)), tuple(range(count))
+    return tuple(range(-count, 0)), tuple(range(count))
 
 
 def _numbers(ctx: Context, value: Value) -> tuple[int, ...]:

@@ -77,7 +77,19 @@ def _by_difference(ctx: Context, axis: Axis, first: Expr, second: Expr, dtype: s
     steps: Expr = Apply("multiply", (b.cast(axis.var, work), delta), work)
     if not isinstance(first, Const) or (first.value == 0 and np.signbit(first.value)):  # -0.0 + 0.0 is 0.0
         steps = b.where(b.compare("equal", axis.var, b.ZERO), Const(-0.0, work), steps)
-    return Array((axis,), b.cast(Apply("add", (one, steps), work), dtype))
+    value: Expr = Apply("add", (one, steps), work)
+    if not _is_sum(one, two, work):
+        value = b.where(b.compare("equal", axis.var, b.ONE), two, value)  # as it is stored
+    return Array((axis,), b.cast(value, dtype))
+
+
+def _is_sum(one: Expr, two: Expr, dtype: str) -> bool:
+    """Whether a number and its difference from another one are known to add up to that one."""
+    if not isinstance(one, Const) or not isinstance(two, Const):
+        return False
+    x, y = (np.dtype(dtype).type(e.value) for e in (one, two))
+    with np.errstate(all="ignore"):
+        return bool(x + (y - x) == y)
 
 
 def _of_floats(ctx: Context, start: Value, stop: Value, step: Value, dtype: str) -> Array:
@@ -165,6 +177,8 @@ def linspace_step(ctx: Context, start: Value, stop: Value, count: Value, endpoin
     """The second result of ``np.linspace(…, retstep=True)``."""
     number = b.as_index(scalar_expr(ctx, count))
     parts = b.sub(number, b.ONE) if endpoint else number
+    if b.constant(parts) is not None and b.constant(parts) <= 0:  # type: ignore[operator]
+        return Static(float("nan"))
     elements, axes, mask, scalar = align(ctx, [start, stop])
     work = result_type(ctx, [start, stop, Static(1.0)])
     a, z = (b.cast(e, work) for e in elements)

@@ -105,13 +105,13 @@ def reduce(
         if op in ("argmax", "argmin"):
             total = b.cast(total, "int64")
     if initial is not None:
-        from transkern.frontend.storing import check_numbers
+        from transkern.frontend.storing import storable
 
-        check_numbers(ctx, initial, total.dtype)
+        storable(ctx, initial, exact_expr(ctx, initial), total.dtype, True)
         start = b.cast(exact_expr(ctx, initial), total.dtype)
         combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}[op]
         total = Apply(combine, (start, total), total.dtype)
-    if not outer and not keepdims:
+    if not outer and (not keepdims or not value.ndim):
         return Scalar(ctx.let(total, name or op))
     facts = {}
     if op in ("argmax", "argmin"):
@@ -142,7 +142,7 @@ def _in_order(
         made = folded(ctx, name, flat, 0, None, False)
         if initial is not None:
             made = apply(ctx, name, [initial, made])
-    if not keepdims:
+    if not keepdims or not value.ndim:
         return made
     dims = [Static(1) if d in axes else _extent(value.dims[d]) for d in range(value.ndim)]
     return reshape(ctx, as_array(ctx, made), dims)
@@ -264,7 +264,7 @@ def variance(
     total = reduce(ctx, "sum", as_array(ctx, square), axis, keepdims, work, "total")
     size: Value = Scalar(count_over(ctx, value, axes), True)
     if ddof is not None:
-        size = apply(ctx, "subtract", [size, ddof], operator_call=True)
+        size = apply(ctx, "subtract", [Scalar(b.cast(scalar_expr(ctx, size), "int64")), ddof], operator_call=True)
         size = apply(ctx, "maximum", [size, Static(0)])
     if work == "float16":
         divided = _named(ctx, _divide(ctx, total, b.cast(scalar_expr(ctx, size), "float64")), work, "var")

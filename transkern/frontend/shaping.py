@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import large
+from transkern.frontend import large, python_types
 from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_text, stretched
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
+    NESTED,
     as_array,
     convert,
     describe,
@@ -22,7 +23,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     type_name,
 )
-from transkern.frontend.indexing import SliceValue, array_item, ravel_index, unravel
+from transkern.frontend.indexing import SliceValue, array_item, ravel_index
 from transkern.frontend.strides import contiguous, in_memory, is_contiguous, reshaped_view
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
@@ -55,6 +56,26 @@ def dtype_of(ctx: Context, value: Value | None, default: str) -> str:
             ctx.fail(f"a dtype is needed here, not {describe(value)}")
 
 
+def as_line(ctx: Context, value: Value, or_number: bool = False) -> Array:
+    """An array of one dimension, as NumPy's functions in C take what they are given (`or_number`: or of none)."""
+    array = as_array(ctx, value)
+    if array.ndim > 1:
+        is_array = python_types.is_array(ctx.deref(value))
+        ctx.guard(b.FALSE, "ValueError", "object too deep for desired array" if is_array else f"{NESTED}1.")
+    if array.ndim == 0 and not or_number:
+        ctx.guard(b.FALSE, "ValueError", "object of too small depth for desired array")
+    return array
+
+
+def on_axis(ctx: Context, value: Array, axis: Value | None) -> tuple[Array, int]:
+    """An array and the axis that a function of NumPy's goes along: without one the elements in a line; a number is an
+    array of one."""
+    if axis is None:
+        return value if value.ndim == 1 else reshape(ctx, value, [Static(-1)]), 0
+    value = value if value.ndim else expand(ctx, value, 0)
+    return value, normal_axis(ctx, constant_axis(ctx, axis), value.ndim)
+
+
 def constant_int(ctx: Context, value: Value, what: str) -> int:
     """An integer that must be known at specialisation (an axis, a count of parts)."""
     if isinstance(value, Static) and isinstance(value.value, (int, np.integer)):
@@ -79,25 +100,41 @@ def normal_axis(ctx: Context, axis: int, ndim: int, name: str = "") -> int:
     return axis % ndim
 
 
-def dims_of(ctx: Context, value: Value) -> tuple[Expr, ...]:
-    """A shape argument: an integer or a sequence of them."""
+def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]:
+    """A shape argument: an integer or a sequence of them; `bools`: also of Booleans."""
+    of_size = whole_size if bools else size_of
     sizes = value.items if isinstance(value, Seq) else [value]
     for k, size in enumerate(sizes):
         if isinstance(size, Static) and large.is_large(size):
             asked(ctx, np.empty, [0] * k + [size.value])
     match value:
         case Seq(items):
-            return tuple(size_of(ctx, i) for i in items)
+            return tuple(of_size(ctx, i) for i in items)
         case Static(tuple() | list() as items):
             given = [Static(i) for i in items]
-            return tuple(large.whole(ctx, i.value) if large.is_large(i) else size_of(ctx, i) for i in given)
+            return tuple(large.whole(ctx, i.value) if large.is_large(i) else of_size(ctx, i) for i in given)
         case Scalar() | Static():
-            return (size_of(ctx, value),)
+            if not bools:
+                _check_not_bool(ctx, value, "expected a sequence of integers or a single integer, got '{!r}'")
+            return (whole_size(ctx, value),)
         case _:
             ctx.fail(f"a shape is needed here, not {describe(value)}")
 
 
 def size_of(ctx: Context, value: Value) -> Expr:
+    """A size in a shape: an integer, and no Boolean."""
+    _check_not_bool(ctx, value, "an integer is required")
+    return whole_size(ctx, value)
+
+
+def _check_not_bool(ctx: Context, value: Value, problem: str) -> None:
+    if isinstance(value, (Scalar, Static)) and as_array(ctx, value).dtype == "bool":
+        if isinstance(value, Static):
+            problem = problem.format(value.value)
+        ctx.guard(b.FALSE, "TypeError", problem, (scalar_expr(ctx, value),) if "{" in problem else ())
+
+
+def whole_size(ctx: Context, value: Value) -> Expr:
     """A size: an integer."""
     expr = scalar_expr(ctx, value)
     if not (expr.dtype in ("index", "bool") or expr.dtype.startswith(("int", "uint"))):
@@ -153,7 +190,8 @@ def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
         tuple(reversed(range(value.ndim))) if order is None else tuple(normal_axis(ctx, a, value.ndim) for a in order)
     )
     if sorted(order) != list(range(value.ndim)):
-        ctx.guard(b.FALSE, "ValueError", "axes don't match array")
+        text = "repeated axis in transpose" if len(order) == value.ndim else "axes don't match array"
+        ctx.guard(b.FALSE, "ValueError", text)
     return value.turned(order)
 
 
@@ -168,7 +206,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         items = tuple(Static(v) for v in items[0].value)
     if any(map(large.is_large, items)):
         asked(ctx, np.zeros(0).reshape, [i.value if isinstance(i, Static) else 0 for i in items])
-    dims = [b.as_index(scalar_expr(ctx, i)) for i in items]
+    dims = [size_of(ctx, i) for i in items]
     total = b.product(value.dims)
     for d in dims:
         if b.constant(d) is None and not ctx.not_negative(d):
@@ -210,7 +248,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         and (ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:])
     ):
         return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view, readonly=value.readonly)
-    return value.seen(axes, unravel(linear, value.dims))
+    return value.seen(axes, b.unravel(linear, value.dims))
 
 
 def _cancel(total: Expr, known: Expr) -> Expr | None:
@@ -263,7 +301,7 @@ def flat(ctx: Context, value: Array) -> Array:
     if not value.view or is_contiguous(ctx, value):
         return reshape(ctx, value, [Static(-1)])
     axes = ctx.axes([b.product(value.dims)])
-    return Array(axes, value.at(unravel(axes[0].var, value.dims)), view=True, readonly=value.readonly)
+    return Array(axes, value.at(b.unravel(axes[0].var, value.dims)), view=True, readonly=value.readonly)
 
 
 def _same_without_ones(value: Array, dims: tuple[Expr, ...]) -> list[int | None] | None:
@@ -282,12 +320,15 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
         values.append(as_array(ctx, p))
     if not values:
         ctx.guard(b.FALSE, "ValueError", "need at least one array to concatenate")
-    if axis is None:
+    dtype = result_type(ctx, values)
+    if axis is None:  # numbers of Python's have no type of their own there
+        dtype = result_type(ctx, [p if is_python_number(p) else v for p, v in zip(parts, values, strict=True)])
         values = [reshape(ctx, v, [Static(-1)]) for v in values]
         axis = 0
     if values[0].ndim == 0:
         ctx.guard(b.FALSE, "ValueError", "zero-dimensional arrays cannot be concatenated")
     ndim = values[0].ndim
+    axis = normal_axis(ctx, axis, ndim)
     if any(v.ndim != ndim for v in values):
         other = next(k for k, v in enumerate(values) if v.ndim != ndim)
         ctx.guard(
@@ -295,8 +336,6 @@ def concatenate(ctx: Context, parts: Sequence[Value], axis: int | None) -> Value
             f"all the input arrays must have same number of dimensions, but the array at index 0 has {ndim} "
             f"dimension(s) and the array at index {other} has {values[other].ndim} dimension(s)",
         )  # fmt: skip
-    axis = normal_axis(ctx, axis, ndim)
-    dtype = result_type(ctx, values)
     values = [convert(v, dtype) if v.dtype != dtype else v for v in values]
     if any(v.mask is not None for v in values):
         if ndim == 1:
@@ -361,15 +400,14 @@ def stack(
     values = [as_array(ctx, p) for p in parts]
     if not values:
         ctx.guard(b.FALSE, "ValueError", "need at least one array to stack")
-    axis = normal_axis(ctx, axis, values[0].ndim + 1)
-    expanded = [expand(ctx, v, axis) for v in values]
     for v in values[1:]:
         same: Expr = b.FALSE if v.ndim != values[0].ndim else b.TRUE
         if v.ndim == values[0].ndim:
             for x, y in zip(v.dims, values[0].dims, strict=True):
                 same = b.both(same, b.compare("equal", x, y))
         ctx.guard(same, "ValueError", message)
-    return concatenate(ctx, expanded, axis)
+    axis = normal_axis(ctx, axis, values[0].ndim + 1)
+    return concatenate(ctx, [expand(ctx, v, axis) for v in values], axis)
 
 
 def expand(ctx: Context, value: Array, axis: int) -> Array:
@@ -455,11 +493,8 @@ def _part(ctx: Context, value: Array, axis: int, start: Expr, length: Expr) -> A
     return value.seen(axes, at)
 
 
-def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
+def repeat(ctx: Context, value: Array, times: Expr, axis: int) -> Array:
     value = ctx.kept(value)
-    if axis is None:
-        value = reshape(ctx, value, [Static(-1)])
-        axis = 0
     dims = list(value.dims)
     _check_size(ctx, (*dims, times), value.dtype)
     dims[axis] = b.mul(dims[axis], times)
@@ -468,17 +503,11 @@ def repeat(ctx: Context, value: Array, times: Expr, axis: int | None) -> Array:
     return Array(axes, value.at(at))
 
 
-def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int | None) -> Array:
+def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int) -> Array:
     """``np.repeat`` with a count for each element: found by where the running sum of the counts stands."""
     from transkern.frontend.compositions import compose
 
-    value = ctx.kept(value)
-    if axis is None:
-        value = reshape(ctx, value, [Static(-1)])
-        axis = 0
-    counts = ctx.kept(counts)
-    if counts.ndim > 1:
-        ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
+    value, counts = ctx.kept(value), ctx.kept(counts)
     (number,), size = counts.dims, value.dims[axis]
     fits = b.compare("equal", number, size)
     if b.constant(number) == 1 or may_stretch(ctx, number):
@@ -497,7 +526,9 @@ def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
     value = ctx.kept(value)
     while value.ndim < len(times):
         value = expand(ctx, value, 0)
-    times = [*[b.ONE] * (value.ndim - len(times)), *times]
+    for t in times:
+        ctx.guard(b.compare("greater_equal", t, b.ZERO), "ValueError", "negative dimensions are not allowed")
+    times = [*[b.ONE] * (value.ndim - len(times)), *(ctx.extent(t) for t in times)]
     _check_size(ctx, (*value.dims, *times), value.dtype)
     axes = ctx.axes(tuple(b.mul(d, t) for d, t in zip(value.dims, times, strict=True)))
     at = tuple(b.mod(a.var, d) if t != b.ONE else a.var for a, d, t in zip(axes, value.dims, times, strict=True))
@@ -535,7 +566,8 @@ def broadcast_arrays_to(ctx: Context, value: Array, dims: tuple[Expr, ...]) -> A
             less = b.compare("greater_equal", d, b.ZERO)
             ctx.guard(less, "ValueError", "all elements of broadcast shape must be non-negative")
     if value.ndim > len(dims):
-        ctx.guard(b.FALSE, "ValueError", "input operand has more dimensions than allowed by the axis remapping")
+        text = "input operand has more dimensions than allowed by the axis remapping"
+        ctx.guard(b.FALSE, "ValueError", text if dims else "cannot broadcast a non-scalar to a scalar array")
     for own, wanted in zip(value.dims[::-1], dims[::-1], strict=False):
         if b.constant(own) != 1:
             fits = b.either(b.compare("equal", own, wanted), b.compare("equal", own, b.ONE))

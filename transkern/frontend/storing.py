@@ -13,10 +13,11 @@ import numpy as np
 
 from transkern.frontend import empties, large, outputs
 from transkern.frontend.anew import Terminated
-from transkern.frontend.asking import asked
+from transkern.frontend.asking import asked, raised
 from transkern.frontend.broadcasting import broadcast_to, may_stretch
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
+    NESTED,
     as_array,
     check_range,
     convert,
@@ -26,7 +27,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     warn_discarded,
 )
-from transkern.frontend.indexing import Item, first_place, place
+from transkern.frontend.indexing import Item, first_place, in_64_bits, place
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
@@ -45,7 +46,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load
+from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import variables_read
 
 
@@ -86,19 +87,15 @@ def where_some(ctx: Context, count: Expr) -> Iterator[None]:
         ctx.out.extend(out)
 
 
-_NESTED = (
-    "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of "
-)
-
-
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
     value = ctx.deref(value)
-    if is_repeated(base) and any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same
-        ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
-    if is_repeated(base) and not base.readonly:  # of `broadcast_arrays`, say
-        ctx.fail("a store into an array whose elements may share memory", "store into a copy of it")
+    if is_repeated(base):
+        if any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same
+            ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
+        if not base.readonly:  # of `broadcast_arrays`, say
+            ctx.fail("a store into an array whose elements may share memory", "store into a copy of it")
     if casting is None:
         check_readonly(ctx, base, "assignment destination")
     check_subscripts(ctx, items)
@@ -129,7 +126,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     is_nested = isinstance(source, (Seq, GrowingList, Record)) and casting is None
     if source is not None and is_nested and is_part and not (plan.mask or plan.advanced):
         if as_array(ctx, source).ndim > len(plan.axes):  # before NumPy looks at what is in it
-            ctx.guard(b.FALSE, "ValueError", f"{_NESTED}{len(plan.axes)}.")
+            ctx.guard(b.FALSE, "ValueError", f"{NESTED}{len(plan.axes)}.")
     if isinstance(source, (Seq, GrowingList)) and not by_positions:
         check_numbers(ctx, source, base.dtype)
     if casting is not None:
@@ -250,7 +247,7 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
             with np.errstate(all="ignore"):
                 probe[0 if basic else [0]] = value.value
         except (ValueError, OverflowError) as error:
-            ctx.guard(b.FALSE, type(error).__name__, str(error).replace("{", "{{").replace("}", "}}"))
+            raised(ctx, error)
         return number
     if isinstance(value, Scalar) and value.doubt is not None:
         if value.doubt.split is not None:
@@ -262,10 +259,7 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
         return number
     if number.dtype.startswith("float"):
         return whole_number(ctx, number, dtype)
-    if number.dtype == "uint64":
-        number = ctx.let(number, "value")
-        fits = Apply("less_equal", (number, Const(2**63 - 1, "uint64")), "bool")
-        ctx.guard(fits, "OverflowError", "Python int too large to convert to C long")
+    number = in_64_bits(ctx, number)
     if number.dtype == "index" or not np.can_cast(number.dtype, dtype):
         check_range(ctx, number if number.dtype == "index" else ctx.let(b.as_index(number), "value"), dtype)
     return number

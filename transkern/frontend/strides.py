@@ -102,7 +102,7 @@ def in_memory(ctx: Context, value: Array, name: str) -> Array:
     if (shown := from_outside(ctx, value)) is not None:
         return shown
     made = ctx.define(replace(array, origin=None, identity=""), name)
-    return Array(value.axes, made.at(index), view=True)
+    return Array(value.axes, made.at(index), view=True, empty=value.empty)
 
 
 def from_outside(ctx: Context, value: Array) -> Array | None:
@@ -217,12 +217,10 @@ def contiguous(ctx: Context, value: Array, what: str, dims: Sequence[Expr] = ())
 def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = False) -> Array:
     """`value` with its elements in C or Fortran `order` without gaps: itself where they stand so, unless `is_new`."""
     turned = value if order == "C" or value.ndim < 2 else value.turned(range(value.ndim)[::-1])
-    if is_new or not value.view:
-        if turned is value and not is_new:
-            return value
-        made = ctx.define(replace(turned, view=False, identity=""), "copy")
-    elif is_contiguous(ctx, turned):
+    if not is_new and (is_contiguous(ctx, turned) if value.view else turned is value):
         return value
+    if is_new or not value.view:
+        made = ctx.define(replace(turned, view=False, identity=""), "copy")
     else:
         made = contiguous(ctx, turned, what)
     return made if turned is value else replace(made.turned(range(value.ndim)[::-1]), view=True)

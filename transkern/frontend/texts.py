@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import special_methods
+from transkern.frontend import classes, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
@@ -35,10 +35,9 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
         case Static(known):
             check_text_of(known)
             check_format(spec)
-            shown: Any = repr(known) if conversion == "r" else str(known) if conversion == "s" else known
-            return Text(quoted(asked(ctx, format, shown, spec)), ())
-        case Known(path):
-            return Text(quoted(path), ())
+            return _of_known(ctx, known, spec, conversion)
+        case Known(path) if (found := classes.named_object(path)) is not None:
+            return _of_known(ctx, found, spec, conversion)
         case OneOf(index, options):  # as one of the shown texts
             shown = [as_text(ctx, Static(o), spec, conversion).template.format() for o in options]
             return Text("{}", (OneOf(index, tuple(shown)),))
@@ -63,6 +62,15 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             return Text(f"{kind.__name__}({inner})", tuple(a for p in parts for a in p.args))
         case _:
             ctx.fail(f"{describe(value)} in a text", "texts can hold numbers, texts, tuples and lists of them")
+
+
+def _of_known(ctx: Context, value: Any, spec: str, conversion: str) -> Text:
+    """An object that is known at specialisation in a text."""
+    shown: Any = repr(value) if conversion == "r" else str(value) if conversion == "s" else value
+    made: str = asked(ctx, format, shown, spec)
+    if not isinstance(value, str) and re.search(r" at 0x[0-9a-fA-F]+>", made):
+        ctx.fail("an address in a text, which is another one in each process", "write its name, as in `f.__name__`")
+    return Text(quoted(made), ())
 
 
 def _of_number(ctx: Context, value: Scalar, spec: str, conversion: str) -> Text:

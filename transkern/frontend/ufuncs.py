@@ -253,9 +253,8 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     axis = a.given.get("axis") or Static(0)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
     logical = name.startswith("logical_")
-    if logical and dtype not in (None, "bool"):
-        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
-        ctx.guard(b.FALSE, "TypeError", text)
+    if logical:
+        _check_loop(ctx, name, dtype, "bool")
     dtype = dtype if logical else dtype_into(ctx, a, value)
     if op in _REDUCTIONS:
         if dtype is not None and dtype != value.dtype:
@@ -290,6 +289,13 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
     return a.result(folded(ctx, name, value, axes[0] if len(axes) == 1 else 0, dtype, False))
 
 
+def _check_loop(ctx: Context, name: str, dtype: str | None, made: str) -> None:
+    """NumPy's error where a type is asked for of which the ufunc makes another one."""
+    if dtype not in (None, made):
+        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
+        ctx.guard(b.FALSE, "TypeError", text)
+
+
 def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, running: bool) -> Value:
     """The ufunc over an axis, element after element."""
     from transkern.frontend.compositions import compose
@@ -298,9 +304,7 @@ def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, 
     if dtype is not None:
         value = convert(value, dtype)
     result = apply_types(ctx, name, value)
-    if dtype not in (None, result):
-        text = f"No loop matching the specified signature and casting was found for ufunc {name}"
-        ctx.guard(b.FALSE, "TypeError", text)
+    _check_loop(ctx, name, dtype, result)
     value = convert(value, result) if value.dtype != result else value
     first = transpose(ctx, value, [axis, *[d for d in range(value.ndim) if d != axis]])
     identity = None if ufunc.identity is None else np.array(ufunc.identity).astype(result)[()]

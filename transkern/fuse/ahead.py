@@ -18,16 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from transkern.analysis.verdicts import Walk, own_variables
 from transkern.fuse.copies import with_own_names
+from transkern.fuse.guards import same_sizes, with_one_name
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.facts import conjuncts
 from transkern.ir.highest import at_worst
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
 
 _STATEMENTS = 60
 """A loop with more of them is not written twice."""
@@ -73,7 +75,21 @@ class _Ahead(Walk):
         private = own_variables(s, self.variables, self.reads)
         plain = with_own_names(s, self.names, self.variables, self.buffers, private)
         fails = not any(isinstance(x, n.If) for x in inner)  # else a check may never come up
-        return [n.If(known, (replace(s, body=body),), (replace(plain, fails=fails),), span=s.span)]
+        plain = replace(plain, body=_up_to(known, plain.body), fails=fails)
+        made = {x.buffer for x in inner if isinstance(x, n.Alloc)}
+        for old, new in same_sizes(known):
+            body = with_one_name(body, self.buffers, made, old, new)
+        return [n.If(known, (replace(s, body=body),), (plain,), span=s.span)]
+
+
+def _up_to(known: Expr, block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+    """The statements where `known` does not hold: none behind the check of it."""
+    out: list[n.Stmt] = []
+    for s in block:
+        if isinstance(s, n.Guard) and s.condition == known:
+            return (*out, replace(s, condition=b.FALSE))
+        out.append(with_bodies(s, partial(_up_to, known)))
+    return tuple(out)
 
 
 def _settled(

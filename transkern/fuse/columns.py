@@ -220,5 +220,3 @@ def _add(x: Expr, y: Expr) -> Expr:
 
 def _sub(x: Expr, y: Expr) -> Expr:
     return Apply("subtract", (x, y), _WIDE)
-
-

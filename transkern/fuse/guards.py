@@ -7,6 +7,7 @@ while (order.size > 0):                  while (order.size > 0):
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -95,32 +96,40 @@ def unify_sizes(program: n.Program) -> n.Program:
     """
     body = list(program.body)
     buffers = dict(program.buffers)
+    entry = _entry(program)
     for position, s in enumerate(body):
         if not isinstance(s, n.Guard):
             break
-        for part in conjuncts(s.condition):
-            match part:
-                case Apply("equal", (x, y), _) if x.dtype == "index" and not buffers_read(part):
-                    pass
-                case _:
-                    continue
-            old, new = (x, y) if isinstance(y, Var) else (y, x)
-            if isinstance(old, (Var, Const)) and not isinstance(new, Const):
-                old, new = new, old
-            if isinstance(old, Const) or new in set(walk_expr(old)):
-                continue
-            if any(v not in _entry(program) for v in variables_read(old) | variables_read(new)):
-                continue
-
-            def change(e: Expr, old: Expr = old, new: Expr = new) -> Expr | None:
-                return new if e == old else None
-
-            body[position + 1 :] = map_block(tuple(body[position + 1 :]), change)
-            buffers = {
-                k: v if v.role == "argument" else replace(v, dims=tuple(b.map_expr(d, change) for d in v.dims))
-                for k, v in buffers.items()
-            }  # fmt: skip
+        for old, new in same_sizes(s.condition):
+            if variables_read(old) | variables_read(new) <= entry:
+                body[position + 1 :] = with_one_name(body[position + 1 :], buffers, buffers, old, new)
     return replace(program, body=tuple(body), buffers=buffers)
+
+
+def same_sizes(condition: Expr) -> Iterator[tuple[Expr, Expr]]:
+    """What is equal where a condition holds: an expression, and what may stand for it."""
+    for part in conjuncts(condition):
+        match part:
+            case Apply("equal", (x, y), _) if x.dtype == "index" and not buffers_read(part):
+                old, new = (x, y) if isinstance(y, Var) else (y, x)
+                if isinstance(old, (Var, Const)) and not isinstance(new, Const):
+                    old, new = new, old
+                if not isinstance(old, Const) and new not in set(walk_expr(old)):
+                    yield old, new
+
+
+def with_one_name(
+    block: Iterable[n.Stmt], buffers: dict[str, n.Buffer], of: Iterable[str], old: Expr, new: Expr
+) -> tuple[n.Stmt, ...]:
+    """The statements with `new` for `old`, and so the sizes of the buffers `of` them, which `buffers` notes."""
+
+    def change(e: Expr) -> Expr | None:
+        return new if e == old else None
+
+    for k in of:
+        if buffers[k].role != "argument":
+            buffers[k] = replace(buffers[k], dims=tuple(b.map_expr(d, change) for d in buffers[k].dims))
+    return map_block(tuple(block), change)
 
 
 def _entry(program: n.Program) -> set[str]:

@@ -15,7 +15,7 @@ from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr, with_bodies
+from transkern.ir.traverse import always_read, buffers_read, variables_read, walk_expr, with_bodies
 
 __all__ = ["lower"]
 
@@ -131,10 +131,11 @@ class _Lowering:
     def write(self, s: n.Write) -> list[n.Stmt]:
         before: list[n.Stmt] = []
         dims, here = tuple(a.extent for a in s.axes), tuple(a.var for a in s.axes)
+        s = self._with_own_elements(s, dims, before)
         # where points meet, the last one wins, and all of them have read what stood there before
         if self._overlaps(s) or (not self._injective(s) and s.buffer in buffers_read(s.value)):
             held = self.buffer(f"{s.buffer}_new", s.value.dtype, dims)
-            before = [n.Alloc(held), *self.nest(s.axes, held, here, s.value, None)]
+            before += [n.Alloc(held), *self.nest(s.axes, held, here, s.value, None)]
             mask = s.mask
             if mask is not None and s.buffer in buffers_read(mask):
                 chosen = self.buffer(f"{s.buffer}_where", "bool", dims)
@@ -152,6 +153,23 @@ class _Lowering:
             s = replace(s, index=tuple(index))
         kind = "parallel" if self._injective(s) else "sequential"
         return before + self.nest(s.axes, s.buffer, s.index, s.value, s.mask, kind)
+
+    def _with_own_elements(self, s: n.Write, dims: tuple[Expr, ...], before: list[n.Stmt]) -> n.Write:
+        """The store with the elements of its target that all points read, ``d[i, k]`` in a store into row i, as numbers
+        that are read before it."""
+        names = {a.name for a in s.axes}
+        if not names or s.buffer not in buffers_read(s.value) or b.constant(b.product(dims)) == 0:
+            return s
+        found = [x for x in always_read(s.value) if x.buffer == s.buffer and not variables_read(x) & names]
+        if any(buffers_read(i) for load in found for i in load.index):
+            return s
+        some = b.compare("greater", b.product(dims), b.ZERO)
+        numbers: dict[Expr, Expr] = {}
+        for load in dict.fromkeys(found):
+            name = self.names.fresh("own")
+            before.append(n.Let(name, b.where(some, load, b.cast(Const(0, "int64"), load.dtype))))
+            numbers[load] = Var(name, load.dtype)
+        return replace(s, value=b.map_expr(s.value, numbers.get))
 
     def _overlaps(self, s: n.Write) -> bool:
         """Whether a point reads an element of the target that another point writes."""

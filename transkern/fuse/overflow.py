@@ -39,6 +39,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
+    always_read,
     bodies,
     buffers_read,
     own_exprs,
@@ -230,19 +231,10 @@ class _Checks:
         return [Apply("or_else", (last, c), "bool") for c in found]
 
 
-def _always_read(e: Expr) -> Iterator[Load]:
-    """The elements that an expression reads whenever it is computed."""
-    if isinstance(e, Load):
-        yield e
-    elif isinstance(e, Apply):
-        for x in e.args[:1] if e.op in ("where", "and_then", "or_else") else e.args:
-            yield from _always_read(x)
-
-
 def _loads(loop: n.Loop, sometimes: bool) -> Iterator[Load]:
     """The elements that statements of a loop read whenever they run, or those that a choice decides about."""
     for s in walk((loop,)):
-        always = {e for x in own_exprs(s) for e in _always_read(x)}
+        always = {e for x in own_exprs(s) for e in always_read(x)}
         for e in (e for x in own_exprs(s) for e in walk_expr(x) if isinstance(e, Load)):
             if (e in always) != sometimes:
                 yield e
@@ -253,7 +245,7 @@ def _seen(block: tuple[n.Stmt, ...], largest: Mapping[str, str]) -> tuple[n.Stmt
     read (of negative ones less 1, as that of -2^63 has 64 bits)."""
     out: list[n.Stmt] = []
     for s in block:
-        loads = {e: largest[e.buffer] for x in own_exprs(s) for e in _always_read(x) if e.buffer in largest}
+        loads = {e: largest[e.buffer] for x in own_exprs(s) for e in always_read(x) if e.buffer in largest}
         for e, name in loads.items():
             dtype = "int64" if e.dtype == "index" else e.dtype
             x = b.cast(e, dtype)

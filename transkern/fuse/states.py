@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 
 from transkern.fuse.copies import with_arrays
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Axis, Expr, Load, Reduce, Var
+from transkern.ir.build import affine
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -27,6 +29,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     own_exprs,
+    scalars_set,
     variables_read,
     walk,
     walk_expr,
@@ -38,9 +41,23 @@ _AXES = ("ii", "jj", "kk", "ll", "mm", "pp", "qq", "rr")
 _ENOUGH = 4
 """Iterations from which on a copy of the state pays."""
 
+_CHEAP = frozenset({"add", "subtract", "multiply", "negative", "absolute"})
+_OPERATIONS, _LOADS = 2, 3
+"""Of a value that is computed anew where it is read."""
+
+_PLACES = 4
+"""In how many places at most."""
+
+_PARTS = 80
+"""Of a value that goes into another one: a hundred statements are no single expression."""
+
+_NEAR = 40
+"""As many statements behind it a value is looked for."""
+
 
 def coalesce_copies(program: n.Program) -> n.Program:
-    """The program without arrays that are made as copies of others, stored into, and copied back."""
+    """The program without arrays that need no memory: copies that are stored into and copied back, values that are
+    stored at once or as a whole later, and those that are computed where they are read."""
     return replace(program, body=_Coalescing(program).block(program.body))
 
 
@@ -56,15 +73,19 @@ class _Coalescing:
     def __init__(self, program: n.Program) -> None:
         self.program = program
         self.touched: dict[str, int] = {}  # how many statements read or write a buffer
+        self.copied: set[str] = set()  # what is copied into another array
         for s in walk(program.body):
             for name in _touched(s):
                 self.touched[name] = self.touched.get(name, 0) + 1
+            if isinstance(s, n.Write) and (copy := self._copy(s)) is not None:
+                self.copied.add(copy[1])
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         out = list(statements)
+        ways = (self._made_later, self._renamed, self._coalesced, self._updated, self._forwarded, self._inlined)
         k = 0
         while k < len(out):
-            found = self._renamed(out, k) or self._coalesced(out, k) or self._forwarded(out, k)
+            found = next((made for way in ways if (made := way(out, k)) is not None), None)
             if found is None:
                 k += 1
             else:
@@ -73,12 +94,12 @@ class _Coalescing:
 
     def _renamed(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
         """The block without the copy that its statement `first` makes, which is read before the array changes."""
-        made = self._copy(block[first])
-        if made is None or not isinstance(block[first], n.Define):
+        made = self._new_copy(block[first])
+        if made is None:
             return None
         copy, array = made
         behind, changed = block[first + 1 :], False
-        if self.program.buffers[copy].role != "temporary" or self.program.buffers[array].layout != "C":
+        if self.program.buffers[array].layout != "C":
             return None  # what is read again and again in another order is worth a copy
         if self._uses(copy, block[first:]) != self.touched[copy]:
             return None
@@ -96,12 +117,10 @@ class _Coalescing:
 
     def _coalesced(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
         """The block without the copy that its statement `first` makes, and without the one back."""
-        made = self._copy(block[first])
-        if made is None or not isinstance(block[first], n.Define):
+        made = self._new_copy(block[first])
+        if made is None:
             return None
         new, old = made
-        if self.program.buffers[new].role != "temporary":
-            return None
         last = next((k for k in range(first + 1, len(block)) if self._copy(block[k]) == (old, new)), None)
         if last is None or self._uses(new, block[first : last + 1]) != self.touched[new]:
             return None
@@ -110,6 +129,30 @@ class _Coalescing:
             return None
         self.touched[old] += self.touched.pop(new) - 4  # the two copies touch both
         return [*block[:first], *with_arrays(between, {new: old}), *block[last + 1 :]]
+
+    def _updated(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
+        """The block with a value that is stored into the array at once, where `first` makes another one of it that is
+        copied there in the end."""
+        made = block[first]
+        if not isinstance(made, n.Define) or self.program.buffers[made.buffer].role != "temporary":
+            return None
+        new = made.buffer
+        if new not in self.copied:
+            return None
+        copies = ((k, self._copy(s)) for k, s in enumerate(block[first + 1 :], first + 1) if isinstance(s, n.Write))
+        last, old = next(((k, c[0]) for k, c in copies if c is not None and c[1] == new), (0, ""))
+        if not last or self.program.buffers[old].role == "argument":  # an error shows what is in it
+            return None
+        if self._uses(new, block[first : last + 1]) != self.touched[new]:
+            return None
+        between = block[first + 1 : last]
+        for x in walk(between):
+            if old in _touched(x) or isinstance(x, (n.Break, n.Continue, n.Return, n.While)):
+                return None
+        self.touched[old] += self.touched.pop(new) - (2 if old not in _touched(made) else 3)
+        index = tuple(a.var for a in made.axes)
+        store = n.Write(old, made.axes, index, made.value, span=made.span)
+        return [*block[:first], store, *with_arrays(between, {new: old}), *block[last + 1 :]]
 
     def _forwarded(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
         """The block with a value that is stored at once in place of the array that it was put into before."""
@@ -131,6 +174,79 @@ class _Coalescing:
         self.touched.pop(made.buffer)
         stored = replace(store, value=b.substitute(made.value, names))
         return [*block[:first], *block[first + 1 : at], stored, *block[at + 1 :]]
+
+    def _made_later(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
+        """The block without a value for all elements of an array that a statement behind it gives other values."""
+        made = block[first]
+        if not isinstance(made, n.Define) or self.program.buffers[made.buffer].role == "argument":
+            return None
+        at = next((k for k in _behind(block, first) if self._uses(made.buffer, [block[k]])), None)
+        store = None if at is None else block[at]
+        if at is None or not isinstance(store, n.Write) or store.buffer != made.buffer or store.mask is not None:
+            return None
+        whole = tuple(a.extent for a in store.axes) == self.program.buffers[made.buffer].dims
+        if not whole or store.index != tuple(a.var for a in store.axes) or made.buffer in buffers_read(store.value):
+            return None
+        for name in _touched(made):
+            self.touched[name] -= 1
+        later = n.Define(made.buffer, store.axes, store.value, span=store.span)
+        return [*block[:first], *block[first + 1 : at], later, *block[at + 1 :]]
+
+    def _inlined(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
+        """The block with a value in place of the array that it was put into, where the statements behind it read each
+        element once at most, or more often and it is as soon computed as loaded. Elements that are all read by those of
+        their own place keep their name: one loop makes both, and the array is contracted."""
+        made = block[first]
+        if not isinstance(made, n.Define) or self.program.buffers[made.buffer].role != "temporary":
+            return None
+        parts = list(islice(walk_expr(made.value), _PARTS + 1))
+        if len(parts) > _PARTS or any(isinstance(x, Reduce) for x in parts):
+            return None
+        count = self.touched[made.buffer] - 1
+        if not 0 < count <= _PLACES:
+            return None
+        at = [k for k in _behind(block, first) if made.buffer in _touched(block[k])]
+        if len(at) != count:
+            return None
+        reads, scalars, places = buffers_read(made.value), variables_read(made.value), 0
+        beside = True
+        for k in at:
+            reader = block[k]
+            found = _places(reader, made.buffer, len(made.axes)) if isinstance(reader, (n.Define, n.Write)) else 0
+            written = buffers_written(reader)
+            if not found or made.buffer in written or (k == at[-1] and written & reads):
+                return None
+            beside = beside and _reads_beside(reader, made)
+            places += found
+        if beside:
+            return None
+        if places > 1 and (places > _PLACES or not _is_cheap(made.value)):
+            return None
+        for x in walk(block[first + 1 : at[-1]]):
+            if buffers_written(x) & reads or any(_makes(x, r) for r in reads) or scalars_set(x) & scalars:
+                return None
+
+        def inlined(e: Expr) -> Expr | None:
+            if not isinstance(e, Load) or e.buffer != made.buffer:
+                return None
+            return b.substitute(made.value, {a.name: i for a, i in zip(made.axes, e.index, strict=True)})
+
+        out = list(block)
+        for k in at:
+            reader = out[k]
+            assert isinstance(reader, (n.Define, n.Write))
+            for name in reads - _touched(reader):
+                self.touched[name] += 1
+            out[k] = replace(reader, value=b.map_expr(reader.value, inlined))
+        for name in reads:
+            self.touched[name] -= 1
+        self.touched.pop(made.buffer)
+        return [*out[:first], *out[first + 1 :]]
+
+    def _new_copy(self, s: n.Stmt) -> tuple[str, str] | None:
+        """Of a statement that makes a temporary as a copy of an array: that one, and the array."""
+        made = self._copy(s) if isinstance(s, n.Define) else None
+        return made if made is not None and self.program.buffers[made[0]].role == "temporary" else None
 
     def _copy(self, s: n.Stmt) -> tuple[str, str] | None:
         """Of a statement that copies all of an array into another one of its shape: that one, and the array."""
@@ -270,6 +386,53 @@ def _state(loop: n.Loop) -> n.Write | None:
     ):
         return None
     return store
+
+
+def _behind(block: Sequence[n.Stmt], first: int) -> range:
+    """The places of the statements near behind one."""
+    return range(first + 1, min(first + 1 + _NEAR, len(block)))
+
+
+def _places(reader: n.Define | n.Write, name: str, ndim: int) -> int:
+    """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
+    own; 0 where it may read an element again and again."""
+    beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
+    if any(buffers_read(e) for e in beside) or any(isinstance(x, Reduce) for x in walk_expr(reader.value)):
+        return 0
+    axes = sorted(a.name for a in reader.axes)
+    found = {x.index for x in walk_expr(reader.value) if isinstance(x, Load) and x.buffer == name}
+    return len(found) if all(len(i) == ndim and _axes_along(i, axes) == axes for i in found) else 0
+
+
+def _reads_beside(reader: n.Stmt, made: n.Define) -> bool:
+    """Whether a statement reads of the elements of an array the one of its own place alone: one loop makes both."""
+    if not isinstance(reader, (n.Define, n.Write)) or [a.extent for a in reader.axes] != [a.extent for a in made.axes]:
+        return False
+    own = tuple(a.var for a in reader.axes)
+    found = [x for e in own_exprs(reader) for x in walk_expr(e) if isinstance(x, Load) and x.buffer == made.buffer]
+    return all(x.index == own for x in found)
+
+
+def _axes_along(index: Sequence[Expr], axes: Sequence[str]) -> list[str] | None:
+    """The axes along which subscripts go by single steps, sorted; None where they go otherwise."""
+    found: list[str] = []
+    for i in index:
+        terms, _ = affine(i)
+        own = [t for t in terms if variables_read(t) & set(axes)]
+        if len(own) > 1 or any(not isinstance(t, Var) or abs(terms[t]) != 1 for t in own):
+            return None
+        found += [t.name for t in own if isinstance(t, Var)]
+    return sorted(found)
+
+
+def _is_cheap(value: Expr) -> bool:
+    """Whether a value is as soon computed as loaded."""
+    parts = list(walk_expr(value))
+    loads = [x for x in parts if isinstance(x, Load)]
+    operations = [x for x in parts if isinstance(x, Apply) and x.dtype != "index"]
+    if len(loads) > _LOADS or len(operations) > _OPERATIONS or any(buffers_read(i) for x in loads for i in x.index):
+        return False
+    return all(x.op in _CHEAP for x in operations)
 
 
 def _touched(s: n.Stmt) -> frozenset[str]:

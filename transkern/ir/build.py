@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
 
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 
@@ -307,17 +310,26 @@ def cast(expr: Expr, dtype: str) -> Expr:
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Const):
+        value = _rounded(expr)
         if dtype == "bool":
-            return Const(bool(expr.value), dtype)
-        if dtype.startswith("float") and not isinstance(expr.value, complex):
-            return Const(float(expr.value), dtype)
+            return Const(bool(value), dtype)
+        if dtype.startswith("float") and not isinstance(value, complex):
+            return Const(float(value), dtype)
         if dtype.startswith("complex"):
-            return Const(complex(expr.value), dtype)
-        if dtype == INDEX and isinstance(expr.value, (bool, int)):
-            return Const(int(expr.value), dtype)
-        if dtype.startswith(("int", "uint")) and isinstance(expr.value, (bool, int)):
-            return Const(_wrapped(int(expr.value), dtype), dtype)
+            return Const(complex(value), dtype)
+        if dtype == INDEX and isinstance(value, (bool, int)):
+            return Const(int(value), dtype)
+        if dtype.startswith(("int", "uint")) and isinstance(value, (bool, int)):
+            return Const(_wrapped(int(value), dtype), dtype)
     return Apply("cast", (expr,), dtype)
+
+
+def _rounded(number: Const) -> Any:
+    """A constant's value in its type: as it is written it may have more digits."""
+    if number.dtype not in ("float16", "float32", "complex64"):
+        return number.value
+    with np.errstate(over="ignore"):
+        return np.dtype(number.dtype).type(number.value).item()
 
 
 def _wrapped(value: int, dtype: str) -> int:
@@ -430,3 +442,18 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     if not values:
         return expr
     return map_expr(expr, lambda e: values.get(e.name) if isinstance(e, Var) else None)
+
+
+def unravel(linear: Expr, dims: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The index of the element at a linear position of a C-ordered array."""
+    index: list[Expr] = []
+    rest = linear
+    for axis in range(len(dims) - 1, -1, -1):
+        if axis == 0:
+            index.append(rest)
+        elif constant(dims[axis]) == 1:
+            index.append(ZERO)
+        else:
+            index.append(mod(rest, dims[axis]))
+            rest = floordiv(rest, dims[axis])
+    return tuple(reversed(index))

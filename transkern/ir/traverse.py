@@ -42,6 +42,15 @@ def buffers_read(expr: Expr) -> set[str]:
     return {e.buffer for e in walk_expr(expr) if isinstance(e, Load)}
 
 
+def always_read(expr: Expr) -> Iterator[Load]:
+    """The elements that an expression reads whenever it is computed, without those that their subscripts read."""
+    if isinstance(expr, Load):
+        yield expr
+    elif isinstance(expr, Apply):
+        for x in expr.args[:1] if expr.op in ("where", "and_then", "or_else") else expr.args:
+            yield from always_read(x)
+
+
 def variables_read(expr: Expr) -> set[str]:
     if isinstance(expr, Var):
         return {expr.name}

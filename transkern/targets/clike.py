@@ -125,6 +125,7 @@ HELPERS: dict[str, str] = {
     # GCC 12 takes 0.0 - (double)x of an integer for -(double)x, which is -0.0 for 0
     "from_zero": "(T a) { return a == 0 ? (T)0 : -a; }",
     "minus": "(T a, T b) { return a - b; }",
+    "plus": "(T a, T b) { return a + b; }",
     # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
     "integer": "(double a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "integer_float": "(float a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
@@ -180,6 +181,16 @@ def kind_of(dtype: str) -> str:
 
 def _is_zero(e: Expr) -> bool:
     return isinstance(e, Const) and str(e.value) in ("0", "0.0")
+
+
+def _is_either_zero(e: Expr) -> bool:
+    """Whether `e` is 0.0 or -0.0."""
+    return isinstance(e, Const) and e.value == 0
+
+
+def _is_plain(e: Expr) -> bool:
+    """Whether `e` is nothing that is computed."""
+    return isinstance(e, (Const, Var, Load))
 
 
 def _is_number(e: Expr) -> bool:
@@ -412,8 +423,10 @@ class CPrinter:
         match op, kind:
             case "subtract", "f" if _is_zero(x):
                 return self._call("from_zero", dtype, (args[1],))
-            case "subtract", "f" if not isinstance(x, (Const, Var, Load)) and any(map(_is_zero, walk_expr(x))):
+            case "subtract", "f" if not _is_plain(x) and any(map(_is_zero, walk_expr(x))):
                 return self._call("minus", dtype, args)  # x may be 0.0 once GCC has read it
+            case (("add" | "subtract"), "f") if any(map(_is_either_zero, args)) and not all(map(_is_plain, args)):
+                return self._call("plus" if op == "add" else "minus", dtype, args)  # to GCC -x + 0.0 is -x
             case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
                 return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
             case (("add" | "maximum"), "b"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import along, correlation, joined, least_squares, refuse
+from transkern.frontend.compositions.primitives import along, axis_of, correlation, joined, least_squares, line, refuse
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
@@ -37,6 +37,8 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     a = np.asanyarray(x)
+    if not copy and not isinstance(x, np.ndarray):
+        refuse("np.nan_to_num with copy=False of what is no array")
     if a.dtype.kind == "c":
         kept = a.copy()
         kept.real[...] = nan_to_num(a.real, True, nan, posinf, neginf)
@@ -102,18 +104,26 @@ def sinc(x: Any) -> Any:
 
 def array_equiv(a1: Any, a2: Any) -> Any:
     a1, a2 = np.asarray(a1), np.asarray(a2)
+    for m, n in zip(a1.shape[::-1], a2.shape[::-1], strict=False):
+        if m != n and m != 1 and n != 1:
+            return False
     return bool(np.all(a1 == a2))
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi) -> Any:
     p = np.asarray(p)
     dd = np.diff(p, axis=axis)
-    half = period / 2
-    wrapped = np.mod(dd + half, period) - half
-    wrapped = np.where((wrapped == -half) & (dd > 0), half, wrapped)
-    correction = np.where(np.abs(dd) < (half if discont is None else discont), 0, wrapped - dd)
-    rest = along(p, axis, 1, None) + np.cumsum(correction, axis=axis)
-    return np.concatenate((along(p, axis, None, 1), rest), axis=axis)
+    kind = np.result_type(dd, period)
+    if kind.kind in "iu":
+        high, rest = divmod(period, 2)
+    else:
+        high, rest = period / 2, 0
+    low = -high
+    wrapped = np.mod(dd - low, period) + low
+    wrapped = np.where((wrapped == low) & (dd > 0) & (rest == 0), high, wrapped)
+    correction = np.where(np.abs(dd) < (period / 2 if discont is None else discont), 0, wrapped - dd)
+    further = along(p, axis, 1, None) + np.cumsum(correction, axis=axis)
+    return np.concatenate((along(p, axis, None, 1).astype(kind), further.astype(kind)), axis=axis)
 
 
 # --- differences
@@ -128,7 +138,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     if prepend is not None or append is not None:
-        a = joined((prepend, a, append), axis)
+        a = joined((prepend, a, append), axis_of(axis, a.ndim))
     for _ in list(range(n)):
         if a.dtype.kind == "b":
             a = along(a, axis, 1, None) != along(a, axis, None, -1)
@@ -139,18 +149,23 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     a = np.ravel(ary)
-    parts = [a[1:] - a[:-1]]
-    if to_begin is not None:
-        parts = [np.ravel(np.asanyarray(to_begin)).astype(a.dtype)] + parts
-    if to_end is not None:
-        parts = parts + [np.ravel(np.asanyarray(to_end)).astype(a.dtype)]
+    before = [] if to_begin is None else [_end("to_begin", np.asanyarray(to_begin), a.dtype)]
+    behind = [] if to_end is None else [_end("to_end", np.asanyarray(to_end), a.dtype)]
+    parts = before + [a[1:] - a[:-1]] + behind
     return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _end(name: str, values: Any, dtype: Any) -> Any:
+    if not np.can_cast(values.dtype, dtype, "same_kind"):
+        raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    return np.ravel(values).astype(dtype)
 
 
 def _gradient(f: Any, spacings: Any, axis: Any, edge_order: int) -> Any:
     """``np.gradient(f, *spacings)``."""
     f = np.asanyarray(f)
     axes = tuple(range(f.ndim)) if axis is None else ((axis,) if isinstance(axis, int) else axis)
+    axes = tuple(axis_of(d, f.ndim) for d in axes)
     if len(spacings) > 0 and len(spacings) != len(axes) and (len(spacings) > 1 or np.ndim(spacings[0]) > 0):
         raise TypeError("invalid number of arguments")
     if edge_order > 2:
@@ -238,18 +253,26 @@ def poly(seq_of_zeros: Any) -> Any:
 
 
 def polyval(p: Any, x: Any) -> Any:
-    p = np.asarray(p)
-    value = np.zeros_like(np.asanyarray(x))
+    p, x = np.asarray(p), np.asanyarray(x)
+    if p.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    value = np.zeros_like(x)
     for k in range(p.shape[0]):
         value = value * x + p[k]
     return value
 
 
 def polyder(p: Any, m: int = 1) -> Any:
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
     p = np.asarray(p)
-    for _ in list(range(m)):
-        n = p.shape[0] - 1
-        p = p[:-1] * np.arange(n, 0, -1)
+    if p.ndim == 0:
+        raise TypeError("len() of unsized object")
+    derived = p
+    for _ in list(range(m + 1)):  # one more than what is returned, which may raise
+        p = derived
+        derived = p[:-1] * np.arange(p.shape[0] - 1, 0, -1)
     return p
 
 
@@ -263,11 +286,19 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    k = np.zeros(m, float) if k is None else np.atleast_1d(k)
+    if k.shape[0] == 1 and m > 1:
+        k = k[0] * np.ones(m, float)
+    if k.shape[0] < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
     p = np.asarray(p)
-    if k is not None:
-        refuse("np.polyint with k=")
-    for _ in list(range(m)):
-        p = np.concatenate((p / np.arange(p.shape[0], 0, -1), np.zeros(1)))
+    for j in list(range(m)):
+        if p.ndim == 0:
+            raise TypeError("len() of unsized object")
+        p = np.concatenate((p / np.arange(p.shape[0], 0, -1), [k[j]]))
     return p
 
 
@@ -294,7 +325,16 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, w: Any = None) -> Any:
 
 
 def polymul(a1: Any, a2: Any) -> Any:
-    return np.convolve(a1, a2)
+    return np.convolve(_coefficients(a1), _coefficients(a2))
+
+
+def _coefficients(p: Any) -> Any:
+    """Those of an `np.poly1d`: from the first that is not 0."""
+    p = np.atleast_1d(p)
+    if p.ndim > 1:
+        raise ValueError("Polynomial must be 1d only.")
+    p = np.trim_zeros(p, "f")
+    return np.concatenate((p, np.zeros(int(p.size == 0), p.dtype)))
 
 
 # --- convolution
@@ -310,7 +350,11 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    a, v = np.asarray(a), np.asarray(v)
-    if a.shape[0] == 0 or v.shape[0] == 0:
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+    a, v = line(a), line(v)
+    if a.shape[0] == 0:
         raise ValueError("first array argument cannot be empty")
+    if v.shape[0] == 0:
+        raise ValueError("second array argument cannot be empty")
     return correlation(a, np.conjugate(v) if v.dtype.kind == "c" else v, mode, False)

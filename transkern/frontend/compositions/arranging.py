@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import known, refuse, spliced
+from transkern.frontend.compositions.primitives import axis_of, known, refuse, spliced
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    m = np.asanyarray(m)
     first, second = axes
+    m = np.asanyarray(m)
+    if first == second or abs(first - second) == m.ndim:
+        raise ValueError("Axes must be different.")
+    if first >= m.ndim or first < -m.ndim or second >= m.ndim or second < -m.ndim:
+        raise ValueError(f"Axes={tuple(axes)} out of range for array of ndim={m.ndim}.")
     if k % 4 == 0:
         return m[...]
     if k % 4 == 2:
@@ -22,8 +26,11 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    axis = axis % a.ndim
+    axis = axis_of(axis, a.ndim)
     start = start + a.ndim if start < 0 else start
+    if start < 0 or start > a.ndim:
+        text = f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}, but {int(start)} was passed in"
+        raise np.exceptions.AxisError(text)
     start = start - 1 if axis < start else start
     return a[...] if axis == start else np.moveaxis(a, axis, start)
 
@@ -34,6 +41,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim < 1 or b.ndim < 1:
         raise ValueError("At least one array has zero dimension")
+    axisa, axisb = axis_of(axisa, a.ndim, "axisa"), axis_of(axisb, b.ndim, "axisb")
     kind = np.promote_types(a.dtype, b.dtype)
     a, b = np.moveaxis(a, axisa, -1).astype(kind), np.moveaxis(b, axisb, -1).astype(kind)
     m, n = known(a.shape[-1]), known(b.shape[-1])
@@ -43,6 +51,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     if m == 2 and n == 2:
         return z
+    axisc = axis_of(axisc, z.ndim + 1, "axisc")
     if m == 2:
         x, y = a[..., 1] * b[..., 2], -(a[..., 0] * b[..., 2])
     elif n == 2:
@@ -57,37 +66,66 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     a = np.asarray(arr)
     if axis is None:
         a, axis = np.ravel(a), 0
-    axis = axis % a.ndim
-    v = np.asarray(values, a.dtype)
+    axis = axis_of(axis, a.ndim)
     n = a.shape[axis]
+    if isinstance(obj, bool):
+        raise AttributeError("'bool' object has no attribute 'ndim'")
     if np.ndim(obj) == 0:
         if not isinstance(obj, (int, np.integer)) and np.asarray(obj).dtype.kind not in "iu":
             refuse("np.insert at a position that is no integer")
         if obj < -n or obj > n:
             raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+        v = np.asarray(values, a.dtype)
         v = np.expand_dims(v, list(range(a.ndim - v.ndim)))
         return spliced(a, axis, np.where(np.less(obj, 0), obj + n, obj), np.moveaxis(v, 0, axis))
     at = np.array(obj)
-    if isinstance(obj, list) and at.size == 0:
+    if at.dtype == bool:
+        if not isinstance(obj, np.ndarray):
+            raise AttributeError(f"'{type(obj).__name__}' object has no attribute 'ndim'")
+        if at.ndim != 1:
+            raise ValueError("boolean array argument obj to insert must be one dimensional")
+        at = np.flatnonzero(at)
+    elif at.ndim > 1:
+        raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    elif at.size == 0 and not isinstance(obj, np.ndarray):
         at = at.astype(int)
+    before = (slice(None),) * axis
+    several = at.size != 1
+    count = at.size
+    if at.size == 1:  # where all values go
+        if at[0] < -n or at[0] > n:
+            raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+        count = np.array(values, a.dtype, ndmin=a.ndim).shape[axis]
+    at = np.take(at, np.arange(count) * several)
     at = np.where(at < 0, at + n, at)
     order = np.argsort(at, kind="mergesort")
-    at[order] = at[order] + np.arange(at.shape[0])
-    turned = np.moveaxis(a, axis, 0)
-    made = np.zeros((n + at.shape[0], *turned.shape[1:]), a.dtype)
-    old = np.ones(n + at.shape[0], bool)
+    at[order] = at[order] + np.arange(count)
+    made = np.zeros((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), a.dtype)
+    old = np.ones(n + count, bool)
     old[at] = False
-    made[np.flatnonzero(old)] = turned
-    shape = (*a.shape[:axis], at.shape[0], *a.shape[axis + 1 :])
-    made[at] = np.moveaxis(np.broadcast_to(v, shape), axis, 0)
-    return np.moveaxis(made, 0, axis)
+    made[(*before, at)] = values
+    made[(*before, np.flatnonzero(old))] = a
+    return made
+
+
+def trim_zeros(filt: Any, trim: str = "fb") -> Any:
+    if not isinstance(filt, np.ndarray) or filt.ndim != 1:
+        refuse("np.trim_zeros of what is no array of one dimension", "make it an array")
+    if trim.lower() not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    begin, end = 0, filt.shape[0]
+    if "f" in trim.lower():
+        begin = np.argmax(np.concatenate((filt != 0, [True])))
+    if "b" in trim.lower():
+        end = end - np.argmax(np.concatenate((filt[::-1] != 0, [True])))
+    return filt[begin:end]
 
 
 def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(a)
     shape = (new_shape,) if np.ndim(new_shape) == 0 else tuple(new_shape)
-    if np.ndim(new_shape) > 0 and len(new_shape) > 0 and np.asarray(new_shape).dtype.kind not in "iu":
-        raise TypeError("'numpy.float64' object cannot be interpreted as an integer")
+    if np.ndim(new_shape) > 0 and len(new_shape) > 0 and np.asarray(new_shape).dtype.kind not in "iub":
+        refuse("np.resize to a shape of numbers that are no integers")
     for size in shape:
         if size < 0:
             raise ValueError("all elements of `new_shape` must be non-negative")
@@ -102,10 +140,11 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         if indices.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
         return np.ravel(arr)[_whole(indices)]
+    axis = axis_of(axis, arr.ndim)
     _whole(indices)
     if arr.ndim != indices.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    return arr[_grid(arr, indices, axis % arr.ndim)]
+    return arr[_grid(arr, indices, axis)]
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
@@ -113,7 +152,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         flat = arr.reshape(-1)
         flat[_whole(indices)] = values
     else:
-        arr[_grid(arr, indices, axis % arr.ndim)] = values
+        axis = axis_of(axis, arr.ndim)
+        arr[_grid(arr, indices, axis)] = values
 
 
 def _grid(arr: Any, indices: Any, axis: int) -> Any:
@@ -132,8 +172,15 @@ def _line(arr: Any, axis: int) -> Any:
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any) -> Any:
-    moved = np.moveaxis(np.asarray(arr), axis, -1)
-    lines = moved.reshape(-1, moved.shape[-1])
+    arr = np.asarray(arr)
+    axis = axis_of(axis, arr.ndim)
+    moved = np.moveaxis(arr, axis, -1)
+    count = 1
+    for extent in moved.shape[:-1]:
+        count = count * extent
+    if count == 0:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    lines = moved.reshape(count, moved.shape[-1])
     found = []
     for k in range(lines.shape[0]):
         found.append(func1d(lines[k], *args))

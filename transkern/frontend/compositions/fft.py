@@ -12,14 +12,18 @@ from transkern.frontend.compositions.primitives import refuse
 def fftfreq(n: Any, d: Any = 1.0) -> Any:
     if not isinstance(n, (int, np.integer)):
         raise ValueError("n should be an integer")
-    k = np.arange(n)
-    return np.where(k < (n - 1) // 2 + 1, k, k - n) * (1.0 / (n * d))
+    if np.asarray(n).dtype.kind == "u":
+        refuse("np.fft.fftfreq of an unsigned integer, whose negative NumPy makes a large one", "take int(n)")
+    scale, half = 1.0 / (n * d), (n - 1) // 2 + 1  # as a NumPy integer computes them
+    k = np.arange(np.zeros(n, bool).size)  # whose error is that of a negative size
+    return np.where(k < half, k, k - k.size) * scale
 
 
 def rfftfreq(n: Any, d: Any = 1.0) -> Any:
     if not isinstance(n, (int, np.integer)):
         raise ValueError("n should be an integer")
-    return np.arange(n // 2 + 1) * (1.0 / (n * d))
+    scale = 1.0 / (n * d)
+    return np.arange(n // 2 + 1) * scale
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:

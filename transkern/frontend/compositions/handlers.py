@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from transkern.errors import NeedsConstant
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, as_array, convert, result_type, scalar_expr, truth
+from transkern.frontend.elementwise import (
+    align,
+    as_array,
+    convert,
+    result_type,
+    scalar_expr,
+    truth,
+    type_name,
+)
 from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions
 from transkern.frontend.library_calls import step, stored
 from transkern.frontend.reductions import axes_of
 from transkern.frontend.shaping import (
+    as_line,
     concatenate,
     constant_axis,
     constant_int,
@@ -45,6 +56,16 @@ def _axes_of(ctx: Context, a: Arguments) -> Value:
     return Seq(tuple(Static(d) for d in axes_of(ctx, a.get("axis"), ndim, ordered=False)))
 
 
+@handles(f"{_HERE}axis_of", names="axis ndim prefix")
+def _axis_of(ctx: Context, a: Arguments) -> Value:
+    axis, prefix = a.need("axis"), a.text("prefix", "")
+    known = isinstance(axis, Static) and isinstance(axis.value, (int, np.integer))
+    if not known and not (isinstance(axis, Scalar) and axis.dtype.startswith(("int", "uint", "index"))):
+        ctx.guard(b.FALSE, "TypeError", f"'{type_name(axis)}' object cannot be interpreted as an integer")
+    ndim = constant_int(ctx, a.need("ndim"), "a number of dimensions")
+    return Static(normal_axis(ctx, constant_axis(ctx, axis), ndim, f"{prefix}: " if prefix else ""))
+
+
 @handles(f"{_HERE}chosen", names="condition a position otherwise")
 def _chosen(ctx: Context, a: Arguments) -> Value:
     value = stored(ctx, a.array("a"), "values")
@@ -62,6 +83,8 @@ def _reduced_last(ctx: Context, a: Arguments) -> Value:
     value = a.array("a")
     value = ctx.kept(value)
     axes = axes_of(ctx, a.get("axis"), value.ndim)
+    if not value.ndim and a.get("axis") is not None:  # a number has no axis here
+        normal_axis(ctx, constant_axis(ctx, a.need("axis")), 0)
     kept = [d for d in range(value.ndim) if d not in axes]
     turned = transpose(ctx, value, [*kept, *axes]) if kept or axes else value
     if len(axes) == 1:
@@ -119,17 +142,22 @@ def _spliced(ctx: Context, a: Arguments) -> Value:
     return Array(axes, b.where(b.compare("less", here, at), shifted(value, b.ZERO), late))
 
 
+@handles(f"{_HERE}line", names="values")
+def _line(ctx: Context, a: Arguments) -> Value:
+    return as_line(ctx, a.need("values"))
+
+
 @handles(f"{_HERE}correlation", names="a v mode swapped")
 def _correlation(ctx: Context, a: Arguments) -> Value:
-    x, v = a.array("a"), a.array("v")
-    for one in (x, v):
-        if one.ndim != 1:
-            ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
+    mode = a.text("mode", "full")
+    if mode not in ("full", "same", "valid"):
+        ctx.guard(b.FALSE, "ValueError", f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+    x, v = as_line(ctx, a.array("a")), as_line(ctx, a.array("v"))
     dtype = result_type(ctx, [x, v])
     x, v = stored(ctx, convert(x, dtype), "signal"), stored(ctx, convert(v, dtype), "weights")
     size, m = x.dims[0], v.dims[0]
     swapped = a.flag("swapped")
-    match a.text("mode", "full"):
+    match mode:
         case "full":
             start, length = b.sub(b.ONE, m), b.sub(b.add(size, m), b.ONE)
         case "same":
@@ -137,13 +165,10 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
             half_m, half_n = b.floordiv(m, b.index(2)), b.floordiv(size, b.index(2))
             other = b.sub(b.sub(size, m), half_n) if swapped else b.sub(b.add(half_n, b.ONE), m)
             start, length = b.where(longer, b.neg(half_m), other), b.maximum(size, m)
-        case "valid":
+        case _:
             gap = b.sub(size, m)
             start = b.minimum(gap, b.ZERO)
             length = b.add(b.maximum(gap, b.neg(gap)), b.ONE)
-        case other_mode:
-            ctx.guard(b.FALSE, "ValueError", f"mode must be one of 'valid', 'same', or 'full' (got '{other_mode}')")
-            raise AssertionError
     (axis,), inner = ctx.axes((length,)), ctx.axis("r", m)
     at = b.add(b.add(axis.var, start), inner.var)
     product = Apply("multiply", (x.at((at,)), v.at((inner.var,))), dtype)

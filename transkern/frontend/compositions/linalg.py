@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import axes_of, refuse, require
+from transkern.frontend.compositions.primitives import axes_of, axis_of, refuse, require
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -20,6 +20,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         else:
             squares = np.dot(flat, flat)
         return _kept(np.sqrt(squares), axes_of(None, x.ndim), keepdims)
+    if isinstance(ord, str) and (x.ndim == 1 if axis is None else np.ndim(axis) == 0):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if axis is not None and x.ndim == 0:
+        axis_of(axis[0] if isinstance(axis, tuple) else axis, 0)
     axes = axes_of(axis, x.ndim)
     if len(axes) == 1:
         return _of_vectors(x, ord, axes, keepdims)
@@ -64,7 +68,7 @@ def _of_matrices(x: Any, ord: Any, axes: Any, keepdims: bool) -> Any:
         if ord == "nuc":
             result = np.sum(values, axis=-1)
         else:
-            result = np.max(values, axis=-1) if ord == 2 else np.min(values, axis=-1)
+            result = np.max(values, axis=-1, initial=0) if ord == 2 else np.min(values, axis=-1)
         return _kept(result, axes, keepdims)
     if ord == 1 or ord == -1:
         sums = np.sum(np.abs(x), axis=row)
@@ -94,7 +98,12 @@ def matrix_norm(x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def matrix_power(a: Any, n: int) -> Any:
     a = np.asanyarray(a)
+    if a.ndim < 2:
+        text = f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
+        require(False, "np.linalg.LinAlgError", text)
     require(a.shape[-1] == a.shape[-2], "np.linalg.LinAlgError", "Last 2 dimensions of the array must be square")
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError("exponent must be an integer")
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-2], dtype=a.dtype), a.shape).copy()
     if n < 0:

@@ -34,8 +34,10 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
 
 
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
-    rows, columns = np.arange(N), np.arange(N if M is None else M)
-    return (rows[:, None] >= columns - k).astype(dtype)
+    if "u" in (np.asarray(k).dtype.kind, np.asarray(N).dtype.kind, np.asarray(0 if M is None else M).dtype.kind):
+        refuse("a triangle of unsigned integers, which NumPy computes with in its type", "take int(…)")
+    columns = np.arange(-k, (N if M is None else M) - k)
+    return (np.arange(N)[:, None] >= columns).astype(dtype)
 
 
 def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
@@ -92,22 +94,33 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
 # --- windows
 
 
+def _whole(M: Any) -> Any:
+    """A length as a number that no small type of NumPy's overflows."""
+    if M is None:
+        raise TypeError("'<' not supported between instances of 'NoneType' and 'int'")
+    return int(M) if isinstance(M, (int, np.integer)) else M
+
+
 def bartlett(M: Any) -> Any:
+    M = _whole(M)
     n = np.arange(1 - M, M, 2)
     return np.where(M == 1, 1.0, np.where(n <= 0, 1 + n / (M - 1.0), 1 - n / (M - 1.0)))
 
 
 def blackman(M: Any) -> Any:
+    M = _whole(M)
     n = np.arange(1 - M, M, 2)
     wave = 0.42 + 0.5 * np.cos(np.pi * n / (M - 1.0)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1.0))
     return np.where(M == 1, 1.0, wave)
 
 
 def hamming(M: Any) -> Any:
+    M = _whole(M)
     n = np.arange(1 - M, M, 2)
     return np.where(M == 1, 1.0, 0.54 + 0.46 * np.cos(np.pi * n / (M - 1.0)))
 
 
 def hanning(M: Any) -> Any:
+    M = _whole(M)
     n = np.arange(1 - M, M, 2)
     return np.where(M == 1, 1.0, 0.5 + 0.5 * np.cos(np.pi * n / (M - 1.0)))

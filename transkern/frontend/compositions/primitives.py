@@ -30,6 +30,11 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(a % ndim for a in (axis if isinstance(axis, (tuple, list)) else (axis,)))
 
 
+def axis_of(axis: Any, ndim: int, prefix: str = "") -> int:
+    """An `axis=` counted from 0; an AxisError's text begins with `prefix`."""
+    return np.lib.array_utils.normalize_axis_index(axis, ndim, prefix or None)
+
+
 def reduced_last(a: Any, axis: Any) -> Any:
     """`a` with the axes of a reduction as its last one."""
     axes = axes_of(axis, a.ndim)
@@ -61,6 +66,11 @@ def spliced(a: Any, axis: int, at: Any, values: Any) -> Any:
     shape = tuple(values.shape[d] if d == axis % a.ndim else n for d, n in enumerate(a.shape))
     middle = np.broadcast_to(values, shape)
     return np.concatenate((along(a, axis, None, at), middle, along(a, axis, at, None)), axis=axis)
+
+
+def line(values: Any) -> Any:
+    """An array of one dimension, as NumPy's functions in C take it, with their errors for others."""
+    return np.asarray(values) if np.ndim(values) == 1 else np.bincount(values)  # which raises them
 
 
 def correlation(a: Any, v: Any, mode: str, swapped: bool) -> Any:

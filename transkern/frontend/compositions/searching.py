@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import refuse
+from transkern.frontend.compositions.primitives import axis_of, line, refuse
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    bins = np.asarray(bins)
     if np.iscomplexobj(x):
         raise TypeError("x may not be complex")
+    bins = line(np.asarray(bins))
     if np.iscomplexobj(bins):
         rule = "according to the rule 'safe'"
         raise TypeError(f"Cannot cast array data from dtype('complex128') to dtype('float64') {rule}")
@@ -38,11 +38,16 @@ def _is_falling(bins: Any) -> Any:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     if np.iscomplexobj(fp):
         refuse("np.interp of complex values", "interpolate their real and imaginary parts")
-    x = np.asarray(x, dtype=np.float64)
-    xp, fp = np.asarray(xp, dtype=np.float64), np.asarray(fp, dtype=np.float64)
     if period is not None:
         if period == 0:
             raise ValueError("period must be a non-zero value")
+        if np.ndim(xp) != 1 or np.ndim(fp) != 1:
+            raise ValueError("Data points must be 1-D sequences")
+    fp, xp = np.asarray(line(np.asarray(fp)), np.float64), np.asarray(line(xp), np.float64)
+    x = np.asarray(x, dtype=np.float64)
+    if period is not None:
+        if xp.shape[0] != fp.shape[0]:
+            raise ValueError("fp and xp are not of the same length")
         period = abs(period)
         x, xp = x % period, xp % period
         order = np.argsort(xp)
@@ -50,6 +55,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
         fp = np.concatenate((fp[-1:], fp, fp[0:1]))
         left = right = None
+    if (left is not None and np.iscomplexobj(left)) or (right is not None and np.iscomplexobj(right)):
+        raise TypeError("must be real number, not complex")
     if xp.shape[0] == 0:
         raise ValueError("array of sample points is empty")
     if xp.shape[0] != fp.shape[0]:
@@ -71,17 +78,17 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     given = x
-    x = np.asarray(x)
-    if x.ndim != 1:
-        raise ValueError("object of too small depth for desired array")
-    if isinstance(given, list) and x.size == 0:
-        x = x.astype(int)
-    if minlength < 0:
-        raise ValueError("'minlength' must not be negative")
+    x = line(x)
+    if not isinstance(given, np.ndarray) and (x.size == 0 or x.dtype.kind == "f"):
+        x = np.asarray(given, int)
     if x.dtype.kind not in "iub":
         raise TypeError(
             f"Cannot cast array data from dtype('{x.dtype}') to dtype('int64') according to the rule 'safe'"
         )
+    if isinstance(minlength, (bool, np.bool_)):
+        raise TypeError("an integer is required")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
     x = x.astype(np.int64)
     if np.any(x < 0):
         raise ValueError("'list' argument must have no negative elements")
@@ -90,7 +97,7 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
         counts = np.zeros(length, np.int64)
         np.add.at(counts, x, 1)
         return counts
-    w = np.asarray(weights, dtype=np.float64)
+    w = np.asarray(line(weights), np.float64)
     if w.shape[0] != x.shape[0]:
         raise ValueError("The weights and list don't have the same length.")
     totals = np.zeros(length, np.float64)
@@ -102,17 +109,21 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    a = np.ravel(a)
+    a, w = np.asarray(a), None
     if a.dtype.kind == "b":
         a = a.astype(np.uint8)
-    w = None
     if weights is not None:
         weights = np.asarray(weights)
-        w = np.ravel(weights)
-        if w.shape[0] != a.shape[0]:
+        if weights.ndim != a.ndim or weights.shape != a.shape:
             raise ValueError("weights should have the same shape as a.")
+        w = np.ravel(weights)
+    a = np.ravel(a)
+    if np.ndim(bins) > 1:
+        raise ValueError("`bins` must be 1d, when an array")
     if np.ndim(bins) == 0:
-        edges, counts = _even(a, bins, range, w)
+        if not isinstance(bins, (int, np.integer)):
+            raise TypeError("`bins` must be an integer, a string, or an array")
+        edges, counts = _even(a, int(bins), range, w)
     else:
         edges = np.asarray(bins)
         if np.any(edges[:-1] > edges[1:]):
@@ -212,8 +223,10 @@ def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None
 ) -> Any:
     a = np.asanyarray(ar)
-    if axis is not None and a.ndim != 1:
-        refuse("np.unique with axis=")
+    if axis is not None:
+        axis_of(axis, a.ndim)
+        if a.ndim != 1:
+            refuse("np.unique with axis=")
     flat = np.ravel(a)
     if not return_index and not return_inverse:
         s = np.sort(flat)
@@ -247,7 +260,7 @@ def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, kind: Any = None
 ) -> Any:
     a = np.asarray(element)
-    if isinstance(test_elements, (list, tuple)):
+    if isinstance(test_elements, (list, tuple)) and np.ndim(test_elements) == 1:
         found = np.zeros(a.shape, bool)
         for value in test_elements:
             found = found | (a == value)
@@ -299,7 +312,7 @@ def _is_among(a: Any, b: Any) -> Any:
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
-    return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+    return unique(np.concatenate((ar1, ar2), axis=None))
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
@@ -310,7 +323,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 def _sorted_together(ar1: Any, ar2: Any, assume_unique: bool) -> Any:
     """All elements of two arrays, each once of each array; what is there twice in one of them is taken for common."""
     if assume_unique:
-        return np.sort(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+        return np.sort(np.concatenate((ar1, ar2), axis=None))
     return np.sort(np.concatenate((unique(ar1), unique(ar2))))
 
 

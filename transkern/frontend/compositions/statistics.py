@@ -6,11 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import along, axes_of, chosen, joined, reduced_last, refuse, with_ones
+from transkern.frontend.compositions.primitives import (
+    along,
+    axes_of,
+    axis_of,
+    chosen,
+    joined,
+    reduced_last,
+    refuse,
+    with_ones,
+)
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
+    if axis is not None:
+        for one in axis if isinstance(axis, (tuple, list)) else (axis,):
+            axis_of(one, a.ndim, "axis")
     if weights is None:
         mean = np.mean(a, axis=axis, keepdims=keepdims)
         if np.size(mean) == 0:  # NumPy divides the two sizes, whoever asks for the quotient
@@ -191,8 +203,9 @@ def _refuse_no_elements(s: Any, q: Any, method: str) -> None:
 
 def _interpolated(s: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
     zero = np.zeros((), s.dtype)
+    last = np.asarray(n - 1).astype(q.dtype) if q.dtype.kind == "f" else n - 1
+    at = last * q
     if method == "linear":
-        at = (n - 1) * q
         if q.dtype.kind in "biu":  # the first or the last
             return chosen(n > 0, s, at, zero)
         low = np.floor(at)
@@ -201,7 +214,6 @@ def _interpolated(s: Any, n: Any, q: Any, method: str, weak: bool) -> Any:
         below = chosen(n > 0, s, np.where(inside, low, n - 1).astype(np.int64), zero)
         above = chosen(n > 0, s, np.where(inside, low + 1, n - 1).astype(np.int64), zero)
         return _between(below, above, gamma, weak)
-    at = (n - 1) * q
     if method == "lower":
         return chosen(n > 0, s, np.floor(at).astype(np.int64), zero)
     if method == "higher":
@@ -254,11 +266,11 @@ def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return np.cumsum(_without_nan(np.asanyarray(a), 0), axis=axis, dtype=dtype, out=out)
+    return np.cumsum(np.asarray(_without_nan(np.asanyarray(a), 0)), axis=axis, dtype=dtype, out=out)
 
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    return np.cumprod(_without_nan(np.asanyarray(a), 1), axis=axis, dtype=dtype, out=out)
+    return np.cumprod(np.asarray(_without_nan(np.asanyarray(a), 1)), axis=axis, dtype=dtype, out=out)
 
 
 def _without_nan(a: Any, value: Any) -> Any:
@@ -266,15 +278,16 @@ def _without_nan(a: Any, value: Any) -> Any:
 
 
 def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    reduction = "fmax" if isinstance(a, np.ndarray) else "maximum"
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
         if a.size == 0 and np.size(np.any(a, axis=axis, keepdims=keepdims)) != 0:
-            raise ValueError("zero-size array to reduction operation fmax which has no identity")
+            raise ValueError(f"zero-size array to reduction operation {reduction} which has no identity")
         return np.max(a, axis=axis, out=out, keepdims=keepdims)
     nan = np.isnan(a)
     missing = np.all(nan, axis=axis, keepdims=keepdims)
     if a.size == 0 and np.size(missing) != 0:
-        raise ValueError("zero-size array to reduction operation fmax which has no identity")
+        raise ValueError(f"zero-size array to reduction operation {reduction} which has no identity")
     high = np.max(np.where(nan, np.array(-np.inf, a.dtype), a), axis=axis, keepdims=keepdims)
     result = np.where(missing, np.array(np.nan, a.dtype), high)
     if out is None:
@@ -284,15 +297,16 @@ def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) ->
 
 
 def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    reduction = "fmin" if isinstance(a, np.ndarray) else "minimum"
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
         if a.size == 0 and np.size(np.any(a, axis=axis, keepdims=keepdims)) != 0:
-            raise ValueError("zero-size array to reduction operation fmin which has no identity")
+            raise ValueError(f"zero-size array to reduction operation {reduction} which has no identity")
         return np.min(a, axis=axis, out=out, keepdims=keepdims)
     nan = np.isnan(a)
     missing = np.all(nan, axis=axis, keepdims=keepdims)
     if a.size == 0 and np.size(missing) != 0:
-        raise ValueError("zero-size array to reduction operation fmin which has no identity")
+        raise ValueError(f"zero-size array to reduction operation {reduction} which has no identity")
     low = np.min(np.where(nan, np.array(np.inf, a.dtype), a), axis=axis, keepdims=keepdims)
     result = np.where(missing, np.array(np.nan, a.dtype), low)
     if out is None:
@@ -386,6 +400,10 @@ def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None, include_initial
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y = np.asanyarray(y)
+    if isinstance(axis, tuple):
+        raise TypeError("list indices must be integers or slices, not tuple")
+    if axis >= y.ndim or axis < -y.ndim:
+        raise IndexError("list assignment index out of range")
     if x is None:
         d = dx
     else:

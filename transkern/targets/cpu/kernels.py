@@ -363,7 +363,8 @@ class KernelPrinter:
     def guard(self, s: n.Guard, fails: str = "") -> None:
         """Leaves the kernel with the guard's number where it `fails`; its arguments stand in `py_error`."""
         self.guards.append(s)
-        self.line(f"if ({fails or f'!({self.c.expr(s.condition)})'}) {{")
+        always = not fails and s.condition == b.FALSE
+        self.line("{" if always else f"if ({fails or f'!({self.c.expr(s.condition)})'}) {{")
         self.depth += 1
         for k, arg in enumerate(s.args):
             if arg.dtype.startswith("float"):

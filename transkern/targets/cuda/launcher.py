@@ -292,6 +292,9 @@ class Launcher:
                     return Load(place, (), x.dtype)
                 if x.name in self.program.bounds:
                     return self.known(self.program.bounds[x.name])
+            if isinstance(x, Load) and len(x.index) == 1 < len(self.program.buffers[x.buffer].dims):
+                at = b.unravel(x.index[0], self.program.buffers[x.buffer].dims)  # a line of all elements
+                return Load(x.buffer, tuple(map(self.known, at)), x.dtype)
             return None
 
         return b.map_expr(e, change)

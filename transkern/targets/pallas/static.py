@@ -225,12 +225,14 @@ def _places(program: n.Program, s: n.Loop) -> Expr:
 
 
 def privatise(program: n.Program) -> n.Program:
-    """The program with memory made inside parallel loops made once, with a dimension for each of their axes."""
+    """The program with memory made inside parallel loops made once, with a dimension for each of their axes. Loops with
+    compactions go in order, and need no more of it than one of their steps."""
     found: dict[str, list[n.Loop]] = {}
+    compacted = {of for s in walk(program.body) if isinstance(s, n.Compact) for of in s.outputs}
 
     def note(block: tuple[n.Stmt, ...], loops: list[n.Loop]) -> None:
         for s in block:
-            if isinstance(s, n.Alloc) and loops:
+            if isinstance(s, n.Alloc) and loops and s.buffer not in compacted:
                 found[s.buffer] = loops
             parallel = isinstance(s, n.Loop) and s.kind == "parallel"
             inner = [*loops, s] if isinstance(s, n.Loop) and parallel else loops
