@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy  # noqa: F401  (before anybody watches)
+import islpy  # noqa: F401  (before anybody watches: loaded for the first nest that needs it)
+import numpy  # noqa: F401
 
 import transkern
 from transkern.runtime.emitting import check_file, emit_files

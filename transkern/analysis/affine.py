@@ -51,6 +51,7 @@ class Question:
     opaque: dict[tuple[str, Expr], Form] = field(default_factory=dict)
     defined: dict[tuple[str, Expr], Form] = field(default_factory=dict)
     invariants: dict[Expr, bool] = field(default_factory=dict)  # what is known already, also to copies
+    changes: dict[str, frozenset[str]] = field(default_factory=dict)  # (`changing_in`)
     products: bool = False  # of names, in the constraints
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
 
@@ -58,7 +59,7 @@ class Question:
         return Question(
             self.buffers, self.changing, self.written, self.lets, dict(self.parameters), self.unknowns,
             list(self.constraints), list(self.gathered), dict(self.opaque), dict(self.defined),
-            self.invariants, self.products, self.loose,
+            self.invariants, self.changes, self.products, self.loose,
         )  # fmt: skip
 
     def unknown(self) -> Form:
@@ -82,7 +83,12 @@ class Question:
             case Var(name) if name in names:
                 return names[name]
             case Var(name) if name in self.lets and not buffers_read(self.lets[name]) & self.written:
-                return self.linear(self.lets[name], names, instance)
+                if (instance, e) not in self.defined:
+                    made = self.linear(self.lets[name], names, instance)
+                    if not self.stable(e, names):
+                        return made
+                    self.defined[instance, e] = made
+                return self.defined[instance, e]
             case Const(value) if isinstance(value, (bool, int)):
                 return {"": int(value)} if value else {}
             case Apply("floor_divide" | "remainder" | "minimum" | "maximum" | "where", _, "index"):
@@ -171,15 +177,21 @@ class Question:
         """Whether `e` has one value in an execution of a statement, wherever it stands."""
         if buffers_read(e) & self.written:
             return False
-        for v in variables_read(e):
-            if v in self.lets:
-                if not self.stable(self.lets[v], names) and buffers_read(self.lets[v]) & self.written:
-                    continue  # a let keeps the value it was given
-                if not self.stable(self.lets[v], names):
-                    return False
-            elif v in self.changing and v not in names:
-                return False
-        return True
+        return all(self.changing_in(v) <= names.keys() for v in variables_read(e))
+
+    def changing_in(self, name: str) -> frozenset[str]:
+        """The variables that a variable's value changes with; a let keeps what it was given of written buffers."""
+        found = self.changes.get(name)
+        if found is None:
+            let = self.lets.get(name)
+            if let is None:
+                found = frozenset((name,)) if name in self.changing else frozenset()
+            elif buffers_read(let) & self.written:
+                found = frozenset()
+            else:
+                found = frozenset().union(*(self.changing_in(v) for v in variables_read(let)))
+            self.changes[name] = found
+        return found
 
     def symbol(self, e: Expr, names: Mapping[str, Form], instance: str) -> Form:
         """A name for what is not linear."""

@@ -106,13 +106,15 @@ class Behind:
         rank = len(self.buffers[buffer].dims)
         if len(certain) > _STORES or any(a.index is None or len(a.index) != rank for a in mine):
             return False
-        base = _base(self.buffers, self.body, around)
         reads: dict[object, Access | None] = {}
         for a in mine:
             if not a.write:
                 reads.setdefault((a.index, a.levels, a.conditions), a)  # the first has the fewest stores before it
         if all_at_end:
             reads["end"] = None
+        if not reads or not certain:
+            return not reads
+        base = _base(self.buffers, self.body, around)
         for read in reads.values():
             q = base.copy()
             where, names = _element(q, self.buffers[buffer], read, self.body)

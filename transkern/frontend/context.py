@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -41,7 +42,7 @@ from transkern.ir import nodes as n
 from transkern.ir.containers import OF_NUMPY, text_of_numbers
 from transkern.ir.expr import NOWHERE, Apply, Axis, Const, Expr, Frame, Load, Reduce, Span, Var
 from transkern.ir.facts import Fact, facts_of, implied
-from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, walk_expr
 
 Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Value]
 
@@ -82,6 +83,7 @@ class Counted(NamedTuple):
 
 
 _CHAIN = 8  # variables that are followed from one to the next, to the argument that they depend on
+_LONG_SIZE = 12  # parts of a size that gets a name of its own
 
 
 _SNAPSHOT = 10  # steps: whoever takes one may translate the same text again
@@ -522,6 +524,10 @@ class Context:
         if not buffers_read(value):
             self.named[name] = value
         return b.size(name)
+
+    def short(self, size: Expr) -> Expr:
+        """A size, by a name where it is a long expression: what is made of it would be longer each time."""
+        return size if len(list(islice(walk_expr(size), _LONG_SIZE))) < _LONG_SIZE else self.extent(size)
 
     def hold(self, owner: GrowingList) -> None:
         """Makes sure of the memory of a list whose type is known, also where a translation has been taken back."""

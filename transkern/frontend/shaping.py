@@ -530,7 +530,7 @@ def tile(ctx: Context, value: Array, times: Sequence[Expr]) -> Array:
         ctx.guard(b.compare("greater_equal", t, b.ZERO), "ValueError", "negative dimensions are not allowed")
     times = [*[b.ONE] * (value.ndim - len(times)), *(ctx.extent(t) for t in times)]
     _check_size(ctx, (*value.dims, *times), value.dtype)
-    axes = ctx.axes(tuple(b.mul(d, t) for d, t in zip(value.dims, times, strict=True)))
+    axes = ctx.axes(tuple(ctx.short(b.mul(d, t)) for d, t in zip(value.dims, times, strict=True)))
     at = tuple(b.mod(a.var, d) if t != b.ONE else a.var for a, d, t in zip(axes, value.dims, times, strict=True))
     return Array(axes, value.at(at))
 
