@@ -12,6 +12,7 @@ from transkern.frontend.types import parse_signature
 from transkern.fuse.ahead import check_ahead
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
+from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.columns import order_columns
 from transkern.fuse.contract import contract_temporaries
@@ -89,7 +90,10 @@ LOOP_PASSES: tuple[Pass, ...] = (
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
     relabel_permuted,
     hoist_gathers,  # after masking: the base array no longer changes
-    fuse_loops,  # the gathers with what stands before them
+    fuse_loops,  # the gathers with what stands before them, and loops whose lanes have come outside
+    contract_temporaries,
+    coalesce_scalars,  # what an array's element was between two loops, and what held it in one
+    drop_dead_scalars,
     shift_loops,
     predicate_stores,
 )
@@ -112,6 +116,7 @@ PASSES: tuple[Pass, ...] = (
     tile_time,
     choose_stores,
     tile_wavefronts,
+    split_borders,  # after tiles, which are of whole nests
     jam_rows,  # after tiles: within each of them
     order_pairs,  # before arrays are turned for their lanes
     turn_arrays,

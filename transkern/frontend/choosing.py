@@ -27,6 +27,7 @@ from transkern.frontend.indexing import SliceValue, array_item, nonzero_position
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import expand, on_axis, reshape
 from transkern.frontend.storing import check_readonly, converted, storable, where_some, write
+from transkern.frontend.strides import note_model
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
@@ -288,6 +289,7 @@ def _piecewise(ctx: Context, a: Arguments) -> Value:
         for mask in masks[1:]:
             some = apply(ctx, "logical_or", [some, mask])
         masks.append(as_array(ctx, apply(ctx, "logical_not", [some])))
+    note_model(ctx, x)
     made = ctx.define(Array(ctx.axes(x.dims), b.cast(b.ZERO, x.dtype)), "pieces")
     for mask, function in zip(masks, functions.items, strict=True):
         held = ctx.define(mask, "where") if not isinstance(function, Static) else mask

@@ -117,6 +117,8 @@ class Context:
         self.chosen: dict[str, tuple[str, Expr | None]] = {}
         # copies of what NumPy may show as a view: the buffer that is copied, and what is said where that matters
         self.doubtful: dict[str, tuple[str, CompileError]] = {}
+        self.makers: dict[str, Expr] = {}  # arrays that an expression was put into: it
+        self.filled_like = False  # an array was made in the order of one whose order only a call can tell
         self.begun: set[str] = set()  # what loops carry that begins as an array which is seen elsewhere
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves
         self.writes: list[str] = []  # the buffers stored into, as they come: a loop's are those since its start
@@ -557,6 +559,7 @@ class Context:
             facts = {**facts, "low": low_high[0], "high": low_high[1]}
         buffer = self.buffer(base, value.dtype, value.dims, **facts)
         self.emit(n.Define(buffer.name, value.axes, value.body))
+        self.makers[buffer.name] = value.body
         return replace(self.whole(buffer), empty=value.empty)
 
     def compact(self, value: Array, base: str) -> Array:

@@ -60,7 +60,7 @@ from transkern.frontend.shaping import (
     whole_size,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
-from transkern.frontend.strides import copied, laid_out
+from transkern.frontend.strides import copied, laid_out, note_model
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -313,6 +313,7 @@ def _filled_with(ctx: Context, dims: tuple[Expr, ...], given: Value, dtype: str)
 @handles("numpy.zeros_like", "numpy.ones_like", "numpy.empty_like", names="a dtype order subok shape")
 def _filled_like(ctx: Context, a: Arguments) -> Value:
     model = a.array("a")
+    note_model(ctx, model)
     dtype = dtype_of(ctx, a.get("dtype"), model.dtype)
     value = 1 if a.name == "np.ones_like" else 0
     dims = shape_of(ctx, model) if a.get("shape") is None else dims_of(ctx, a.need("shape"))
@@ -322,6 +323,7 @@ def _filled_like(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.full_like", names="a fill_value dtype order subok shape")
 def _full_like(ctx: Context, a: Arguments) -> Value:
     model = a.array("a")
+    note_model(ctx, model)
     dtype = dtype_of(ctx, a.get("dtype"), model.dtype)
     dims = shape_of(ctx, model) if a.get("shape") is None else dims_of(ctx, a.need("shape"))
     return _filled_with(ctx, dims, a.need("fill_value"), dtype)

@@ -24,7 +24,7 @@ from transkern.frontend.elementwise import (
     type_name,
 )
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index
-from transkern.frontend.strides import contiguous, in_memory, is_contiguous, reshaped_view
+from transkern.frontend.strides import contiguous, in_memory, is_contiguous, lies_elsewhere, reshaped_view
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -178,9 +178,12 @@ _TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the
 
 
 def _as_size(ctx: Context, dim: Expr) -> Expr:
-    """A run-time integer as a size: from here on known not to be negative, and bounded by itself."""
+    """A run-time integer as a size: from here on known not to be negative, and bounded by itself. What is made of sizes
+    has the form that a slice's length has, so that ``np.zeros(n - 2)`` and ``x[1:-1]`` are seen to be of one size."""
     if b.constant(dim) is not None:
         return dim
+    if variables_read(dim) <= ctx.dims:
+        return b.maximum(dim, b.ZERO)
     return ctx.extent(dim)
 
 
@@ -241,6 +244,8 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         if view is not None:
             return view
         value = contiguous(ctx, value, "reshape", dims)
+    elif value.ndim > 1 and value.view and lies_elsewhere(ctx, value.base):
+        value = contiguous(ctx, value, "reshape", dims)
     linear = ravel_index([a.var for a in axes], dims)
     if (
         isinstance(value.body, Load)
@@ -290,7 +295,7 @@ def raveled(ctx: Context, value: Array) -> Array:
     """``np.ravel``: a copy of all that is not contiguous, also where strides could say it."""
     if value.mask is not None:
         return reshape(ctx, value, [Static(-1)])
-    if value.view and not is_contiguous(ctx, value):
+    if value.view and (not is_contiguous(ctx, value) or lies_elsewhere(ctx, value.base)):
         value = contiguous(ctx, value, "ravel")
     return reshape(ctx, value, [Static(-1)])
 

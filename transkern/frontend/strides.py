@@ -120,6 +120,16 @@ def copied(ctx: Context, value: Array, name: str) -> Array:
     return made if made.view else ctx.define(made, name)
 
 
+def in_order_of(ctx: Context, made: Array, operand: Array) -> Array:
+    """What has been made of each element of an array, however it was computed, where NumPy has it: in order "K"."""
+    found = _ordered_as_operands(ctx, in_memory(ctx, operand, "operand"))
+    order = list(range(made.ndim)) if found is None else [operand.axes.index(a) for a in found[0].axes]
+    turned = replace(made.turned(order), origin=None)
+    if isinstance(made.body, Load) and made.body.index != tuple(a.var for a in turned.axes):
+        turned = ctx.define(replace(turned, view=False, identity=""), "made")
+    return turned if found is None else turned.turned([order.index(d) for d in range(made.ndim)])
+
+
 def _origin(value: Array) -> tuple[Array, tuple[Expr, ...]] | None:
     """Of what, and where in it, a computed array is a view; None where something has been computed with it since."""
     if value.origin is None or value.origin[0].at(value.origin[1]) != value.body:
@@ -206,12 +216,56 @@ def contiguous(ctx: Context, value: Array, what: str, dims: Sequence[Expr] = ())
     one that can only be read. `dims` are the new shape's."""
     made = ctx.define(replace(value, identity=""), "contiguous")
     is_sure = all(_is_decided(ctx, d, d) for d in dims) and not depends_on_strides(ctx, value)
+    is_sure = is_sure and not (value.view and lies_elsewhere(ctx, value.base))
     if not value.view or (what != "reshape" and is_argument(ctx, value)) or is_sure:
         return replace(made, view=False)
     whose = f"`{value.base}`" if value.base in ctx.buffers and value.base not in ctx.memories else "the arguments"
+    whose = "what it was computed of" if lies_elsewhere(ctx, value.base) else whose
     problem = f"whether `{what}` gives a view depends on the strides of {whose}"
     ctx.note_doubtful(made.base, value.base, problem, "pass np.ascontiguousarray(…) of it, or go on with a .copy()")
     return made
+
+
+def lies_elsewhere(ctx: Context, base: str) -> bool:
+    """Whether NumPy may have an array that was computed in another order than C, which it has here: in that of the
+    arguments (order "K"), behind an axis that positions were taken from (``a[:, at]``), or between other numbers
+    (``z.real``)."""
+    info, made = ctx.buffers.get(base), ctx.makers.get(base)
+    if info is None or info.role != "temporary":
+        return False
+    if made is None:
+        return _has_strided(ctx)
+    if isinstance(made, Apply) and made.op in ("real", "imag"):
+        return True
+    loads = [x for x in walk_expr(made) if isinstance(x, Load)]
+    return (not loads and ctx.filled_like) or any(_is_turned(ctx, x) for x in loads)
+
+
+def _is_turned(ctx: Context, load: Load) -> bool:
+    """Whether what an expression reads may make its result lie in another order than C."""
+    index = [i for i in load.index if variables_read(i) or buffers_read(i)]
+    gathers = [any(isinstance(x, Load) or getattr(x, "op", "") == "where" for x in walk_expr(i)) for i in index]
+    if any(gathers) and not gathers[0]:
+        return True
+    source = ctx.buffers.get(load.buffer)
+    if source is None or len(index) < 2:
+        return False
+    return is_strided(source) if source.role == "argument" else lies_elsewhere(ctx, load.buffer)
+
+
+def is_strided(info: n.Buffer) -> bool:
+    """Whether only a call can tell in which order an argument's elements stand."""
+    return info.role == "argument" and info.layout != "C" and len(info.dims) > 1
+
+
+def note_model(ctx: Context, model: Array) -> None:
+    """That an array is made in the order of another one."""
+    loads = (x for x in walk_expr(model.body) if isinstance(x, Load))
+    ctx.filled_like = ctx.filled_like or any(_is_turned(ctx, x) for x in loads)
+
+
+def _has_strided(ctx: Context) -> bool:
+    return any(is_strided(info) for info in ctx.buffers.values())
 
 
 def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = False) -> Array:

@@ -34,6 +34,7 @@ from transkern.frontend.indexing import place
 from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
 from transkern.frontend.storing import check_readonly, is_repeated
+from transkern.frontend.strides import in_order_of
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -314,8 +315,8 @@ def folded(ctx: Context, name: str, value: Array, axis: int, dtype: str | None, 
     )  # fmt: skip
     if not running:
         return made
-    array = as_array(ctx, made)
-    return transpose(ctx, array, [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)])
+    back = transpose(ctx, as_array(ctx, made), [*range(1, axis + 1), 0, *range(axis + 1, value.ndim)])
+    return in_order_of(ctx, back, value)
 
 
 def apply_types(ctx: Context, name: str, value: Array) -> str:
@@ -353,7 +354,9 @@ def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
     ctx.emit(n.Alloc(buffer.name))
     ctx.emit(n.Scan(op, buffer.name, turned.axes, turned.body))
     made = ctx.whole(buffer)
-    return made if axis == value.ndim - 1 else transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
+    if axis < value.ndim - 1:
+        made = transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
+    return in_order_of(ctx, made, value)
 
 
 def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

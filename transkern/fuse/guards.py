@@ -7,7 +7,7 @@ while (order.size > 0):                  while (order.size > 0):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -93,16 +93,31 @@ def unify_sizes(program: n.Program) -> n.Program:
 
     guard (h == h4 // 4)            guard (h == h4 // 4)
     for j < h4 // 4: …       to     for j < h: …
+
+    and behind one that a difference is no negative number, a length is that: ``max(n - 2, 0)`` is ``n - 2``.
     """
     body = list(program.body)
     buffers = dict(program.buffers)
     entry = _entry(program)
+    facts: list[Fact] = []
+    position = -1
     for position, s in enumerate(body):
         if not isinstance(s, n.Guard):
             break
         for old, new in same_sizes(s.condition):
             if variables_read(old) | variables_read(new) <= entry:
                 body[position + 1 :] = with_one_name(body[position + 1 :], buffers, buffers, old, new)
+        if variables_read(s.condition) <= entry and not buffers_read(s.condition):
+            facts += facts_of(s.condition)
+
+    def length(e: Expr) -> Expr | None:
+        match e:
+            case Apply("maximum", (u, Const() as k), "index") if implied(b.compare("greater_equal", u, k), facts):
+                return u
+        return None
+
+    if facts:
+        body[position:] = _with_sizes(body[position:], buffers, buffers, length)
     return replace(program, body=tuple(body), buffers=buffers)
 
 
@@ -126,6 +141,13 @@ def with_one_name(
     def change(e: Expr) -> Expr | None:
         return new if e == old else None
 
+    return _with_sizes(block, buffers, of, change)
+
+
+def _with_sizes(
+    block: Iterable[n.Stmt], buffers: dict[str, n.Buffer], of: Iterable[str], change: Callable[[Expr], Expr | None]
+) -> tuple[n.Stmt, ...]:
+    """The statements, and the sizes of those buffers that are no arguments, with other expressions in them."""
     for k in of:
         if buffers[k].role != "argument":
             buffers[k] = replace(buffers[k], dims=tuple(b.map_expr(d, change) for d in buffers[k].dims))

@@ -6,8 +6,11 @@ its own target goes through a temporary, as NumPy reads before it writes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import islice, product
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -101,6 +104,9 @@ class _Lowering:
             one = self.expr(b.substitute(r.body, at), before)
             return Apply("add", (one, Const(0.0, r.dtype)), r.dtype) if _turns_minus_zero(r) else one
         name = self.names.fresh(r.op if r.op not in ("sum", "any", "all") else {"sum": "total"}.get(r.op, f"is_{r.op}"))
+        if (few := _of_few(r)) is not None:
+            before.append(n.Let(name, self.expr(few, before)))
+            return Var(name, r.dtype)
         before.append(n.Accumulator(name, r.op, r.dtype))
         inner: list[n.Stmt] = []
         body = self.expr(b.substitute(r.body, at), inner)
@@ -273,6 +279,38 @@ def _of_nothing(r: Reduce) -> Const:
     if r.dtype.startswith(("float", "complex")):
         return Const(complex(value) if is_complex(r.dtype) else float(value), r.dtype)
     return Const(bool(value) if r.dtype == "bool" else int(value), r.dtype)
+
+
+_FEW, _FEW_PARTS = 16, 400
+"""A reduction over so many elements at most is an expression of them, if it has no more parts."""
+
+_JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+
+def _of_few(r: Reduce) -> Expr | None:
+    """A reduction over a few elements as an expression of them: neighbours that reduce the same elements (windows) are
+    then computed beside each other, and nothing loops over less than a vector. Sums are in the order of NumPy's over
+    contiguous elements (``pairwise_sum`` in loops_utils.h.src)."""
+    sizes = [b.constant(a.extent) for a in r.axes]
+    if None in sizes or r.op not in _JOINED or r.dtype not in ("float32", "float64") or r.body.dtype != r.dtype:
+        return None
+    count, parts = math.prod(s or 0 for s in sizes), list(islice(walk_expr(r.body), _FEW_PARTS))
+    if not 0 < count <= _FEW or len(parts) * count > _FEW_PARTS or any(isinstance(e, Reduce) for e in parts):
+        return None
+    names = [a.name for a in r.axes]
+    places = (dict(zip(names, map(b.index, at), strict=True)) for at in product(*(range(s or 0) for s in sizes)))
+    terms = [b.substitute(r.body, at) for at in places]
+
+    def joined(x: Expr, y: Expr) -> Expr:
+        return Apply(_JOINED[r.op], (x, y), r.dtype)
+
+    if r.op == "sum" and count >= 8:
+        if count == _FEW:
+            terms = [joined(x, y) for x, y in zip(terms[:8], terms[8:], strict=True)]
+        pairs = [joined(terms[k], terms[k + 1]) for k in range(0, 8, 2)]
+        terms = [joined(joined(pairs[0], pairs[1]), joined(pairs[2], pairs[3])), *terms[8:]]
+    made = reduce(joined, terms)
+    return Apply("add", (made, Const(0.0, r.dtype)), r.dtype) if _turns_minus_zero(r) else made
 
 
 def _turns_minus_zero(r: Reduce) -> bool:

@@ -180,7 +180,9 @@ def _gradient(f: Any, spacings: Any, axis: Any, edge_order: int) -> Any:
     results = []
     for k in list(range(len(axes))):
         d = 1.0 if len(spacings) == 0 else (spacings[0] if len(spacings) == 1 else spacings[k])
-        results = results + [_slope(np.moveaxis(f, axes[k], -1), d, axes[k], edge_order)]
+        made = np.empty_like(f)
+        made[...] = _slope(np.moveaxis(f, axes[k], -1), d, axes[k], edge_order)
+        results = results + [made]
     return results[0] if len(axes) == 1 else tuple(results)
 
 

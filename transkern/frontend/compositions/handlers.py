@@ -157,22 +157,26 @@ def _correlation(ctx: Context, a: Arguments) -> Value:
     x, v = stored(ctx, convert(x, dtype), "signal"), stored(ctx, convert(v, dtype), "weights")
     size, m = x.dims[0], v.dims[0]
     swapped = a.flag("swapped")
+    few = b.constant(m)
+    is_longer = few is not None and b.constant(size) is None and ctx.assume_at_least(size, few)
     match mode:
         case "full":
             start, length = b.sub(b.ONE, m), b.sub(b.add(size, m), b.ONE)
         case "same":
-            longer = b.compare("greater_equal", size, m)
+            longer = b.TRUE if is_longer else b.compare("greater_equal", size, m)
             half_m, half_n = b.floordiv(m, b.index(2)), b.floordiv(size, b.index(2))
             other = b.sub(b.sub(size, m), half_n) if swapped else b.sub(b.add(half_n, b.ONE), m)
-            start, length = b.where(longer, b.neg(half_m), other), b.maximum(size, m)
+            start, length = b.where(longer, b.neg(half_m), other), size if is_longer else b.maximum(size, m)
         case _:
             gap = b.sub(size, m)
-            start = b.minimum(gap, b.ZERO)
-            length = b.add(b.maximum(gap, b.neg(gap)), b.ONE)
+            start = b.ZERO if is_longer else b.minimum(gap, b.ZERO)
+            length = b.add(gap if is_longer else b.maximum(gap, b.neg(gap)), b.ONE)
     (axis,), inner = ctx.axes((length,)), ctx.axis("r", m)
     at = b.add(b.add(axis.var, start), inner.var)
     product = Apply("multiply", (x.at((at,)), v.at((inner.var,))), dtype)
     inside = b.both(b.compare("greater_equal", at, b.ZERO), b.compare("less", at, size))
+    if is_longer and mode == "valid":
+        inside = b.TRUE
     zero = b.cast(Const(0, "int64"), dtype) if dtype != "bool" else Const(False, "bool")
     total = Reduce("any" if dtype == "bool" else "sum", (inner,), b.where(inside, product, zero), dtype, ctx.span)
     return ctx.define(Array((axis,), total), "convolved")

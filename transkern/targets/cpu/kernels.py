@@ -566,7 +566,7 @@ class KernelPrinter:
                 if isinstance(x, n.Let) and x.value.dtype == "index":
                     most[x.name], least[x.name] = (b.substitute(x.value, at) for at in (most, least))
             found: tuple[n.Loop | n.Scanning, Expr] | None = None
-            for x in sorted(inner, key=_depth, reverse=True):
+            for x in sorted(inner, key=_depth_and_work, reverse=True):
                 if isinstance(x, (n.Loop, n.Scanning)):
                     start = b.ZERO if isinstance(x, n.Scanning) else x.start
                     first, extent = (b.sub(b.substitute(x.stop, at), b.substitute(start, at)) for at in (least, most))
@@ -979,6 +979,11 @@ def _reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
 
 def _step(s: n.Loop | n.Scanning) -> int:
     return abs(b.constant(s.step) or 1) if isinstance(s, n.Loop) else 1
+
+
+def _depth_and_work(s: n.Stmt) -> tuple[int, bool]:
+    """Of loops beside each other, what is in order are the borders of what is not."""
+    return _depth(s), isinstance(s, n.Loop) and s.kind == "parallel"
 
 
 def _depth(s: n.Stmt) -> int:
