@@ -472,6 +472,7 @@ class Context:
         buffer = n.Buffer(self.fresh(base), dtype, dims, line=self.span.line, **facts)
         self.buffers[buffer.name] = buffer
         self.made_in[buffer.name] = self.loop_path
+        self.makers.pop(buffer.name, None)  # of a translation that was taken back
         return buffer
 
     def load(self, buffer: str, index: tuple[Expr, ...]) -> Load:
