@@ -74,20 +74,21 @@ class Ordering:
         extent = b.constant(b.sub(s.stop, s.start))
         if extent is not None and extent < _FEW:
             return False
-        found = self.reductions(s)
+        found = self.columns(s)
         return bool(found) and all(
             contiguous(s.axis, (x,), self.buffers) > 0 > contiguous(x.axis, (x,), self.buffers) for x in found
         )
 
-    def reductions(self, s: n.Loop) -> list[n.Loop]:
-        """The loops in `s`, if all that stands in it is reductions, and plain statements around them."""
+    def columns(self, s: n.Loop) -> list[n.Loop]:
+        """The loops in `s`, if they reduce or store, and at least one reduces, with plain statements around them."""
         loops = [x for x in s.body if isinstance(x, n.Loop)]
         declared = {x.name for x in s.body if isinstance(x, n.Accumulator) and x.op in REDUCTIONS}
         plain = (n.Loop, n.Accumulator, n.Let, n.Store)
         suit = (
             all(isinstance(x, plain) for x in s.body)
             and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
-            and all(_reduces(x, s.axis, declared) for x in loops)
+            and all(_goes_over(x, s.axis) and (_reduces(x, declared) or _stores(x)) for x in loops)
+            and any(_reduces(x, declared) for x in loops)
         )
         return loops if suit else []
 
@@ -96,7 +97,9 @@ class Ordering:
         made: list[n.Stmt] = []
         kinds = {s.name: s for s in body if isinstance(s, n.Accumulator)}
         for s in body:
-            if isinstance(s, n.Loop):
+            if isinstance(s, n.Loop) and _stores(s):
+                made.append(replace(s, kind="sequential", spare=None, large=False))
+            elif isinstance(s, n.Loop):
                 names = sorted({x.name for x in s.body if isinstance(x, n.Accumulate)})
                 made += self.column(s, [kinds[name] for name in names])
             elif not isinstance(s, n.Accumulator):
@@ -180,15 +183,24 @@ class Ordering:
         return made
 
 
-def _reduces(s: n.Loop, axis: str, declared: set[str]) -> bool:
-    """Whether a loop only reduces, in any order, over a range that is the same for all of `axis`."""
+def _goes_over(s: n.Loop, axis: str) -> bool:
+    """Whether a loop goes in any order over a range that is the same for all of `axis`."""
     return (
         s.kind == "parallel"
         and s.step == b.ONE
-        and all(isinstance(x, n.Let) or (isinstance(x, n.Accumulate) and x.name in declared) for x in s.body)
         and axis not in variables_read(s.start) | variables_read(s.stop)
         and not buffers_read(s.start) | buffers_read(s.stop)
     )
+
+
+def _reduces(s: n.Loop, declared: set[str]) -> bool:
+    """Whether a loop does nothing but reduce."""
+    return all(isinstance(x, n.Let) or (isinstance(x, n.Accumulate) and x.name in declared) for x in s.body)
+
+
+def _stores(s: n.Loop) -> bool:
+    """Whether a loop does nothing but store."""
+    return not all(isinstance(x, n.Let) for x in s.body) and all(isinstance(x, n.Let | n.Store) for x in s.body)
 
 
 def _first(s: n.Accumulator, start: Expr) -> Expr:

@@ -3,7 +3,8 @@
     parallel i: t[i] = f(x[i]); y[i] = g(t[i])    to    parallel i: let t = f(x[i]); y[i] = g(t)
 
 A temporary that lives inside one loop loses the dimensions that the loop's axis selects; without dimensions left it is
-a scalar. A temporary whose elements die where the elements of a result are stored takes the result's memory.
+a scalar, and so is one of a single element (``x.mean(keepdims=True)``). A temporary whose elements die where the
+elements of a result are stored takes the result's memory.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class _Contracting:
 
     def block(self, statements: tuple[n.Stmt, ...], around: frozenset[str] = frozenset()) -> tuple[n.Stmt, ...]:
         """A block; `around`: the buffers that the statement which it is the body of reads by itself."""
+        statements = self._with_numbers(statements, around)
         place = _Place(statements, around)
         out = list(statements)
         for position, s in enumerate(statements):
@@ -62,6 +64,49 @@ class _Contracting:
 
     def _inside(self, s: n.Stmt) -> n.Stmt:
         return with_bodies(s, lambda body: self.block(body, _read_around(body, s)))
+
+    def _with_numbers(self, statements: tuple[n.Stmt, ...], around: frozenset[str]) -> tuple[n.Stmt, ...]:
+        """The block with those arrays of one element as scalars that it makes, and sets one thing at a time."""
+        names = {s.buffer for s in statements if isinstance(s, n.Alloc) and self._has_one_element(s.buffer)} - around
+        inside = list(walk(statements)) if names else []
+        for s in inside:
+            if isinstance(s, n.Library):
+                names.difference_update(s.outs, s.ins)
+            elif isinstance(s, n.Compact | n.Scanning) or (isinstance(s, n.Loop) and s.kind == "parallel"):
+                names -= buffers_written(s)
+            elif isinstance(s, n.Store) and not _is_first(s.index):
+                names.discard(s.buffer)
+            for e in itertools.chain.from_iterable(map(walk_expr, own_exprs(s))):
+                if isinstance(e, Load) and not _is_first(e.index):
+                    names.discard(e.buffer)
+        if not names:
+            return statements
+        stored = Counter(s.buffer for s in inside if isinstance(s, n.Store))
+        once = {s.buffer for s in statements if isinstance(s, n.Store) and stored[s.buffer] == 1}
+        dtypes = {name: self.buffers.pop(name).dtype for name in names}
+        self.variables |= {name: dtype for name, dtype in dtypes.items() if name not in once}
+
+        def read(e: Expr) -> Expr | None:
+            return Var(e.buffer, e.dtype) if isinstance(e, Load) and e.buffer in names else None
+
+        def changed(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+            out: list[n.Stmt] = []
+            for s in block:
+                s = with_bodies(map_own(s, read), changed)
+                if isinstance(s, n.Store) and s.buffer in names:
+                    s = (n.Let if s.buffer in once else n.Assign)(s.buffer, s.value, span=s.span)
+                elif isinstance(s, n.Alloc) and s.buffer in names:
+                    if s.buffer in once:
+                        continue
+                    s = n.Assign(s.buffer, _zero(dtypes[s.buffer]))
+                out.append(s)
+            return tuple(out)
+
+        return changed(statements)
+
+    def _has_one_element(self, name: str) -> bool:
+        buffer = self.buffers[name]
+        return buffer.role == "temporary" and bool(buffer.dims) and all(d == b.ONE for d in buffer.dims)
 
     def _private(self, loop: n.Stmt, position: int, place: _Place) -> list[str]:
         """Temporaries that are allocated and used for this loop alone."""
@@ -269,8 +314,7 @@ class _Contraction:
         if direct:
             return
         self.variables[name] = dtype
-        zero = Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("i", "u")) else 0.0, dtype)
-        self.begin.append(n.Let(name, zero))
+        self.begin.append(n.Let(name, _zero(dtype)))
         for x in stores:  # assignments from now on
             for touched in buffers_used(x.s) | buffers_written(x.s):
                 self.places[touched][x.block] -= 1
@@ -299,6 +343,15 @@ class _Contraction:
             return None
         kept = e.index if keep is None else (e.index[d] for d in keep)
         return Load(name, tuple(b.map_expr(i, self._read) for i in kept), e.dtype)
+
+
+def _is_first(index: tuple[Expr, ...]) -> bool:
+    """Whether a subscript is that of an array's first element, wherever it stands."""
+    return all(b.constant(i) == 0 for i in index)
+
+
+def _zero(dtype: str) -> Expr:
+    return Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("i", "u")) else 0.0, dtype)
 
 
 def _read_around(body: tuple[n.Stmt, ...], s: n.Stmt) -> frozenset[str]:

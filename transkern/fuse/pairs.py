@@ -70,11 +70,11 @@ class _Pairs(Ordering):
 
     def of_pairs(self, s: n.Loop, around: tuple[n.Loop, ...]) -> list[n.Loop]:
         """The reductions for each iteration of `s`, if all that they read is that iteration's for all around it."""
-        found = self.reductions(s) if s.step == b.ONE else []
+        found = self.columns(s) if s.step == b.ONE else []
         return found if all(self.is_of_pairs(s, x, {loop.axis for loop in around}) for x in found) else []
 
     def is_of_pairs(self, s: n.Loop, x: n.Loop, outside: set[str]) -> bool:
-        if (variables_read(x.start) | variables_read(x.stop)) & outside:
+        if any(isinstance(y, n.Store) for y in x.body) or (variables_read(x.start) | variables_read(x.stop)) & outside:
             return False
         loads = [e for e in exprs(x.body) if isinstance(e, Load)]
         own = [e for e in loads if any(s.axis in variables_read(i) for i in e.index)]
