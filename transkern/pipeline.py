@@ -48,6 +48,7 @@ from transkern.fuse.states import coalesce_copies, double_buffer
 from transkern.fuse.timetiles import tile_time
 from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
+from transkern.fuse.unroll import unroll_short
 from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.ir.nodes import Library, Program
@@ -86,6 +87,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     lanes_outside,
     promote_elements,  # what the lanes now update, each in a loop of its own
     contract_temporaries,
+    unroll_short,  # after contraction: what it keeps apart fuses next
     share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
     relabel_permuted,

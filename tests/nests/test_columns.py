@@ -137,12 +137,31 @@ def by_a_filter(x):
     return t[t > 0], x - t
 
 
+def read_before_it_is_set(x):
+    t = np.empty(1, np.int64)
+    y = x + t * 0
+    t[0] = len(x)
+    u = np.empty(3, np.int64)
+    u[0] = t[0] + 1
+    u[2] = u[1] * 0 + u[0]
+    return y, t, u[::2] + u[0]
+
+
 def of_integers(x):
     most = np.array([[np.argmax(x)]])
     return most + np.arange(3), (most > 1).sum(), x[most[0]]
 
 
-NUMBERS = (by_keepdims, by_numbers, changed_later, in_each_row, of_one_that_is_read_whole, by_a_filter, of_integers)
+NUMBERS = (
+    by_keepdims,
+    by_numbers,
+    changed_later,
+    in_each_row,
+    of_one_that_is_read_whole,
+    by_a_filter,
+    of_integers,
+    read_before_it_is_set,
+)
 
 
 @pytest.mark.parametrize("function", NUMBERS, ids=lambda f: f.__name__)

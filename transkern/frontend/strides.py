@@ -231,7 +231,7 @@ def lies_elsewhere(ctx: Context, base: str) -> bool:
     arguments (order "K"), behind an axis that positions were taken from (``a[:, at]``), or between other numbers
     (``z.real``)."""
     info, made = ctx.buffers.get(base), ctx.makers.get(base)
-    if info is None or info.role != "temporary":
+    if info is None or info.role != "temporary" or base in ctx.doubtful:  # a copy in order C, which may be read only
         return False
     if made is None:
         return _has_strided(ctx)

@@ -296,14 +296,15 @@ def types_of(
     """The types of actual arguments (NumPy arrays and Python objects).
 
     Dims of equal size get one name, so that shapes are compared once, here; a size of 1 is itself, as broadcasting
-    looks at it. An integer that 64 bits do not hold is a constant; `demands` names what else must be one: ``"axis"`` a
-    scalar parameter, ``"x.1"`` a dim. `shared` are groups of arguments that share memory; those of `readonly` are
-    stored into and must not be.
+    looks at it, and so are the sizes of short rows (`is_short`), for which there is better code. An integer that 64
+    bits do not hold is a constant; `demands` names what else must be one: ``"axis"`` a scalar parameter, ``"x.1"`` a
+    dim. `shared` are groups of arguments that share memory; those of `readonly` are stored into and must not be.
     """
     group = {name: members[0] for members in shared for name in members}
     memory = {name: value for name, value in zip(names, values, strict=True) if isinstance(value, np.ndarray)}
     aligned = {name: are_aligned([memory[name]]) for name in memory}
     aligned |= {name: are_aligned([memory[m] for m in members]) for members in shared for name in members}
+    numbers = {1, *(value.shape[-1] for value in memory.values() if is_short(value))}
     seen: dict[int, str] = {}
     found: list[ArgType] = []
     for name, value in zip(names, values, strict=True):
@@ -315,7 +316,7 @@ def types_of(
                 )
             dims: list[int | str] = []
             for axis, extent in enumerate(value.shape):
-                if extent == 1 or any(d.rstrip("_") == f"{name}.{axis}" for d in demands):
+                if extent in numbers or any(d.rstrip("_") == f"{name}.{axis}" for d in demands):
                     dims.append(extent)
                 else:
                     dims.append(seen.setdefault(extent, f"{name}_{axis}"))
@@ -343,6 +344,20 @@ def types_of(
                 "convert it to an array with np.asarray outside the compiled function",
             )
     return tuple(found)
+
+
+SHORT_ROW = 4
+"""Elements of a row that is short."""
+_ROWS = 64
+"""Rows that are many."""
+
+
+def is_short(value: Any) -> bool:
+    """Whether a value is an array of many rows of two, three or four elements: coordinates, colours, corners."""
+    if not isinstance(value, np.ndarray) or value.ndim < 2:
+        return False
+    last: int = value.shape[-1]
+    return 1 < last <= SHORT_ROW and value.size >= _ROWS * last
 
 
 def is_array(kind: ArgType) -> TypeGuard[ArrayType]:

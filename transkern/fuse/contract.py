@@ -3,21 +3,24 @@
     parallel i: t[i] = f(x[i]); y[i] = g(t[i])    to    parallel i: let t = f(x[i]); y[i] = g(t)
 
 A temporary that lives inside one loop loses the dimensions that the loop's axis selects; without dimensions left it is
-a scalar, and so is one of a single element (``x.mean(keepdims=True)``). A temporary whose elements die where the
-elements of a result are stored takes the result's memory.
+a scalar, and so are the elements of a small one that are always named by numbers (``x.mean(keepdims=True)``). A
+temporary whose elements die where the elements of a result are stored takes the result's memory.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.library import RAISING
+from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
@@ -32,6 +35,9 @@ from transkern.ir.traverse import (
     with_bodies,
 )  # fmt: skip
 
+_MANY = 17
+"""Elements of an array that is no longer small."""
+
 
 def contract_temporaries(program: n.Program) -> n.Program:
     """The program with temporaries of one loop shrunk, and dead ones gone."""
@@ -43,6 +49,7 @@ class _Contracting:
         self.program = program
         self.buffers = dict(program.buffers)
         self.variables = dict(program.variables)
+        self.names = Names.of(program)
 
     def run(self) -> n.Program:
         body = self.block(self.program.body)
@@ -66,47 +73,67 @@ class _Contracting:
         return with_bodies(s, lambda body: self.block(body, _read_around(body, s)))
 
     def _with_numbers(self, statements: tuple[n.Stmt, ...], around: frozenset[str]) -> tuple[n.Stmt, ...]:
-        """The block with those arrays of one element as scalars that it makes, and sets one thing at a time."""
-        names = {s.buffer for s in statements if isinstance(s, n.Alloc) and self._has_one_element(s.buffer)} - around
+        """The block with scalars for those small arrays that it makes, whose elements it always names by numbers, and
+        sets one after the other."""
+        names = {s.buffer for s in statements if isinstance(s, n.Alloc) and self._is_small(s.buffer)} - around
         inside = list(walk(statements)) if names else []
         for s in inside:
             if isinstance(s, n.Library):
                 names.difference_update(s.outs, s.ins)
             elif isinstance(s, n.Compact | n.Scanning) or (isinstance(s, n.Loop) and s.kind == "parallel"):
                 names -= buffers_written(s)
-            elif isinstance(s, n.Store) and not _is_first(s.index):
+            elif isinstance(s, n.Store) and _place(s.index) is None:
                 names.discard(s.buffer)
             for e in itertools.chain.from_iterable(map(walk_expr, own_exprs(s))):
-                if isinstance(e, Load) and not _is_first(e.index):
+                if isinstance(e, Load) and _place(e.index) is None:
                     names.discard(e.buffer)
         if not names:
             return statements
-        stored = Counter(s.buffer for s in inside if isinstance(s, n.Store))
-        once = {s.buffer for s in statements if isinstance(s, n.Store) and stored[s.buffer] == 1}
+        stored: Counter[tuple[str, Any]] = Counter()
+        early: set[tuple[str, Any]] = set()  # what is read before anything is stored, and so is anything
+        for s in inside:
+            reads = (e for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Load))
+            early.update((e.buffer, _place(e.index)) for e in reads if (e.buffer, _place(e.index)) not in stored)
+            if isinstance(s, n.Store) and s.buffer in names:
+                stored[s.buffer, _place(s.index)] += 1
+        once = {(s.buffer, _place(s.index)) for s in statements if isinstance(s, n.Store)}
+        once = {x for x in once - early if stored[x] == 1}
         dtypes = {name: self.buffers.pop(name).dtype for name in names}
-        self.variables |= {name: dtype for name, dtype in dtypes.items() if name not in once}
+        scalars: dict[tuple[str, Any], str] = {}
+        for name, place in stored:
+            alone = sum(other == name for other, _ in stored) == 1
+            scalars[name, place] = name if alone else self.names.fresh(name)
+            if (name, place) not in once:
+                self.variables[scalars[name, place]] = dtypes[name]
 
         def read(e: Expr) -> Expr | None:
-            return Var(e.buffer, e.dtype) if isinstance(e, Load) and e.buffer in names else None
+            if not isinstance(e, Load) or e.buffer not in names:
+                return None
+            found = scalars.get((e.buffer, _place(e.index)))
+            return _zero(e.dtype) if found is None else Var(found, e.dtype)  # never set: it is anything
 
         def changed(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
             out: list[n.Stmt] = []
             for s in block:
                 s = with_bodies(map_own(s, read), changed)
                 if isinstance(s, n.Store) and s.buffer in names:
-                    s = (n.Let if s.buffer in once else n.Assign)(s.buffer, s.value, span=s.span)
+                    key = s.buffer, _place(s.index)
+                    out.append((n.Let if key in once else n.Assign)(scalars[key], s.value, span=s.span))
                 elif isinstance(s, n.Alloc) and s.buffer in names:
-                    if s.buffer in once:
-                        continue
-                    s = n.Assign(s.buffer, _zero(dtypes[s.buffer]))
-                out.append(s)
+                    out += [
+                        n.Assign(scalar, _zero(dtypes[s.buffer]))
+                        for (name, place), scalar in scalars.items() if name == s.buffer and (name, place) not in once
+                    ]  # fmt: skip
+                else:
+                    out.append(s)
             return tuple(out)
 
         return changed(statements)
 
-    def _has_one_element(self, name: str) -> bool:
+    def _is_small(self, name: str) -> bool:
         buffer = self.buffers[name]
-        return buffer.role == "temporary" and bool(buffer.dims) and all(d == b.ONE for d in buffer.dims)
+        size = math.prod(b.constant(d) or _MANY for d in buffer.dims)
+        return buffer.role == "temporary" and bool(buffer.dims) and size < _MANY
 
     def _private(self, loop: n.Stmt, position: int, place: _Place) -> list[str]:
         """Temporaries that are allocated and used for this loop alone."""
@@ -345,9 +372,10 @@ class _Contraction:
         return Load(name, tuple(b.map_expr(i, self._read) for i in kept), e.dtype)
 
 
-def _is_first(index: tuple[Expr, ...]) -> bool:
-    """Whether a subscript is that of an array's first element, wherever it stands."""
-    return all(b.constant(i) == 0 for i in index)
+def _place(index: tuple[Expr, ...]) -> tuple[int, ...] | None:
+    """Where an element stands that is named by numbers."""
+    found = [b.constant(i) for i in index]
+    return None if None in found else tuple(k for k in found if k is not None)
 
 
 def _zero(dtype: str) -> Expr:

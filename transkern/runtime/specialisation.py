@@ -70,13 +70,18 @@ def settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str
 
 def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     """The code of a specialisation, for the arguments that it was made for: what it holds as constants is compared
-    here, and that no array is contiguous where code is for those that are not: NumPy shows a view of it where that code
-    has a copy. What else it takes at run time it checks itself."""
+    here, that no array is contiguous where code is for those that are not (NumPy shows a view of it where that code has
+    a copy), and that none has short rows, for which there is better code. What else it takes at run time it checks
+    itself."""
+    arrays = [(k, t) for k, t in enumerate(types) if type(t).__name__ == "ArrayType"]
     constants = [(k, t.holds) for k, t in enumerate(types) if type(t).__name__ == "ConstantType"]
-    strided = [k for k, t in enumerate(types) if type(t).__name__ == "ArrayType" and t.layout != "C" and not t.shares]
-    if not constants and not strided:
-        return made.call
+    strided = [k for k, t in arrays if t.layout != "C" and not t.shares]
+    rows = [k for k, t in arrays if len(t.dims) > 1 and isinstance(t.dims[-1], str)]
     call = made.call
+    if rows:
+        call = _without_short_rows(call, rows)
+    if not constants and not strided:
+        return call
 
     def compare(*args: Any) -> Any:
         for k, holds in constants:
@@ -84,6 +89,19 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
                 return NotImplemented
         for k in strided:
             if len(args) <= k or getattr(getattr(args[k], "flags", None), "c_contiguous", False):
+                return NotImplemented
+        return call(*args)
+
+    return compare
+
+
+def _without_short_rows(call: Callable[..., Any], rows: Sequence[int]) -> Callable[..., Any]:
+    from transkern.frontend.types import SHORT_ROW, is_short
+
+    def compare(*args: Any) -> Any:
+        for k in rows:
+            shape = getattr(args[k], "shape", None) if k < len(args) else None
+            if shape and shape[-1] <= SHORT_ROW and is_short(args[k]):
                 return NotImplemented
         return call(*args)
 

@@ -1,0 +1,94 @@
+"""Loops over a few iterations, written out where they keep loops over many apart:
+
+    parallel k in 0 .. 3:                        accumulator total, total_1, total_2 by sum
+        accumulator total by sum                 parallel j in 0 .. n: total sum= f[j] * d[j, 0]
+        parallel j in 0 .. n:              to    parallel j in 0 .. n: total_1 sum= f[j] * d[j, 1]
+            total sum= f[j] * d[j, k]            parallel j in 0 .. n: total_2 sum= f[j] * d[j, 2]
+        a[k] = total                             a[0] = total; a[1] = total_1; a[2] = total_2
+
+Coordinates, colours and corners are axes of two, three or four. A loop over them around a loop over many goes through
+memory as often; one beside other statements keeps its iteration from being a single row of statements, which fuses with
+its neighbours, and whose arrays are numbers. A loop over a few that is all there is in a loop stays: both are one loop
+over the elements (`flatten_loops`). It is unrolling, of loops whose extent is a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transkern.fuse.copies import with_own_names
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import map_block, walk
+
+FEW = 4
+"""Iterations of a loop that is written out, at most."""
+_STATEMENTS = 48
+"""Statements that it becomes, at most."""
+
+
+def unroll_short(program: n.Program) -> n.Program:
+    """The program with such loops written out."""
+    state = _Unrolling(program)
+    body = state.block(program.body, inside=False)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+class _Unrolling:
+    def __init__(self, program: n.Program) -> None:
+        self.names = Names.of(program)
+        self.buffers, self.variables = dict(program.buffers), dict(program.variables)
+
+    def block(self, statements: Iterable[n.Stmt], inside: bool) -> tuple[n.Stmt, ...]:
+        """A block; `inside` a loop."""
+        statements = tuple(statements)
+        alone = not inside or sum(not isinstance(s, n.Alloc) for s in statements) == 1
+        out: list[n.Stmt] = []
+        for s in statements:
+            if isinstance(s, n.Loop) and _is_short(s) and (not alone or _goes_over_many(s)):
+                out += self.block(self.written_out(s), inside=True)
+            else:
+                out.append(self.inner(s, inside))
+        return tuple(out)
+
+    def inner(self, s: n.Stmt, inside: bool) -> n.Stmt:
+        match s:
+            case n.Loop(body=body):
+                return replace(s, body=self.block(body, inside=True))
+            case n.If(then=then, orelse=orelse):
+                return replace(s, then=self.block(then, inside), orelse=self.block(orelse, inside))
+            case n.While(body=body):
+                return replace(s, body=self.block(body, inside=True))
+            case _:
+                return s
+
+    def written_out(self, s: n.Loop) -> list[n.Stmt]:
+        first, extent = b.constant(s.start), _extent(s)
+        assert first is not None and extent is not None
+        out: list[n.Stmt] = []
+        for k in range(first, first + extent):
+            one = s if k == first else with_own_names(s, self.names, self.variables, self.buffers)
+            out += map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
+        return out
+
+
+def _at(e: Expr, axis: str, k: int) -> Expr | None:
+    return b.index(k) if isinstance(e, Var) and e.name == axis else None
+
+
+def _extent(s: n.Loop) -> int | None:
+    return b.constant(b.sub(s.stop, s.start)) if b.constant(s.start) is not None and s.step == b.ONE else None
+
+
+def _is_short(s: n.Loop) -> bool:
+    extent = _extent(s)
+    if s.kind != "parallel" or extent is None or not 0 < extent <= FEW:
+        return False
+    return sum(1 for _ in walk(s.body)) * extent <= _STATEMENTS
+
+
+def _goes_over_many(s: n.Loop) -> bool:
+    return any(isinstance(x, n.Loop | n.While) and not (isinstance(x, n.Loop) and _is_short(x)) for x in walk(s.body))
