@@ -22,11 +22,11 @@ def differences(a: Any) -> Any:
     return out
 
 
-def test_a_hundred_sizes_in_one_process() -> None:
-    """With a pass of XLA's switched off, its code for CPUs was wrong for five to fourteen of these."""
+def test_many_sizes_in_one_process() -> None:
+    """With a pass of XLA's switched off, its code for CPUs was wrong for one in ten of these."""
     compiled = transkern.compile(differences, target="pallas")
     rng = np.random.default_rng(0)
-    for n in range(3, 103):
+    for n in range(3, 103, 3):
         a = rng.integers(-9, 9, (n, n)).astype(np.float64)
         np.testing.assert_array_equal(compiled(a), differences(a), err_msg=str(n))
 
