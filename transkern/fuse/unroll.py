@@ -68,9 +68,10 @@ class _Unrolling:
     def written_out(self, s: n.Loop) -> list[n.Stmt]:
         first, extent = b.constant(s.start), _extent(s)
         assert first is not None and extent is not None
+        own = {x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)}  # in a parallel loop
         out: list[n.Stmt] = []
         for k in range(first, first + extent):
-            one = s if k == first else with_own_names(s, self.names, self.variables, self.buffers)
+            one = s if k == first else with_own_names(s, self.names, self.variables, self.buffers, own)
             out += map_block(one.body, lambda e, axis=one.axis, k=k: _at(e, axis, k))  # type: ignore[misc]
         return out
 
@@ -87,6 +88,9 @@ def _is_short(s: n.Loop) -> bool:
     extent = _extent(s)
     if s.kind != "parallel" or extent is None or not 0 < extent <= FEW:
         return False
+    declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+    if any(isinstance(x, n.Accumulate) and x.name not in declared for x in walk(s.body)):
+        return False  # it is one term of a reduction around it
     return sum(1 for _ in walk(s.body)) * extent <= _STATEMENTS
 
 
