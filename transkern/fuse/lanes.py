@@ -395,6 +395,8 @@ def _suits(body: tuple[n.Stmt, ...]) -> bool:
         match s:
             case n.Loop() | n.Let() | n.Assign() | n.Store():
                 pass
+            case n.Accumulate(op="any" | "all") if s in body:  # behind the loops, over the lanes
+                pass
             case n.Alloc() if s in body:  # each lane has an array of its own: they lie side by side
                 pass
             case n.If():

@@ -18,6 +18,7 @@ from dataclasses import replace
 from transkern.analysis.scalars import Running
 from transkern.analysis.verdicts import Verdict, Walk, reads_of
 from transkern.fuse.copies import with_names, with_own_names
+from transkern.fuse.late import dtype_compared, with_late_checks
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
@@ -100,7 +101,7 @@ class _Parallelising(Walk):
         ok = self.names.fresh("in_bounds")
         checks = _checks(loop.body, ok, verdict)
         if checks is None:
-            return [self.inside(loop)]
+            return self.checked_late(loop, verdict)
         known, checks = _settled(checks, (loop,), frozenset(scalars_set(loop)))
         in_turn = _in_turn(checks)
         if in_turn is None:
@@ -122,6 +123,32 @@ class _Parallelising(Walk):
             rest,
             n.If(b.both(known, Var(ok, "bool")), (fine,), (in_order,), span=loop.span),
         ]
+
+    def checked_late(self, loop: n.Loop, verdict: Verdict) -> list[n.Stmt]:
+        """A loop that may raise for what it computes: it runs as if it did not, and again, in order, if it should."""
+        fine = self.names.fresh("fine")
+        body = self.late(loop, verdict, "bool", fine)
+        if body is None:
+            return [self.inside(loop)]
+        if any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(body.body)):
+            body = self.late(loop, verdict, dtype_compared(loop), fine) or body
+        in_order = with_own_names(loop, self.names, self.variables, self.buffers, verdict.scalars.private)
+        return [
+            n.Accumulator(fine, "all", "bool", span=loop.span),
+            self.own(body, verdict),
+            n.If(b.logical_not(Var(fine, "bool")), (in_order,), span=loop.span),
+        ]
+
+    def late(self, loop: n.Loop, verdict: Verdict, dtype: str, fine: str) -> n.Loop | None:
+        failed = Var(self.names.fresh("failed"), dtype)
+        private = verdict.scalars.private & set(self.variables)
+        made = with_late_checks(loop, self.buffers, private, failed, fine)
+        if made is None or any(isinstance(s, n.Guard) for s in walk(made.body)):
+            return None
+        self.variables[failed.name] = dtype
+        body = self.inside(replace(made, kind="parallel"))
+        assert isinstance(body, n.Loop)
+        return body
 
     def own(self, loop: n.Loop, verdict: Verdict) -> n.Loop:
         """The loop with names of its own for its private variables, where others use the same."""
