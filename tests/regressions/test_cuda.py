@@ -141,3 +141,15 @@ def test_pieces_that_are_joined_count_alike(monkeypatch: pytest.MonkeyPatch) -> 
     on_target("cuda", monkeypatch)
     for function in (joined_in_a_loop, joined_by_one_thread):
         alike(function, np.array([2, 0, 3, 1], np.int16), np.array([0, 1, -1, 5], np.int16), target="cuda")
+
+
+def counted_by_their_weights(x: Any) -> Any:
+    """`header`: a loop went on for as long as ``i < n == 1 ? m : n``, which is for ever."""
+    values, counts = np.unique(x, return_counts=True)
+    return np.bincount(np.arange(counts.size) % 3, weights=counts), values
+
+
+def test_the_end_of_a_loop_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    for x in (np.arange(7), np.array([3.0, 1.0, 3.0, 2.0, 1.0, 3.0])):
+        alike(counted_by_their_weights, x, target="cuda")

@@ -226,7 +226,7 @@ class Body:
             return f"for (long long {i} = {first}; {goes}; {i} += {by})"
         sign = "<" if step > 0 else ">"
         advance = {1: f"++{i}", -1: f"--{i}"}.get(step, f"{i} += {step}" if step > 0 else f"{i} -= {-step}")
-        return f"for (long long {i} = {first}; {i} {sign} {c.expr(s.stop)}; {advance})"
+        return f"for (long long {i} = {first}; {i} {sign} {c.operand(s.stop)}; {advance})"
 
     def loop(self, s: n.Loop) -> None:
         self.source(s)
