@@ -30,6 +30,7 @@ from transkern.fuse.lanes import block_lanes
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
+from transkern.fuse.once import compute_once
 from transkern.fuse.overflow import check_integers
 from transkern.fuse.overlap import overlap_sums
 from transkern.fuse.pairs import order_pairs
@@ -104,6 +105,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
 PASSES: tuple[Pass, ...] = (
     coalesce_copies,
     double_buffer,
+    compute_once,  # of what has become one statement
     *BEFORE_LOOPS[1:],
     check_integers,
     hoist_guards,  # those of what a loop does not change

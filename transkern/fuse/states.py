@@ -12,7 +12,7 @@ made before the loop (`double_buffer`): what is not stored into is the same in b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -397,11 +397,32 @@ def _places(reader: n.Define | n.Write, name: str, ndim: int) -> int:
     """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
     own; 0 where it may read an element again and again."""
     beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
-    if any(buffers_read(e) for e in beside) or any(isinstance(x, Reduce) for x in walk_expr(reader.value)):
+    if any(buffers_read(e) for e in beside):
         return 0
-    axes = sorted(a.name for a in reader.axes)
-    found = {x.index for x in walk_expr(reader.value) if isinstance(x, Load) and x.buffer == name}
-    return len(found) if all(len(i) == ndim and _axes_along(i, axes) == axes for i in found) else 0
+    found = set()
+    for x, axes in _loads(reader.value, tuple(a.name for a in reader.axes)):
+        if x.buffer == name:
+            if len(x.index) != ndim or _axes_along(x.index, axes) != sorted(axes):
+                return 0
+            found.add((x.index, axes))
+    return len(found)
+
+
+def _loads(e: Expr, axes: tuple[str, ...]) -> Iterator[tuple[Load, tuple[str, ...]]]:
+    """What an expression loads, each with the axes that it is loaded for, reductions' own among them."""
+    left = [(e, axes)]
+    while left:
+        x, over = left.pop()
+        match x:
+            case Load(index=index):
+                yield x, over
+                left += [(i, over) for i in index]
+            case Apply(args=args):
+                left += [(arg, over) for arg in args]
+            case Reduce(axes=own, body=body):
+                left.append((body, (*over, *(a.name for a in own))))
+            case _:
+                pass
 
 
 def _reads_beside(reader: n.Stmt, made: n.Define) -> bool:

@@ -7,9 +7,10 @@
         a[k] = total                             a[0] = total; a[1] = total_1; a[2] = total_2
 
 Coordinates, colours and corners are axes of two, three or four. A loop over them around a loop over many goes through
-memory as often; one beside other statements keeps its iteration from being a single row of statements, which fuses with
-its neighbours, and whose arrays are numbers. A loop over a few that is all there is in a loop stays: both are one loop
-over the elements (`flatten_loops`). It is unrolling, of loops whose extent is a number.
+memory as often (where that one is in order, the few go inside it); one beside other statements keeps its iteration from
+being a single row of statements, which fuses with its neighbours, and whose arrays are numbers. A loop over a few that
+is all there is in a loop stays: both are one loop over the elements (`flatten_loops`). It is unrolling, of loops whose
+extent is a number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_block, walk
+from transkern.ir.traverse import map_block, variables_read, walk
 
 FEW = 4
 """Iterations of a loop that is written out, at most."""
@@ -66,6 +67,13 @@ class _Unrolling:
                 return s
 
     def written_out(self, s: n.Loop) -> list[n.Stmt]:
+        match s.body:
+            case (n.Loop(kind="sequential") as inner,) if s.axis not in variables_read(inner.start) | variables_read(
+                inner.stop
+            ):  # whose iterations are apart: each goes through the loop in order
+                return [replace(inner, body=tuple(self.written_out(replace(s, body=inner.body))))]
+            case _:
+                pass
         first, extent = b.constant(s.start), _extent(s)
         assert first is not None and extent is not None
         own = {x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)}  # in a parallel loop
