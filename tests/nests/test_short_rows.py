@@ -179,3 +179,22 @@ def test_elements_of_rows_are_numbers(function: Callable[..., object]) -> None:
     inner = [x for s in loops for x in walk(s.body) if isinstance(x, n.Loop)]
     assert loops and not any(x.stop == b.index(3) for x in inner)
     assert all(x.role != "temporary" for x in program.buffers.values())
+
+
+def skipped(p):
+    for i in range(2):
+        for _ in range(2):
+            continue
+        p[i, 1] = 1
+    for row in p:
+        for k in range(2):
+            if row[k] > 0:
+                continue
+            row[k] = 3 - row[k]
+        row[0] += 1
+    return p
+
+
+def test_iterations_that_end_early_are_not_written_out() -> None:
+    p = np.random.default_rng(0).standard_normal((80, 2))
+    np.testing.assert_array_equal(transkern.compile(skipped, target="cpu")(p.copy()), skipped(p.copy()))

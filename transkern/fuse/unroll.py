@@ -29,6 +29,8 @@ FEW = 4
 """Iterations of a loop that is written out, at most."""
 _STATEMENTS = 48
 """Statements that it becomes, at most."""
+_PLAIN = (n.Alloc, n.Let, n.Assign, n.Store, n.Accumulator, n.Accumulate, n.Loop, n.If, n.Guard)
+"""What may stand in it: nothing that goes on with the next iteration."""
 
 
 def unroll_short(program: n.Program) -> n.Program:
@@ -95,6 +97,8 @@ def _extent(s: n.Loop) -> int | None:
 def _is_short(s: n.Loop) -> bool:
     extent = _extent(s)
     if s.kind != "parallel" or extent is None or not 0 < extent <= FEW:
+        return False
+    if not all(isinstance(x, _PLAIN) for x in walk(s.body)):
         return False
     declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
     if any(isinstance(x, n.Accumulate) and x.name not in declared for x in walk(s.body)):
