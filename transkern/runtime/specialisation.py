@@ -99,10 +99,12 @@ def _without_short_rows(call: Callable[..., Any], rows: Sequence[int]) -> Callab
     from transkern.frontend.types import SHORT_ROW, is_short
 
     def compare(*args: Any) -> Any:
-        for k in rows:
-            shape = getattr(args[k], "shape", None) if k < len(args) else None
-            if shape and shape[-1] <= SHORT_ROW and is_short(args[k]):
-                return NotImplemented
+        try:
+            for k in rows:
+                if args[k].shape[-1] <= SHORT_ROW and is_short(args[k]):
+                    return NotImplemented
+        except (AttributeError, IndexError, TypeError):
+            pass  # it is no array: that is told by the code itself
         return call(*args)
 
     return compare
