@@ -7,7 +7,7 @@
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
 
 PYTHON ?= python3
-JOBS ?= 2
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; [ $$n -lt 2 ] && n=2; echo $$n)
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
@@ -21,10 +21,10 @@ SOAK ?= 10
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(JOBS) -q
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 
 corpus: $(VENV)/.dev
-	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py
+	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py tests/nests/test_device.py
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py

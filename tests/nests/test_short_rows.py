@@ -120,7 +120,7 @@ def test_rows_are_numpys(function: Callable[..., object], dtype: str) -> None:
     compiled = transkern.compile(function, target="cpu")
     rng = np.random.default_rng(0)
     for rows, special in ((100, 1.0), (64, np.nan), (200, np.inf), (65, -0.0), (63, 1.0), (7, np.nan), (1, 1.0)):
-        for row in (2, 3, 4) if dtype == "float64" else (3,):
+        for row in (2, 3, 4) if dtype == "float64" and function in FUNCTIONS[::3] else (3,):
             p = rng.standard_normal((rows, row)).astype(dtype)
             p[rows // 2, row // 2] = special
             compared(function, compiled, p, 1e-12 if dtype == "float64" else 1e-3)

@@ -134,6 +134,7 @@ class _Masking:
         self.loop = loop
         self.array = ""
         self.size = ""
+        self.cuts: dict[str, _Cut] = {}  # of temporaries as long as the array, or nearly: those of the pass that stores
 
     def run(self) -> tuple[n.Program, list[n.Stmt]] | None:
         compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
@@ -219,6 +220,8 @@ class _Masking:
                         used.add("last")
                         return Load(array, (last,), dtype)
                     raise _Reject
+                case Load(buffer, (at,), dtype) if self._own_temporary(buffer):
+                    return Load(buffer, (self._edge(buffer, at, first, last, used),), dtype)
                 case Apply(
                     "greater" | "greater_equal" | "less" | "less_equal" | "equal" | "not_equal" as op, (x, y), _
                 ):
@@ -255,7 +258,9 @@ class _Masking:
             elif isinstance(s, (n.Alloc,)):
                 body.append(s)
             else:
-                if array in buffers_written(s):
+                if isinstance(s, n.Store) and self._own_temporary(s.buffer) and len(s.index) == 1:
+                    s = replace(s, index=(self._edge(s.buffer, s.index[0], first, last, used),))
+                elif any(x == array or self._own_temporary(x) for x in buffers_written(s)):
                     raise _Reject
                 body.append(map_statement(s, scalar))
         update = self._pass_over(compact, first, last, low, high, used, alive, extent)
@@ -336,6 +341,9 @@ class _Masking:
                 offsets.add(total)
         if isinstance(s, n.Compact) and not offsets:
             raise _Reject
+        if not offsets:  # it goes over what another pass has stored
+            read = {e.buffer for e in exprs((s,)) if isinstance(e, Load)} & set(self.cuts)
+            offsets = {self.cuts[x].front for x in read if self.cuts[x].front + self.cuts[x].back == -gap}
         front = offsets.pop() if offsets else 0
         if offsets or not 0 <= front <= 1 or not 0 <= -gap - front <= 1:
             raise _Reject
@@ -365,7 +373,11 @@ class _Masking:
                         used.add("last")
                         return Load(array, (last,), dtype)
                     raise _Reject
-                case Load(buffer, (at,), dtype) if at == k and self._own_temporary(buffer):
+                case Load(buffer, (at,), dtype) if self._own_temporary(buffer):
+                    if at != k:
+                        return Load(buffer, (self._edge(buffer, at, first, last, used),), dtype)
+                    if self.cuts.get(buffer, cut) != cut:
+                        raise _Reject
                     return Load(buffer, (p,), dtype)
                 case Var(name) if name == s.axis or name == self.size:
                     raise _Reject
@@ -393,6 +405,10 @@ class _Masking:
                     raise _Reject
                 if self.program.buffers[inner.buffer].role != "temporary":
                     raise _Reject
+        for inner in walk(s.body):
+            if isinstance(inner, n.Store) and self._own_temporary(inner.buffer):
+                if inner.index != (k,) or self.cuts.setdefault(inner.buffer, cut) != cut:
+                    raise _Reject
         body = tuple(_store_at(x, k, p) for x in s.body)
         body = map_block(body, change)
         if isinstance(s, n.Compact):
@@ -405,7 +421,20 @@ class _Masking:
         spare = extent if masked else None
         return n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)
 
+    def _edge(self, buffer: str, at: Expr, first: Var, last: Var, used: set[str]) -> Expr:
+        """Where in the base the first, or the last, element of a temporary stands."""
+        cut = self.cuts.get(buffer)
+        if cut is not None and not cut.front and b.constant(at) == 0:
+            used.add("first")
+            return first
+        if cut == _Cut(0, 0) and b.difference(at, Var(self.size, "index")) == -1:
+            used.add("last")
+            return last
+        raise _Reject
+
     def _own_temporary(self, buffer: str) -> bool:
+        if buffer not in self.program.buffers:
+            return False
         dims = self.program.buffers[buffer].dims
         return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
 
