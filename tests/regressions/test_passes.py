@@ -175,9 +175,23 @@ def tried_only(a: Any, k: int) -> Any:
     return k
 
 
+def list_that_nobody_reads(x: Any, k: int) -> Any:
+    """`close_gaps`: a loop in which nothing is left had no last statement."""
+    at = 0
+    while at < len(x) and k == k:
+        found = []
+        for _ in range(len(x)):
+            if at > 1:
+                found.append(2.0)
+        held = np.array(found, dtype=np.float64)  # noqa: F841
+        at += 2
+    return at
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (list_that_nobody_reads, (np.arange(5), 1)),
         *((tried_only, (a, k)) for a in (np.zeros((2, 2)), np.eye(3)) for k in (0, 1)),
         (axis_named_as_a_value_before, (np.ones((3, 2), np.uint8),)),
         (columns_that_a_condition_skips, (np.arange(7.0), np.zeros((5, 7), np.uint8))),

@@ -94,7 +94,7 @@ def _close(
 
 def _shrinks(s: n.Loop) -> bool:
     """Whether a pass ends with leaving what is alive alive only where a condition holds."""
-    match s.body[-1]:
+    match s.body[-1] if s.body else None:
         case n.Store(buffer, (Var(at),), Apply("logical_and", (Load(alive, (Var(here),), _), _), "bool")):
             return s.kind == "parallel" and alive == buffer and at == here == s.axis
         case _:

@@ -218,7 +218,7 @@ def _tidy(s: n.Stmt) -> n.Stmt | None:
 
 
 def drop_dead_scalars(program: n.Program) -> n.Program:
-    """The program without assignments to variables that nothing reads."""
+    """The program without assignments to variables that nothing reads, and without loops of nothing else."""
     needed = _needed(program)
 
     def block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
@@ -232,6 +232,8 @@ def drop_dead_scalars(program: n.Program) -> n.Program:
                     continue
             else:
                 s = with_bodies(s, block)
+            if isinstance(s, n.Loop) and not s.body:
+                continue
             out.append(s)
         return tuple(out)
 
