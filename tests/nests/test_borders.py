@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const
@@ -174,9 +174,7 @@ FEW = (sums_of_windows, means_of_windows, widths_of_windows, products_of_windows
 def test_few_are_reduced_as_in_numpy(
     function: Callable[..., Any], dtype: str, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    require({"cpu": "cc", "cuda": "c++", "pallas": "jax"}[target])
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     rng = np.random.default_rng(0)
     for special in (1.0, np.nan, np.inf, -0.0):
         x = rng.standard_normal(70).astype(dtype)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -167,9 +167,7 @@ NUMBERS = (
 @pytest.mark.parametrize("function", NUMBERS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
 def test_one_element(function: Callable[..., object], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    require({"cpu": "cc", "cuda": "c++", "pallas": "jax"}[target])
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     rng = np.random.default_rng(1)
     for special in (0.5, np.nan, np.inf, -0.0):
         for size in (1, 2, 30):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -122,9 +122,7 @@ def outcome(function: Callable[..., object], z: np.ndarray, c: float) -> tuple[o
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
 def test_exceptions_are_pythons(function: Callable[..., object], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    require({"cpu": "cc", "cuda": "c++", "pallas": "jax"}[target])
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     rng = np.random.default_rng(0)
     shapes = ((5, 40), (40, 5), (1, 1), (0, 3), (3, 0), (70, 33)) if target == "cpu" else ((5, 7), (0, 3))
     for shape in shapes:

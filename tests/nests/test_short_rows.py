@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -134,9 +134,7 @@ def test_rows_are_numpys(function: Callable[..., object], dtype: str) -> None:
 def test_rows_are_numpys_on_devices(
     function: Callable[..., object], target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    require({"cuda": "c++", "pallas": "jax"}[target])
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     rng = np.random.default_rng(0)
     for rows, special in ((70, -0.0), (9, 1.0)):
         p = rng.standard_normal((rows, 3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 
 require("cc")
 
@@ -89,9 +89,7 @@ FUNCTIONS = (first_is_taken_away, last_is_taken_away, first_is_read, second_is_k
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
 def test_edges(function: Callable[..., object], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    require({"cpu": "cc", "cuda": "c++", "pallas": "jax"}[target])
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     rng = np.random.default_rng(0)
     for size in (0, 1, 2, 70, 300) if target == "cpu" else (70,):
         boxes = rng.random((size, 4)) * 9 + 0.5

@@ -25,7 +25,7 @@ from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import map_block, variables_read, walk
 
-FEW = 4
+_FEW = 4
 """Iterations of a loop that is written out, at most."""
 _STATEMENTS = 48
 """Statements that it becomes, at most."""
@@ -96,7 +96,7 @@ def _extent(s: n.Loop) -> int | None:
 
 def _is_short(s: n.Loop) -> bool:
     extent = _extent(s)
-    if s.kind != "parallel" or extent is None or not 0 < extent <= FEW:
+    if s.kind != "parallel" or extent is None or not 0 < extent <= _FEW:
         return False
     if not all(isinstance(x, _PLAIN) for x in walk(s.body)):
         return False
@@ -107,4 +107,4 @@ def _is_short(s: n.Loop) -> bool:
 
 
 def _goes_over_many(s: n.Loop) -> bool:
-    return any(isinstance(x, n.Loop | n.While) and not (isinstance(x, n.Loop) and _is_short(x)) for x in walk(s.body))
+    return any(isinstance(x, n.Loop) and not _is_short(x) for x in walk(s.body))
