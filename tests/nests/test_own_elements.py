@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -103,9 +103,7 @@ def given(size: int, dtype: type, stepped: bool) -> Any:
 def test_elements_are_read_before_the_store(
     function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    require({"cpu": "cc", "cuda": "c++", "pallas": "jax"}[target])
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     for size in (4, 2, 1, 0) if target == "cpu" else (4, 1):
         for dtype in (float, np.int32) if function is not elimination else (float,):
             for stepped in (False, True):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.fuse.states import coalesce_copies, double_buffer
 from transkern.ir import nodes as n
@@ -383,9 +383,7 @@ def test_arguments_that_share_memory() -> None:
 @pytest.mark.parametrize("target", ("cuda", "pallas"))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_on_other_targets(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    require("jax" if target == "pallas" else "c++")
-    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
-    compiled = transkern.compile(function, target=target)
+    compiled = transkern.compile(function, target=on_target(target, monkeypatch))
     for size, steps in ((9, 5), (9, 4), (2, 3), (9, 0)):
         u = np.arange(size) ** 2 % 7 * 0.5
         assert outcome(compiled, u.copy(), steps)[0] == outcome(function, u.copy(), steps)[0]
