@@ -17,6 +17,7 @@ from typing import Any
 
 import transkern
 from tests.corpus.registry import Case, outcome
+from tests.nests import guarded
 from transkern.targets.cpu import build
 from transkern.targets.cpu import compiler as cc
 
@@ -56,6 +57,14 @@ def outside() -> dict[str, Case]:
     return {f"bounds-{f.__name__}": Case(f, lambda _, a=a: a, special=False) for f, a in TABLE}  # type: ignore[misc]
 
 
+class _Generated(Case):
+    """A generated function over arrays of unrelated lengths, on all of its sizes."""
+
+    def arguments(self) -> list[tuple[Any, ...]]:
+        seed = self.function.__dict__["seed"]
+        return [guarded.arguments(seed, sizes) for sizes in guarded.SIZES]
+
+
 def main(right: str, wrong: str, names: list[str]) -> None:
     """The second process."""
     from tests.corpus.test_corpus import cases
@@ -73,7 +82,8 @@ def main(right: str, wrong: str, names: list[str]) -> None:
     build.compile_text = compile_text
     by_name = dict(cases()) | outside()
     for name in names:
-        case = by_name[name]
+        generated = re.fullmatch(r"guarded-(\d+)", name)
+        case = _Generated(guarded.guarded(int(generated[1])), lambda _: ()) if generated else by_name[name]
         os.write(2, f"case: {name}\n".encode())
         compiled = transkern.compile(case.function, target="cpu")
         for arguments in case.arguments():

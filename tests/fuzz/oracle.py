@@ -128,7 +128,7 @@ class Oracle:
             warnings.simplefilter("always")
             arguments, limit = make(), _Limit()
             try:
-                with limit, _interpolating() as meaningless:
+                with limit, _interpolating() as meaningless, _signs_of_nan() as unknown:
                     found = Outcome(self.plain["f"](*arguments), None, arguments)
             except TooLong:
                 limit.end()
@@ -142,6 +142,8 @@ class Oracle:
             found.fragile = "a number is subnormal, and the target has none"
         if meaningless:
             found.fragile = "sample points of an interpolation are not in order"
+        if unknown:
+            found.fragile = "the sign of a NaN that arithmetic made is asked for"
         if not self.has_noise or found.fragile:
             return found
         for k in range(_ROUNDS):
@@ -177,6 +179,30 @@ def _interpolating() -> Iterator[list[bool]]:
         return original(x, xp, *more, **keywords)
 
     with mock.patch.object(np, "interp", watched):
+        yield noted
+
+
+@contextmanager
+def _signs_of_nan() -> Iterator[list[bool]]:
+    """Notes of questions about the sign of a negative NaN: arithmetic makes those on some processors, and by the order
+    of operands (IEEE 754 says that the sign of a NaN means nothing). The arguments' are positive."""
+    signbit, copysign = np.signbit, np.copysign
+    noted: list[bool] = []
+
+    def note(x: Any) -> None:
+        x = np.asarray(x)
+        if x.dtype.kind == "f" and np.any(np.isnan(x) & signbit(x)):
+            noted.append(True)
+
+    def watched(x: Any, *more: Any, **keywords: Any) -> Any:
+        note(x)
+        return signbit(x, *more, **keywords)
+
+    def watched_copy(x: Any, y: Any, *more: Any, **keywords: Any) -> Any:
+        note(y)
+        return copysign(x, y, *more, **keywords)
+
+    with mock.patch.object(np, "signbit", watched), mock.patch.object(np, "copysign", watched_copy):
         yield noted
 
 

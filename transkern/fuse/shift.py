@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
@@ -110,19 +111,51 @@ def _index_uses(s: n.Loop) -> list[Expr]:
 
 def predicate_stores(program: n.Program) -> n.Program:
     """The program with conditional stores of innermost parallel loops made unconditional: an element is written again
-    as it was where the condition does not hold. No other iteration may look at it then."""
+    as it was where the condition does not hold. It must be there then, and no other iteration may look at it."""
     if not any(isinstance(s, n.If) for s in walk(program.body)):
         return program
-    return replace(program, body=_Predicating(program).block(program.body))
+    there = _There(program)
+    there.block(program.body)
+    return replace(program, body=_Predicating(program, frozenset(map(id, there.found))).block(program.body))
+
+
+class _There(Walk):
+    """Finds conditional stores to elements that lie in their arrays whether the condition holds or not."""
+
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.found: list[n.If] = []
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        match s:
+            case n.If(condition, (n.Store(buffer, index, value),), ()):
+                read = Load(buffer, index, value.dtype) in always(condition)
+                if read or self.is_within(index, self.program.buffers[buffer].dims):
+                    self.found.append(s)
+            case _:
+                pass
+        return [self.inside(s)]
+
+    def is_within(self, index: tuple[Expr, ...], dims: tuple[Expr, ...]) -> bool:
+        if len(index) != len(dims):  # a place in the memory of an array
+            dims = (b.product(dims),)
+        return all(
+            self.holds(b.both(b.compare("less_equal", b.ZERO, at), b.compare("less", at, dim)))
+            for at, dim in zip(index, dims, strict=True)
+        )
 
 
 class _Predicating(Walk):
+    def __init__(self, program: n.Program, there: frozenset[int]) -> None:
+        super().__init__(program)
+        self.there = there
+
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel":
-            made = _all_predicated(s, everywhere=True)
+            made = _all_predicated(s, self.there, everywhere=True)
             if made == s or self.apart(made):
                 return [made]
-            return [_all_predicated(s, everywhere=False)]
+            return [_all_predicated(s, self.there, everywhere=False)]
         return [self.inside(s)]
 
     def apart(self, loop: n.Loop) -> bool:
@@ -142,14 +175,16 @@ class _Checking(Walk):
         return [self.inside(s)] if self.apart else [s]
 
 
-def _all_predicated(s: n.Loop, everywhere: bool) -> n.Loop:
-    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        return tuple(
-            _all_predicated(x, everywhere) if isinstance(x, n.Loop) and x.kind == "parallel" else with_bodies(x, block)
-            for x in statements
-        )
+def _all_predicated(s: n.Loop, there: frozenset[int], everywhere: bool) -> n.Loop:
+    def statement(x: n.Stmt) -> n.Stmt:
+        if isinstance(x, n.Loop) and x.kind == "parallel":
+            return _all_predicated(x, there, everywhere)
+        return with_bodies(x, block)
 
-    return replace(s, body=block(tuple(_predicated(x, s, everywhere) for x in s.body)))
+    def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(map(statement, statements))
+
+    return replace(s, body=block(tuple(_predicated(x, s, everywhere) if id(x) in there else x for x in s.body)))
 
 
 def _predicated(s: n.Stmt, loop: n.Loop, everywhere: bool) -> n.Stmt:

@@ -307,13 +307,13 @@ class Body(Statements):
         local = variables_read(e) - set(self.axes)
         if local & set(self.env) or any(x.buffer in self.written for i in e.index for x in _loads(i)):
             raise Inexpressible("a gather")
-        host.rank, host.slots, host.axes = self.rank, self.slots, dict(self.axes)
+        host.rank, host.slots, host.axes, host.mask = self.rank, self.slots, dict(self.axes), self.mask
         try:
             if any(isinstance(x, Gather) for x in sort(self, e.index, self.program.buffers[e.buffer].dims)):
                 raise Inexpressible("a gather")
             made = host.load(e)
         finally:
-            host.axes = {}
+            host.axes, host.mask = {}, None
         param = self.module.fresh(f"{host.array(e.buffer).name}_part")
         if made.axes:
             self.operands[f"view.{param}"] = made.node

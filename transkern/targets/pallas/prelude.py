@@ -231,12 +231,17 @@ def _nonempty(array, *axes):
 ''',
     "_part": '''
 def _part(array, axis, at):
-    """The slice `at` along `axis`. Where that leaves the array a check has failed, and JAX traces what is behind it."""
+    """The slice `at` along `axis`, with zeros where that leaves the array: under a mask, or behind a failed check."""
     size, step = array.shape[axis], at.step or 1
-    start, stop = at.start or 0, size if at.stop is None else at.stop
-    count = max(-((start - stop) // step), 0)
-    if start < 0 or stop > size and start + (count - 1) * step >= size:
-        return jnp.zeros((*array.shape[:axis], count, *array.shape[axis + 1:]), array.dtype)
+    places = range(at.start or 0, size if at.stop is None else at.stop, step)
+    below = min(max(-(places.start // step), 0), len(places))
+    above = min(max(len(places) + (places.start - size) // step, 0), len(places) - below)
+    if below or above:
+        inner = array[(slice(None),) * axis + (slice(0, 0),)]
+        if below + above < len(places):
+            inside = places[below:len(places) - above]
+            inner = array[(slice(None),) * axis + (slice(inside.start, inside.stop, step),)]
+        return jnp.pad(inner, [(below, above) if k == axis else (0, 0) for k in range(array.ndim)])
     return array[(slice(None),) * axis + (at,)]
 ''',
     "_with": '''

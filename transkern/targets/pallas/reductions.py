@@ -20,7 +20,6 @@ class Reductions(Stores):
 
     def __init__(self, module: Module, rank: int, slots: dict[str, int]) -> None:
         super().__init__(module, rank, slots)
-        self.mask: Value | None = None
         self.declared: dict[str, tuple[n.Accumulator, frozenset[int]]] = {}
         self.fresh_accumulators: set[str] = set()
 

@@ -65,6 +65,7 @@ class Vector:
         self.axes: dict[str, AxisInfo] = {}
         self.scalars = scalar_params(self.program) - set(module.static)
         self.hoisting = True
+        self.mask: Value | None = None  # where in the block what is written now applies; None: everywhere
         self.unsure = 0  # inside a `where`, whose other side may be what is valid
         self.nonempty: set[Expr] = set()  # sizes that are not 0 where the text that is being written runs
 
@@ -354,8 +355,13 @@ class Vector:
         return self.slices(e, node, subscripts, dims)
 
     def may_leave(self, s: Subscript, dim: Expr) -> bool:
-        """Whether a walk is within its dimension only because a check holds, which JAX knows nothing of."""
-        return "error." in self.env and isinstance(s, Span_) and not is_inside(s, dim)
+        """Whether a walk is within its dimension only because a check holds or a mask says so, which JAX knows nothing
+        of when it traces."""
+        return self.is_doubtful() and isinstance(s, Span_) and not is_inside(s, dim)
+
+    def is_doubtful(self) -> bool:
+        """Whether what is written now may not apply to all of the block, or not be reached."""
+        return self.mask is not None or "error." in self.env
 
     def maybe_empty(self, subscripts: list[Subscript], dims: tuple[Expr, ...]) -> list[int]:
         """The dimensions that one place is looked up in, and that may have none: JAX does not trace that, even where
@@ -408,6 +414,8 @@ class Vector:
         assert array.slots is not None
         dims = self.program.buffers[e.buffer].dims
         subscripts = sort(self, e.index, dims)
+        if self.mask is not None and any(map(self.may_leave, subscripts, dims)):
+            raise Inexpressible("a slice that a mask keeps within its array")
         items: list[ast.expr] = [ast.Slice() for _ in range(self.rank)]
         axes = set()
         for s, slot in zip(subscripts, array.slots, strict=True):
