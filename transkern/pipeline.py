@@ -24,6 +24,7 @@ from transkern.fuse.guards import drop_proven_guards, drop_room_checks, guard_as
 from transkern.fuse.halves import round_halves
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.interchange import lanes_outside
+from transkern.fuse.invariant import move_invariants
 from transkern.fuse.jam import choose_stores, jam_rows
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.lanes import block_lanes
@@ -108,6 +109,7 @@ PASSES: tuple[Pass, ...] = (
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[1:],
     check_integers,
+    move_invariants,  # when it can be seen what may raise an error
     hoist_guards,  # those of what a loop does not change
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills,  # before loops are fused: a fill stands alone
@@ -138,6 +140,7 @@ PASSES: tuple[Pass, ...] = (
 DEVICE_PASSES: tuple[Pass, ...] = (
     *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
     check_integers,
+    move_invariants,
     hoist_guards,
     *HOLDING_PASSES,
     *LOOP_PASSES,

@@ -82,7 +82,7 @@ class Reductions(Stores):
             extra += f", dtype=jnp.{self.module.dtype(dtype)}"
         op = "any" if s.op == "sum" and dtype == "bool" else s.op
         initial = ""
-        whole = not dtype.startswith("float") and set(closed) == self.open_slots()  # `_grid` gives all of it to XLA
+        whole = set(closed) == self.open_slots()  # `_grid` gives all of it to XLA
         if op in ("max", "min") and self.may_be_nothing(closed, whole):  # JAX does not trace that
             neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", self.neutral(op, dtype))
             initial = f", initial={ast.unparse(neutral)}"
