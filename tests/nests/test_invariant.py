@@ -77,6 +77,16 @@ def smallest(x, a, k):
     return out
 
 
+def beside_a_constant(x, a, k):
+    y = x.copy()
+    for i in range(len(x)):
+        if x[i] == 1.0:
+            break
+        scale = 0.5 + 0.25
+        y[i] = np.clip(np.nan_to_num(x.var() + scale), 0, 50) * scale
+    return y
+
+
 def changed_in_the_loop(x, a, k):
     x = x.copy()
     for i in range(len(x)):
@@ -201,7 +211,7 @@ def leaves(x, a, k):
 
 MOVED = (
     centred, centred_in_loops, two_levels, steps, while_loop, softmaxes, smallest, known_afterwards, of_the_last_one,
-    kept_within, raises_in_the_loop, leaves,
+    kept_within, raises_in_the_loop, leaves, beside_a_constant,
 )  # fmt: skip
 FUNCTIONS = (
     *MOVED, changed_in_the_loop, changed_behind_it, changed_through_a_view, goes_on, by_a_condition, beyond_the_end,

@@ -16,6 +16,7 @@ import numpy as np
 
 from transkern.errors import CompileError, TypesNeeded
 from transkern.ir.build import fits
+from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
 _PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
@@ -346,18 +347,12 @@ def types_of(
     return tuple(found)
 
 
-SHORT_ROW = 4
-"""Elements of a row that is short."""
-_ROWS = 64
-"""Rows that are many."""
-
-
 def is_short(value: Any) -> bool:
     """Whether a value is an array of many rows of two, three or four elements: coordinates, colours, corners."""
     if not isinstance(value, np.ndarray) or value.ndim < 2:
         return False
     last: int = value.shape[-1]
-    return 1 < last <= SHORT_ROW and value.size >= _ROWS * last
+    return 1 < last <= SHORT_ROW and value.size >= MANY_ROWS * last
 
 
 def is_array(kind: ArgType) -> TypeGuard[ArrayType]:

@@ -127,17 +127,15 @@ class _Moving(Walk):
         """The loops among them that cost more than their results, what these need, and the numbers that need them."""
         wanted = [c for c in chosen if isinstance(c.statement, n.Loop) and self.pays(c.statement)]
         while True:
-            needed = {name for c in wanted for name in c.read | c.changed}
-            more = [c for c in chosen if c not in wanted and c.changed & needed]
+            named = {name for c in wanted for name in c.read | c.changed}
+            made = {name for c in wanted for name in c.changed}
+            more = [
+                c for c in chosen if c not in wanted
+                and (c.changed & named or (isinstance(c.statement, n.Let) and c.read & made))
+            ]  # fmt: skip
             if not more:
-                break
+                return [c for c in chosen if c in wanted]
             wanted += more
-        made = {name for c in wanted for name in c.changed}
-        for c in chosen:
-            if c not in wanted and isinstance(c.statement, n.Let) and c.read & made:
-                wanted.append(c)
-                made |= c.changed
-        return [c for c in chosen if c in wanted]
 
     def pays(self, loop: n.Loop) -> bool:
         if _runs_once(loop):

@@ -23,10 +23,9 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.names import Names
+from transkern.ir.rows import SHORT_ROW
 from transkern.ir.traverse import map_block, variables_read, walk
 
-_FEW = 4
-"""Iterations of a loop that is written out, at most."""
 _STATEMENTS = 48
 """Statements that it becomes, at most."""
 _PLAIN = (n.Alloc, n.Let, n.Assign, n.Store, n.Accumulator, n.Accumulate, n.Loop, n.If, n.Guard)
@@ -96,7 +95,7 @@ def _extent(s: n.Loop) -> int | None:
 
 def _is_short(s: n.Loop) -> bool:
     extent = _extent(s)
-    if s.kind != "parallel" or extent is None or not 0 < extent <= _FEW:
+    if s.kind != "parallel" or extent is None or not 0 < extent <= SHORT_ROW:
         return False
     if not all(isinstance(x, _PLAIN) for x in walk(s.body)):
         return False

@@ -78,7 +78,7 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
     strided = [k for k, t in arrays if t.layout != "C" and not t.shares]
     rows = [k for k, t in arrays if len(t.dims) > 1 and isinstance(t.dims[-1], str)]
     call = made.call
-    if rows:
+    if rows and made.target != "cpu":  # whose code sees to it itself
         call = _without_short_rows(call, rows)
     if not constants and not strided:
         return call
@@ -96,7 +96,8 @@ def guarded(made: Specialisation, types: Sequence[Any]) -> Callable[..., Any]:
 
 
 def _without_short_rows(call: Callable[..., Any], rows: Sequence[int]) -> Callable[..., Any]:
-    from transkern.frontend.types import SHORT_ROW, is_short
+    from transkern.frontend.types import is_short
+    from transkern.ir.rows import SHORT_ROW
 
     def compare(*args: Any) -> Any:
         try:

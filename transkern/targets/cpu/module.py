@@ -19,6 +19,7 @@ from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
 from transkern.ir.library import INTO, spell
+from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
 from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
@@ -197,6 +198,8 @@ class _Module:
                     checks.append(f"{have} != {b.constant(dim)}")
         for name_, have in sizes.items():
             self.line(f"const int64_t {ident(name_)} = {have};")
+        if not p.signature:  # there is better code for short rows, if it may be made
+            checks += [_short_rows(k, x) for k, x in enumerate(arrays) if isinstance((x.dims[1:] or (0,))[-1], Var)]
         if checks:
             self.line(f"if ({' || '.join(checks)}) goto miss;")
         leave = "goto miss;" if arrays else "return py_miss(py_reason);"
@@ -833,6 +836,13 @@ class _Module:
             lines.append("    pthread_atfork(py_before_fork, NULL, py_in_child);")
         lines += ["    return PyModule_Create2(&module, 3);", "}", ""]
         return "\n".join(lines)
+
+
+def _short_rows(view: int, param: n.ArrayParam) -> str:
+    """Whether an argument has many rows of few elements, as C."""
+    view_, last = f"py_views[{view}]", f"py_views[{view}].shape[{len(param.dims) - 1}]"
+    many = f"{view_}.len >= {MANY_ROWS} * {last} * {view_}.itemsize"
+    return f"({last} > 1 && {last} <= {SHORT_ROW} && {many})"
 
 
 def _computes_with_floats(program: n.Program) -> bool:

@@ -82,8 +82,7 @@ class Reductions(Stores):
             extra += f", dtype=jnp.{self.module.dtype(dtype)}"
         op = "any" if s.op == "sum" and dtype == "bool" else s.op
         initial = ""
-        whole = set(closed) == self.open_slots()  # `_grid` gives all of it to XLA
-        if op in ("max", "min") and self.may_be_nothing(closed, whole):  # JAX does not trace that
+        if op in ("max", "min") and self.may_be_nothing(closed):  # JAX does not trace that
             neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", self.neutral(op, dtype))
             initial = f", initial={ast.unparse(neutral)}"
         axes = value.axes | (mask.axes if mask else frozenset())
@@ -104,10 +103,10 @@ class Reductions(Stores):
             node = quote(f"_0[{', '.join('0' * self.rank)}]", node)
         return Value(node, dtype, left)
 
-    def may_be_nothing(self, closed: list[int], whole: bool) -> bool:
-        """Whether XLA may be given no element along some of the slots."""
+    def may_be_nothing(self, closed: list[int]) -> bool:
+        """Whether there may be no element along some of the slots (`_grid` then gives the kernel's body to XLA)."""
         extents = [info.extent for info in self.axes.values() if info.slot in closed]
-        return (whole or not self.mosaic) and not all(b.at_least(e, b.ONE) or e in self.nonempty for e in extents)
+        return not all(b.at_least(e, b.ONE) or e in self.nonempty for e in extents)
 
     def masked(self, value: Value, closed: list[int], mask: Value | None, neutral: ast.expr) -> ast.expr:
         """`value` over the slots to be reduced, and what changes nothing where the mask does not hold."""
@@ -178,7 +177,7 @@ class Reductions(Stores):
         node, extra = self.masked(value, closed, mask, self.neutral(op, dtype)), self.axis_arguments(closed)
         here, initial = self.module.fresh("here"), ""
         self.out.append(assign(here, node))
-        if self.may_be_nothing(closed, True):
+        if self.may_be_nothing(closed):
             neutral = quote(f"jnp.{self.module.dtype(dtype)}(_0)", self.neutral(op, dtype))
             initial = f", initial={ast.unparse(neutral)}"
         if dtype.startswith("float"):
