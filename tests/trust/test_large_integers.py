@@ -130,6 +130,25 @@ def test_integers_and_floats_are_compared_exactly(k: int, f: float) -> None:
     assert [d for t in texts if (d := difference(t, "k, f", (k, f)))] == []
 
 
+def test_subscripts_of_numpy_s_types() -> None:
+    """Known when the function is compiled, and as arguments, which a container makes constants."""
+    found = [
+        difference(t, PARAMETERS, (array, *ARGUMENTS[1:]))
+        for t in ("x[np.uint64(2**63)]", "x[np.uint64(2**63), 0]", "x[0, np.uint64(2**64 - 1)]", "x[np.uint64(2**63):]")
+        for array in (np.array(3.0), X, np.ones((2, 2)))
+    ]
+    assert not any(found)
+
+    def element(x: Any, k: Any) -> Any:
+        return x[k]
+
+    compiled = transkern.compile(element, target="cpu")
+    assert compiled((1.0, 2.0), np.uint64(1)) == 2.0
+    for array in (np.array(3.0), X):
+        with pytest.raises(OverflowError, match="Python int too large to convert to C long"):
+            compiled(array, np.uint64(2**63))
+
+
 def test_numbers_that_become_integers() -> None:
     texts = ["int(f)", "int(1e300)", "round(1e300)", "math.floor(f)", "round(f)", "int(f) if f < 1 else 0"]
     for f in (1e300, -1e19, np.inf, np.nan, 2.0**63, -(2.0**63)):

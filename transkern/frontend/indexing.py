@@ -539,7 +539,7 @@ class Plan:
 
 
 def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
-    if any(map(large.is_large, items)):
+    if any(map(large.is_large, items)) or any(map(_is_beyond, items)):
         asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
     used = sum(_consumes(item) for item in items)
     if used > base.ndim:
@@ -566,6 +566,11 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
     expanded = _masks_to_positions(ctx, base, expanded)
     advanced = any(isinstance(i, (Array, _Positions)) for i in expanded)
     return _advanced_plan(ctx, base, expanded) if advanced else _basic_plan(ctx, base, expanded)
+
+
+def _is_beyond(item: Item) -> bool:
+    """Whether it is a known number of NumPy's that no position can be."""
+    return isinstance(item, Static) and isinstance(item.value, np.integer) and not b.fits(int(item.value))
 
 
 def _example(item: Item) -> Any:
