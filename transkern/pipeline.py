@@ -31,6 +31,7 @@ from transkern.fuse.lanes import block_lanes
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
+from transkern.fuse.numbering import number_values
 from transkern.fuse.once import compute_once
 from transkern.fuse.overflow import check_integers
 from transkern.fuse.overlap import overlap_sums
@@ -62,6 +63,7 @@ Pass = Callable[[Program], Program]
 
 BEFORE_LOOPS: tuple[Pass, ...] = (
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
+    number_values,
     lower,
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,

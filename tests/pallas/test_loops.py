@@ -192,3 +192,20 @@ def f(state, at, block, out):
 """
     arrays = [random(k, seed=k) for k in (5, 6, 6, 6)]
     check(source, "f(float32[n],float32[m],float32[m],float32[m])", *arrays)
+
+
+@pytest.mark.parametrize("then", ["x *= 2", "x += np.arange(len(x))", "x = x - out[k]", "x[x > 2] = 0", "x[:] = x[::-1]"])
+@pytest.mark.parametrize("read", ["x.sum()", "x.max()", "np.count_nonzero(x > 1)", "(x * x + y).min()", "np.any(x > 6)"])
+def test_a_reduction_before_what_it_reads_changes(read, then):
+    """Both are one pass over the array, in which the reduction takes what is there before the store."""
+    source = f"""
+def f(x, y):
+    x = x.copy()
+    out = np.zeros(4)
+    for k in range(4):
+        out[k] = {read}
+        {then}
+    return out, x
+"""
+    for x in (np.arange(1.0, 6.0), np.arange(200.0) % 7):
+        check(source, "f(float64[n], float64[n])", x, np.arange(float(len(x))))

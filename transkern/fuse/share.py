@@ -54,7 +54,7 @@ def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n
             before = known.get(s.value)
             worth = any(isinstance(e, (Apply, Load)) for e in walk_expr(s.value)) or isinstance(s.value, Var)
             other = before is not None or (isinstance(s.value, Var) and s.value.name not in program.variables)
-            if other and s.name not in _in_sizes(program):
+            if other and s.name not in in_sizes(program):
                 same = before if before is not None else s.value
                 assert isinstance(same, Var)
                 rest = list(_renamed(tuple(rest), {s.name: same.name}))
@@ -99,7 +99,7 @@ def _dtype(head: tuple[n.Stmt, ...], name: str) -> str:
     raise AssertionError(name)
 
 
-def _in_sizes(program: n.Program) -> set[str]:
+def in_sizes(program: n.Program) -> set[str]:
     """The names that the sizes of arrays are made of: they stay."""
     dims = (d for buffer in program.buffers.values() for d in buffer.dims)
     return set().union(*(variables_read(e) for e in (*dims, *program.bounds.values(), *program.assumptions)))

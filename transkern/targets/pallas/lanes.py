@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import scalars_used, variables_read, walk
+from transkern.ir.traverse import buffers_read, scalars_used, variables_read, walk
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.interface import Interface
 from transkern.targets.pallas.quote import assign, call, function, name, names, quote
@@ -266,6 +266,10 @@ class Lanes(Interface):
             node = quote(
                 "jnp.where(_0, _1, _2)", mask, self.typed(value, dtype), self.neutral(s.op, dtype)
             )
+        if buffers_read(s.value) & self.writes_here:  # the term is what it is now, not at the end of the pass
+            term = self.module.fresh("term")
+            self.out.append(assign(term, node))
+            node = name(term)
         self.reduced.append((s.name, node))
 
     def inside(self) -> ast.expr:
