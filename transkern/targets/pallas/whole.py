@@ -121,6 +121,8 @@ class Whole(Interface):
         items: list[ast.expr] = []
         slots: list[int] = []
         lane: ast.expr | None = None
+        if self.mask is not None and any(map(self.may_leave, subscripts, self.program.buffers[buffer].dims)):
+            raise Inexpressible("a slice that a mask keeps within its array")
         for k, s in enumerate(subscripts):
             last, row = k == len(subscripts) - 1, k == len(subscripts) - 2
             match s:
