@@ -24,7 +24,8 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
 
 corpus: $(VENV)/.dev
-	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py tests/nests/test_device.py
+	TRANSKERN_CORPUS=all $(BIN)/python -m pytest -n $(JOBS) -q tests/corpus tests/cuda/test_corpus.py tests/nests/test_device.py \
+		tests/nests/test_threaded.py tests/nests/test_results.py
 
 demo: $(VENV)/.demo
 	$(BIN)/python examples/demo.py

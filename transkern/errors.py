@@ -21,6 +21,12 @@ SEVERAL = (
 )
 """The same for lists of numbers of several types."""
 
+NOT_HELD = (
+    "an integer beyond 2**53 goes into a list of integers and floats here, which compiled code keeps as floats: put it "
+    "into a list of its own"
+)
+"""No float64 need hold it exactly (OverflowError)."""
+
 CHANGES = "transkern_changes"
 """The attribute of an exception from compiled code for what goes into the arguments before it is seen."""
 

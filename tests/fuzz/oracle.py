@@ -22,7 +22,7 @@ from unittest import mock
 
 import numpy as np
 
-from transkern.errors import EMPTY, SEVERAL, TOO_LARGE
+from transkern.errors import EMPTY, NOT_HELD, SEVERAL, TOO_LARGE
 
 _PRODUCTS = ("dot", "matmul", "einsum", "inner", "vdot", "tensordot", "convolve", "correlate")
 _SUMS = ("sum", "mean", "var", "std", *_PRODUCTS, "prod", "norm", "trace", "average", "nansum", "nanmean", "trapezoid",
@@ -405,7 +405,7 @@ def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str
     """
     if wanted.fragile:
         return ""
-    if isinstance(found.error, OverflowError) and str(found.error) == TOO_LARGE:
+    if isinstance(found.error, OverflowError) and str(found.error) in (TOO_LARGE, NOT_HELD):
         return ""  # a refusal, at run time: Python's integers have 64 bits in compiled code
     if isinstance(found.error, RuntimeError) and str(found.error) in (EMPTY, SEVERAL):
         return ""  # the same: what is made of an empty list would be of another type

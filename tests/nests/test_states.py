@@ -361,7 +361,8 @@ def test_states_are_numpys(function: Callable[..., Any]) -> None:
     rng = np.random.default_rng(0)
     for size in (40, 9, 3, 2, 1, 0):
         for steps in (0, 1, 2, 3, 4, 5, 8, 9):
-            for u in (rng.integers(-9, 9, size).astype(float), rng.integers(-9, 9, 2 * size).astype(np.int32)[::-2]):
+            given = [rng.integers(-9, 9, size).astype(float), rng.integers(-9, 9, 2 * size).astype(np.int32)[::-2]]
+            for u in given[: 1 if size < 3 else 2]:  # of one element is code of its own, and takes as long to compile
                 assert outcome(compiled, u.copy(), steps) == outcome(function, u.copy(), steps), (size, steps)
 
 

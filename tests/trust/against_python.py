@@ -12,7 +12,7 @@ import numpy as np
 
 from tests.fuzz.stages import function_of, interpreted
 from transkern import pipeline
-from transkern.errors import TOO_LARGE, CompileError
+from transkern.errors import NOT_HELD, TOO_LARGE, CompileError
 from transkern.fuse.overflow import check_integers
 
 CHECKED = pipeline.PASSES.index(check_integers) + 1
@@ -56,7 +56,7 @@ def described(value: Any) -> Any:
             return type(value).__name__, repr(value)
 
 
-REFUSED = (TOO_LARGE, "a power of integers beyond 64 bits, which is not compiled")
+REFUSED = (TOO_LARGE, NOT_HELD, "a power of integers beyond 64 bits, which is not compiled")
 """What Python computes with integers of any size, and compiled code refuses as it runs."""
 
 

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from transkern.errors import NOT_HELD
 from transkern.frontend import doubts, rows
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
@@ -94,7 +95,22 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     if wanted is None or owner.dims:
         return expr, python
+    if wanted[0] in ("float64", "complex128") and expr.dtype in ("index", "int64", "uint64"):
+        expr = _exactly(ctx, expr)
     return b.cast(expr, wanted[0]), wanted[1]
+
+
+def _exactly(ctx: Context, expr: Expr) -> Expr:
+    """An integer that is put among floats, after a check that they hold it."""
+    if ctx.range_of(expr) is not None and not isinstance(expr, Const):  # within what memory there is
+        return expr
+    held = ctx.let(expr, "number")
+    most = Const(1 << 53, expr.dtype)
+    holds = b.compare("less_equal", held, most)
+    if expr.dtype != "uint64":
+        holds = b.both(b.compare("greater_equal", held, Const(-(1 << 53), expr.dtype)), holds)
+    ctx.guard(holds, "OverflowError", NOT_HELD)
+    return held
 
 
 def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:

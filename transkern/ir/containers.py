@@ -33,7 +33,8 @@ def container_text(r: n.TupleResult) -> str:
     if r.kind in ("tagged", "tagged number"):
         python = "1: int, 2: float, 3: complex"
         numpy = ", ".join(f"{k}: __import__('numpy').{name}" for k, name in enumerate(TAGS) if k > 3)
-        tell = "lambda types: [v if not k else types[k](v) for v, k in zip(a, t)]"
+        complexes = tuple(k for k, name in enumerate(TAGS) if name.startswith("complex"))
+        tell = f"lambda types: [v if not k else types[k](v if k in {complexes} else v.real) for v, k in zip(a, t)]"
         if r.kind == "tagged number":
             tell = "lambda types: types[t](a) if t else a"
         return f"lambda a, t: ({tell})({{{python}, {numpy}}})"

@@ -52,7 +52,10 @@ ROOM, NO_ROOM = "room.of.lists", "NoRoom"
 """The same on targets without such memory: a size that the call begins with, and the error of the check that a list
 outgrows its memory: then the call begins anew with more."""
 
-TAGS = ("own", "int", "float", "complex", "bool_", "uint8", "int32", "int64", "float32", "float64", "complex128")
+TAGS = (
+    "own", "int", "float", "complex", "bool_", "uint8", "int32", "int64", "float32", "float64", "complex128", "int8",
+    "int16", "uint16", "uint32", "uint64", "float16", "complex64",
+)  # fmt: skip
 """The types of numbers in a list of several: Python's, and NumPy's (``own``: the list's own type)."""
 
 

@@ -1,0 +1,58 @@
+"""Numbers of every type in lists of floats come back as what they are, or are refused if floats do not hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from transkern.errors import NOT_HELD
+
+
+def stored(x, s):
+    x[0] = s
+    return x
+
+
+def appended(x, s):
+    x.append(s)
+    return x, x[-1]
+
+
+def before_an_error(x, s):
+    x[1] = s
+    raise ValueError("after the store")
+
+
+NUMBERS = (3, -1.5, 1 + 2j, np.float64(2), *(t(3) for t in (
+    np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16, np.float32,
+    np.complex64, np.complex128,
+)))  # fmt: skip
+
+
+def outcome(function: Callable[..., Any], number: Any) -> tuple[str, str]:
+    given = [0.5, 3.0, -0.0]
+    try:
+        result = repr(function(given, number))
+    except ValueError as error:
+        result = str(error)
+    return result, repr(given)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("function", [stored, appended, before_an_error])
+def test_types_are_kept(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    for number in NUMBERS:
+        assert outcome(compiled, number) == outcome(function, number), repr(number)
+
+
+@pytest.mark.parametrize("number", [2**53 + 1, -(2**53) - 1, np.int64(2**62 + 1), np.uint64(2**64 - 1)])
+def test_integers_that_no_float_holds(number: Any) -> None:
+    with pytest.raises(OverflowError) as caught:
+        transkern.compile(stored, target="cpu")([0.5, 1.0], number)
+    assert str(caught.value) == NOT_HELD
+    assert transkern.compile(stored, target="cpu")([0.5, 1.0], type(number)(2**53 - 1))[0] == 2**53 - 1
