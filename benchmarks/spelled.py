@@ -1023,3 +1023,63 @@ def kalman_in_place(z):
         p *= 1 - gain
         out[t] = x
     return out
+
+
+# --- the correlation of two series
+
+
+@inputs("correlation")
+def _(rng):
+    return rng.standard_normal(200_000), rng.standard_normal(200_000)
+
+
+@spelling("correlation")
+def correlation_written_out(x, y):
+    return ((x - x.mean()) * (y - y.mean())).sum() / np.sqrt(
+        ((x - x.mean()) ** 2).sum() * ((y - y.mean()) ** 2).sum()
+    )
+
+
+@spelling("correlation")
+def correlation_named(x, y):
+    dx, dy = x - x.mean(), y - y.mean()
+    return (dx * dy).sum() / np.sqrt((dx**2).sum() * (dy**2).sum())
+
+
+@spelling("correlation")
+def correlation_products(x, y):
+    dx, dy = x - np.mean(x), y - np.mean(y)
+    return np.dot(dx, dy) / (np.linalg.norm(dx) * np.linalg.norm(dy))
+
+
+# --- scores of one series
+
+
+@inputs("scores of a series")
+def _(rng):
+    return (rng.standard_normal(2_000),)
+
+
+@spelling("scores of a series")
+def series_whole(x):
+    return (x - x.mean()) / x.std()
+
+
+@spelling("scores of a series")
+def series_by_element(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        out[i] = (x[i] - x.mean()) / x.std()
+    return out
+
+
+@spelling("scores of a series")
+def series_of_a_list(x):
+    return np.array([(v - np.mean(x)) / np.std(x) for v in x])
+
+
+@spelling("scores of a series")
+def series_from_squares(x):
+    mean = x.sum() / len(x)
+    deviation = ((x - mean) ** 2).mean() ** 0.5
+    return np.divide(x - mean, deviation)
