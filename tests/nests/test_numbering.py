@@ -69,6 +69,17 @@ def changed_in_a_loop(x, y, a):
     return out, x.sum()
 
 
+def made_anew(x, y, a):
+    total = x.sum()
+    for k in range(3):
+        z = x * k
+        x = z - y
+        total += x.sum() + z.max()
+        z = x + y
+        total -= z.max() * x.sum()
+    return total, x
+
+
 def other_branch(x, y, a):
     if x[0] > 0:
         scale = y.sum()
@@ -97,7 +108,7 @@ def handed_back(x, y, a):
     return first, second, a.mean(axis=0)
 
 
-FUNCTIONS = (*ONCE, changed_between, changed_in_a_loop, other_branch, other_axis, by_index, handed_back)
+FUNCTIONS = (*ONCE, changed_between, changed_in_a_loop, made_anew, other_branch, other_axis, by_index, handed_back)
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])

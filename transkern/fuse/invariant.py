@@ -14,7 +14,7 @@ kept if that is cheaper than to compute their elements again. Compilers of C mov
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from transkern.analysis.verdicts import Walk
@@ -73,25 +73,31 @@ class _Moving(Walk):
         """The statements of the loop's body that go before it."""
         if not any(isinstance(s, n.Loop) for s in loop.body):
             return []
+        uses = _Uses(loop)
         chosen = [_Candidate(s, self.program) for s in loop.body if _is_harmless(s)]
         while True:
-            chosen = self.settled(chosen, loop)
+            chosen = self.settled(chosen, loop, uses)
             wanted = self.worthwhile(chosen)
             proven = [c for c in wanted if self.is_within(c.statement)]
             if len(proven) == len(wanted):
                 return [c.statement for c in wanted]
             chosen = [c for c in chosen if c in proven or c not in wanted]
 
-    def settled(self, chosen: list[_Candidate], loop: n.Loop | n.While) -> list[_Candidate]:
+    def settled(self, chosen: list[_Candidate], loop: n.Loop | n.While, uses: _Uses) -> list[_Candidate]:
         """Those of which no other statement of the loop changes what they read, or what they change."""
         mine = {id(x) for c in chosen for x in walk((c.statement,))}
         changed = {name for s in _inside(loop) if id(s) not in mine for name in _changed_by(s)}
         changed |= {loop.axis} if isinstance(loop, n.Loop) else set()
         while True:
-            kept = [c for c in chosen if not c.read & changed and self.is_own(c, chosen, loop)]
+            writers: dict[str, list[_Candidate]] = {}
+            for c in chosen:
+                for name in c.changed:
+                    writers.setdefault(name, []).append(c)
+            kept = [c for c in chosen if not c.read & changed and self.is_own(c, writers, uses)]
             if len(kept) == len(chosen):
                 return kept
-            changed |= {name for c in chosen if c not in kept for name in c.changed}
+            left = {id(c) for c in kept}
+            changed |= {name for c in chosen if id(c) not in left for name in c.changed}
             chosen = kept
 
     def is_within(self, s: n.Stmt) -> bool:
@@ -100,33 +106,28 @@ class _Moving(Walk):
         within.block((s,))
         return within.proven
 
-    def is_own(self, c: _Candidate, chosen: Sequence[_Candidate], loop: n.Loop | n.While) -> bool:
+    def is_own(self, c: _Candidate, writers: dict[str, list[_Candidate]], uses: _Uses) -> bool:
         """Whether nobody else changes what the statement does, and it begins anew in each iteration."""
-        first = dict[str, n.Stmt]()
-        for s in (*(loop.head if isinstance(loop, n.While) else ()), *loop.body):
-            for name in _names(s):
-                first.setdefault(name, s)
-        inside = Counter(name for s in _inside(loop) for name in _read_by(s))
         for name in c.changed:
-            writers = [o for o in chosen if name in o.changed]
-            if self.writers[name] != sum(o.times[name] for o in writers) or first[name] is not writers[0].statement:
+            here, first = writers[name], uses.first[name]
+            if self.writers[name] != sum(o.times[name] for o in here) or first is not here[0].statement:
                 return False
-            if self.readers[name] != inside[name]:
+            if self.readers[name] != uses.reads[name]:
                 return False
-            if len(writers) == 1 and self.readers[name] == c.reads[name] and name not in self.program.buffers:
-                continue  # nobody else knows it
             if name in self.program.buffers:
-                made = [o for o in writers if not isinstance(o.statement, n.Alloc)]
+                made = [o for o in here if not isinstance(o.statement, n.Alloc)]
                 if self.program.buffers[name].role != "temporary" or len(made) != 1 or name in made[0].read:
                     return False
-            elif not isinstance(first[name], (n.Let, n.Assign, n.Accumulator)) or name in _read_by(first[name]):
+            elif len(here) == 1 and self.readers[name] == c.reads[name]:
+                continue  # nobody else knows it
+            elif not isinstance(first, (n.Let, n.Assign, n.Accumulator)) or name in _read_by(first):
                 return False
         return True
 
     def worthwhile(self, chosen: list[_Candidate]) -> list[_Candidate]:
         """The loops among them that cost more than their results, what these need, and the numbers that need them."""
         wanted = [c for c in chosen if isinstance(c.statement, n.Loop) and self.pays(c.statement)]
-        while True:
+        while wanted:
             named = {name for c in wanted for name in c.read | c.changed}
             made = {name for c in wanted for name in c.changed}
             more = [
@@ -134,8 +135,9 @@ class _Moving(Walk):
                 and (c.changed & named or (isinstance(c.statement, n.Let) and c.read & made))
             ]  # fmt: skip
             if not more:
-                return [c for c in chosen if c in wanted]
+                break
             wanted += more
+        return [c for c in chosen if c in wanted]
 
     def pays(self, loop: n.Loop) -> bool:
         if _runs_once(loop):
@@ -145,6 +147,18 @@ class _Moving(Walk):
             OPS[e.op].cost for e in exprs((loop,)) if isinstance(e, Apply) and e.op in OPS and e.dtype != "index"
         )
         return not stored or costs >= _WORTH or any(isinstance(s, n.Accumulate) for s in walk((loop,)))
+
+
+class _Uses:
+    """Of each name in a loop the first statement of the body that knows it, and how often it is read."""
+
+    def __init__(self, loop: n.Loop | n.While) -> None:
+        self.first: dict[str, n.Stmt] = {}
+        for s in (*(loop.head if isinstance(loop, n.While) else ()), *loop.body):
+            for x in walk((s,)):
+                for name in _changed_by(x) | _read_by(x):
+                    self.first.setdefault(name, s)
+        self.reads = Counter(name for s in _inside(loop) for name in _read_by(s))
 
 
 class _Candidate:
@@ -219,6 +233,3 @@ def _read_by(s: n.Stmt) -> set[str]:
              if isinstance(e, (Var, Load))}  # fmt: skip
     return found if any(True for _ in bodies(s)) else found | set(buffers_used(s))
 
-
-def _names(s: n.Stmt) -> set[str]:
-    return {name for x in walk((s,)) for name in _changed_by(x) | _read_by(x)}

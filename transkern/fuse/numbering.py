@@ -36,6 +36,8 @@ from transkern.ir.traverse import (
 
 _Key: TypeAlias = tuple[tuple[Expr, ...], Expr]
 """The extents of the axes that a value varies along, and the value."""
+_Known: TypeAlias = Mapping[_Key, tuple[str, frozenset[str]]]
+"""Under which name a value is known, and what must stay as it is for that."""
 
 
 def number_values(program: n.Program) -> n.Program:
@@ -59,31 +61,30 @@ class _Numbering:
         taken = (s for s in walk(program.body) if isinstance(s, (n.Library, n.Return)))
         self.whole = {name for s in taken for name in buffers_used(s)}  # which may not change its name
 
-    def block(self, statements: Sequence[n.Stmt], known: Mapping[_Key, str]) -> tuple[n.Stmt, ...]:
+    def block(self, statements: Sequence[n.Stmt], known: _Known) -> tuple[n.Stmt, ...]:
         """The statements without those that make again what is `known`."""
         known, out = dict(known), list[n.Stmt]()
         for s in statements:
-            if isinstance(s, (n.Let, n.Define)) and (key := self.key(s)) is not None:
-                name = s.name if isinstance(s, n.Let) else s.buffer
-                if key in known:
-                    self.same[name] = known[key]
-                    continue
-                known[key] = name
-            elif any(True for _ in _bodies_of(s)):
+            key = self.key(s) if isinstance(s, (n.Let, n.Define)) else None
+            if key in known:
+                self.same[_name_of(s)] = known[key][0]
+                continue
+            if any(True for _ in _bodies_of(s)):
                 within = known if isinstance(s, n.If) else _without(known, s)
                 s = with_bodies(s, lambda inner, within=within: self.block(inner, within))  # type: ignore[misc]
-            known = _without(known, s) if not isinstance(s, (n.Let, n.Define)) else known
+            known = _without(known, s)
+            if key is not None:
+                needs = {name for e in (*key[0], key[1]) for name in variables_read(e) | buffers_read(e)}
+                known[key] = _name_of(s), frozenset({_name_of(s), *needs})
             out.append(s)
         return tuple(out)
 
     def key(self, s: n.Let | n.Define) -> _Key | None:
         """What the statement makes, if that may be shared."""
-        axes: tuple[Axis, ...] = ()
+        name, axes = _name_of(s), s.axes if isinstance(s, n.Define) else ()
         if isinstance(s, n.Let):
-            name = s.name
             plain = name not in self.program.variables and name not in self.sizes and not b.is_size_name(name)
         else:
-            name, axes = s.buffer, s.axes
             plain = self.program.buffers[name].role == "temporary" and name not in self.whole
         parts = list(walk_expr(s.value))
         repeated = any(isinstance(e, Var) and e.name in self.same for e in parts)
@@ -118,20 +119,19 @@ class _Numbering:
                 return None
 
 
+def _name_of(s: n.Stmt) -> str:
+    assert isinstance(s, (n.Let, n.Define))
+    return s.name if isinstance(s, n.Let) else s.buffer
+
+
 def _bodies_of(s: n.Stmt) -> Iterable[object]:
     return (s,) if isinstance(s, (n.Loop, n.While, n.If)) else ()
 
 
-def _without(known: Mapping[_Key, str], s: n.Stmt) -> dict[_Key, str]:
+def _without(known: _Known, s: n.Stmt) -> dict[_Key, tuple[str, frozenset[str]]]:
     """What is still so behind a statement, and at any time within a loop."""
-    written, changed = buffers_written(s), scalars_set(s)
-    if isinstance(s, n.Loop):
-        changed = changed | {s.axis}
-    return {
-        (extents, value): name for (extents, value), name in known.items()
-        if not (buffers_read(value) & written or variables_read(value) & changed or name in written | changed)
-        and not any(variables_read(e) & changed for e in extents)
-    }  # fmt: skip
+    changed = buffers_written(s) | scalars_set(s) | ({s.axis} if isinstance(s, n.Loop) else frozenset())
+    return {key: (name, needs) for key, (name, needs) in known.items() if needs.isdisjoint(changed)}
 
 
 def _made_by(s: n.Stmt) -> set[str]:
