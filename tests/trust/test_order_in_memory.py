@@ -27,8 +27,10 @@ MADE = (
     "np.concatenate((a, a))", "np.stack((a, a))", "np.triu(a)", "np.real(a * 1j)", "a[None].max(axis=0)", "a[[0, 1]]",
     "a[:, [0, 1]]", "a[:, i]", "np.copy(a)", "a.copy()", "a.astype(int)", "np.zeros_like(a)", "np.ones_like(a) + 1",
     "np.full_like(a, 2.0)", "np.piecewise(a, [a > 1], [2.0, 3.0])", "np.zeros(a.shape)", "a @ a.T", "np.rint(a)",
+    "np.nonzero(a > 0)[1]", "(a > 0).nonzero()[0]", "np.argwhere(a > 0)[:, 1]", "np.flatnonzero(a > 0)",
 )  # fmt: skip
-SURELY_NOT_IN_ORDER = ("np.real(a * 1j)", "np.cumsum(a * 1j, axis=0).real", "a[:, [0, 1]]", "a[:, i]")
+SURELY_NOT_IN_ORDER = ("np.real(a * 1j)", "np.cumsum(a * 1j, axis=0).real", "a[:, [0, 1]]", "a[:, i]",
+                        "np.nonzero(a > 0)[1]", "(a > 0).nonzero()[0]")  # fmt: skip
 LAYOUTS = {
     "C": lambda a: a,
     "Fortran": np.asfortranarray,

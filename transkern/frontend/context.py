@@ -117,6 +117,7 @@ class Context:
         self.chosen: dict[str, tuple[str, Expr | None]] = {}
         # copies of what NumPy may show as a view: the buffer that is copied, and what is said where that matters
         self.doubtful: dict[str, tuple[str, CompileError]] = {}
+        self.spaced: set[str] = set()  # arrays that NumPy has between other numbers
         self.makers: dict[str, Expr] = {}  # arrays that an expression was put into: it
         self.filled_like = False  # an array was made in the order of one whose order only a call can tell
         self.begun: set[str] = set()  # what loops carry that begins as an array which is seen elsewhere
@@ -473,6 +474,7 @@ class Context:
         self.buffers[buffer.name] = buffer
         self.made_in[buffer.name] = self.loop_path
         self.makers.pop(buffer.name, None)  # of a translation that was taken back
+        self.spaced.discard(buffer.name)
         return buffer
 
     def load(self, buffer: str, index: tuple[Expr, ...]) -> Load:
@@ -571,6 +573,8 @@ class Context:
         if low_high is not None:
             facts = {"low": low_high[0], "high": low_high[1]}
         buffer = self.buffer(base, value.dtype, value.dims, **facts)
+        if value.spaced:
+            self.spaced.add(buffer.name)
         count = self.count(buffer.name, value.axes[0].extent)
         self.emit(n.Alloc(buffer.name))
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))

@@ -655,11 +655,11 @@ def _masks_to_positions(ctx: Context, base: Array, items: list[Item]) -> list[It
 
 
 def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
-    """``np.nonzero``: one filter a dimension, over the flattened domain."""
+    """``np.nonzero``: one filter a dimension, over the flattened domain. NumPy's are the columns of one array."""
     domain = ctx.axis("k", b.product(mask.dims))
     index = b.unravel(domain.var, mask.dims)
     condition = mask.at(index)
-    return [Array((domain,), b.cast(i, "int64"), condition) for i in index]
+    return [Array((domain,), b.cast(i, "int64"), condition, spaced=len(index) > 1) for i in index]
 
 
 def first_place(

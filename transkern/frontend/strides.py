@@ -233,6 +233,8 @@ def lies_elsewhere(ctx: Context, base: str) -> bool:
     info, made = ctx.buffers.get(base), ctx.makers.get(base)
     if info is None or info.role != "temporary" or base in ctx.doubtful:  # a copy in order C, which may be read only
         return False
+    if base in ctx.spaced:
+        return True
     if made is None:
         return _has_strided(ctx)
     if isinstance(made, Apply) and made.op in ("real", "imag"):

@@ -111,7 +111,7 @@ class Array:
     `readonly`: it is a view that NumPy lets nobody store into, though others may show the same memory.
     `identity`: the name of the argument that this is, unsliced. `empty`: what NumPy makes of an empty list.
     `origin`: of what was computed and then turned, reversed or sliced, the array as it was computed, whose order is
-    that of NumPy's memory, and where in it each element is.
+    that of NumPy's memory, and where in it each element is. `spaced`: NumPy has it between other numbers.
     """
 
     axes: tuple[Axis, ...]
@@ -122,6 +122,7 @@ class Array:
     empty: Empty | None = field(default=None, compare=False)
     origin: tuple[Array, tuple[Expr, ...]] | None = field(default=None, compare=False, repr=False)
     readonly: bool = False
+    spaced: bool = False
 
     @property
     def dtype(self) -> str:
