@@ -16,7 +16,9 @@ from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.columns import order_columns
 from transkern.fuse.contract import contract_temporaries
+from transkern.fuse.delinearise import delinearise
 from transkern.fuse.distribute import distribute_rows
+from transkern.fuse.divergent import vectorise_divergent
 from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
@@ -28,6 +30,8 @@ from transkern.fuse.invariant import move_invariants
 from transkern.fuse.jam import choose_stores, jam_rows
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.lanes import block_lanes
+from transkern.fuse.leave import leave_early
+from transkern.fuse.load_once import load_once
 from transkern.fuse.loops import fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
@@ -62,6 +66,7 @@ from transkern.options import Options
 Pass = Callable[[Program], Program]
 
 BEFORE_LOOPS: tuple[Pass, ...] = (
+    delinearise,
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
     number_values,
     lower,
@@ -88,6 +93,7 @@ HOLDING_PASSES: tuple[Pass, ...] = (
 LOOP_PASSES: tuple[Pass, ...] = (
     parallelise,
     fuse_loops,
+    contract_temporaries,  # what an iteration has for itself keeps no loop in order around its lanes
     lanes_outside,
     promote_elements,  # what the lanes now update, each in a loop of its own
     contract_temporaries,
@@ -106,10 +112,10 @@ LOOP_PASSES: tuple[Pass, ...] = (
 """What makes kernels of loops."""
 
 PASSES: tuple[Pass, ...] = (
-    coalesce_copies,
+    *BEFORE_LOOPS[:2],
     double_buffer,
     compute_once,  # of what has become one statement
-    *BEFORE_LOOPS[1:],
+    *BEFORE_LOOPS[2:],
     check_integers,
     move_invariants,  # when it can be seen what may raise an error
     hoist_guards,  # those of what a loop does not change
@@ -130,6 +136,10 @@ PASSES: tuple[Pass, ...] = (
     turn_arrays,
     push_recurrences,
     order_columns,
+    leave_early,
+    drop_dead_scalars,  # the masks that are exits now
+    load_once,
+    vectorise_divergent,
     block_lanes,
     simplify_repeated,
     alternate_rows,

@@ -565,6 +565,16 @@ class Context:
         self.makers[buffer.name] = value.body
         return replace(self.whole(buffer), empty=value.empty)
 
+    def held_aside(self, value: Array, base: str, changes: Callable[[Expr], bool]) -> Array:
+        """`value` computed now, as something that it is made of changes. The elements of a filter stay where they are,
+        as long as the same mask chooses them: what is stored back through it, element by element, is never moved."""
+        if value.mask is None or any(map(changes, (value.mask, *value.dims))):
+            return self.define(value, base)
+        kept = b.where(value.mask, value.body, b.cast(Const(0, "int64"), value.dtype))
+        held = self.define(replace(value, body=kept, mask=None), base)
+        body = b.substitute(held.body, {a.name: x.var for a, x in zip(held.axes, value.axes, strict=True)})
+        return replace(value, body=body)
+
     def compact(self, value: Array, base: str) -> Array:
         """A filter put into a buffer: the elements kept, in order, and their count."""
         assert value.mask is not None
@@ -944,16 +954,23 @@ class Context:
         self._check_copies(buffer)
         self._check_doubtful(buffer)
         self.before_change(buffer)
+
+        def changes(e: Expr) -> bool:
+            return buffer in buffers_read(e)
+
         for frame in self.frames:
             for name in list(frame):
-                self.evaluate_name(frame, name, lambda v: not v.view and self._reads(v, buffer))
+                self.evaluate_name(frame, name, lambda v: not v.view and self._reads(v, buffer), changes)
 
-    def evaluate_name(self, frame: dict[str, Value], name: str, chosen: Callable[[Array], bool]) -> None:
-        """Those `chosen` of the arrays that a name stands for are computed now. A name of a calling function cannot be
-        computed in a branch or a loop of the one that is called: the translation begins anew, and computes it where it
-        is bound."""
+    def evaluate_name(
+        self, frame: dict[str, Value], name: str, chosen: Callable[[Array], bool],
+        changes: Callable[[Expr], bool] | None = None,
+    ) -> None:  # fmt: skip
+        """Those `chosen` of the arrays that a name stands for are computed now, as what `changes` is about to. A name
+        of a calling function cannot be computed in a branch or a loop of the one that is called: the translation begins
+        anew, and computes it where it is bound."""
         value = frame[name]
-        made = self.evaluated(value, name, chosen)
+        made = self.evaluated(value, name, chosen, changes)
         if made is value:
             return
         inner = next((k for k, f in enumerate(self.frames) if f is frame), len(self.frames)) + 1
@@ -970,13 +987,15 @@ class Context:
         for those in self.waiting:
             those.before_change(name)
 
-    def evaluated(self, value: Value, name: str, chosen: Callable[[Array], bool]) -> Value:
+    def evaluated(
+        self, value: Value, name: str, chosen: Callable[[Array], bool], changes: Callable[[Expr], bool] | None = None
+    ) -> Value:
         """`value`, bound to `name`, with those `chosen` of its arrays, which may be items of a tuple, computed now."""
         match value:
             case Array() if chosen(value):
-                return self.define(value, name)
+                return self.define(value, name) if changes is None else self.held_aside(value, name, changes)
             case Seq(items, "tuple"):
-                made = tuple(self.evaluated(item, name, chosen) for item in items)
+                made = tuple(self.evaluated(item, name, chosen, changes) for item in items)
                 return value if all(map(operator.is_, made, items)) else replace(value, items=made)
             case _:
                 return value

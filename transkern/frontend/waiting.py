@@ -100,7 +100,7 @@ def _computed(ctx: Context, value: Value, changes: Callable[[Expr], bool]) -> Va
         case Array():
             lengths = (_now(ctx, d) if variables_read(d) & ctx.list_counts else d for d in value.dims)
             axes = tuple(replace(a, extent=d) for a, d in zip(value.axes, lengths, strict=True))
-            return ctx.define(replace(value, axes=axes), "value")
+            return ctx.held_aside(replace(value, axes=axes), "value", changes)
         case Scalar(expr, python, tag, doubt):
             held = None if tag is None else ctx.let(tag, "value type")
             return Scalar(ctx.let(expr, "value"), python, held, doubts.named(ctx, doubt, "value"))

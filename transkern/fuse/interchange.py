@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transkern.analysis.accesses import Level
 from transkern.analysis.lanes import lanes_apart
 from transkern.analysis.verdicts import Walk
+from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
@@ -27,18 +29,38 @@ def lanes_outside(program: n.Program) -> n.Program:
 
 class _Interchanging(Walk):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        match s:
-            case n.Loop(kind="sequential", body=(n.Loop(kind="parallel") as lane,)) if _plain(lane):
-                verdict = self.judged(s)
-                if verdict.by_memory_alone and lanes_apart(self.program, verdict):
-                    return [replace(lane, body=(replace(s, body=lane.body),))]
-            case _:
-                pass
+        if isinstance(s, n.Loop) and s.kind == "sequential" and (made := self.inside_lanes(s)) is not None:
+            return [made]
         return [self.inside(s)]
+
+    def inside_lanes(self, s: n.Loop) -> n.Loop | None:
+        """A loop in order inside all the parallel loops that it is around, where none of them keeps it out."""
+        match s.body:
+            case (n.Loop(kind="parallel") as lane,) if _plain(lane):
+                pass
+            case _:
+                return None
+        verdict = self.judged(s)
+        if not verdict.by_memory_alone or not lanes_apart(self.program, verdict):
+            return None
+        inner = replace(s, body=lane.body)
+        if not _is_nest(lane):
+            return replace(lane, body=(inner,))
+        self.levels.append(Level(lane.axis, lane.start, lane.stop, b.constant(lane.step) or 1))
+        made = self.inside_lanes(inner)
+        self.levels.pop()
+        return replace(lane, body=(made,)) if made is not None else None
+
+
+def _is_nest(lane: n.Loop) -> bool:
+    """Whether all that a parallel loop does is another one."""
+    return len(lane.body) == 1 and isinstance(lane.body[0], n.Loop) and lane.body[0].kind == "parallel"
 
 
 def _plain(lane: n.Loop) -> bool:
-    """Whether the loop over the lanes is all there is in parallel: loops inside it keep their threads otherwise."""
+    """Whether the loops over the lanes are all there is in parallel: loops inside them keep their threads otherwise."""
+    while _is_nest(lane):
+        lane = lane.body[0]  # type: ignore[assignment]
     return not any(
         isinstance(s, (n.Accumulate, n.Guard, n.Alloc, n.Compact, n.Scanning, n.While, n.Break, n.Continue))
         or (isinstance(s, n.Loop) and s.kind == "parallel")

@@ -20,7 +20,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from transkern.fuse.copies import with_own_names
-from transkern.fuse.together import Copy, always, independent, lanes_own, only_lanes, renamed, repeatable
+from transkern.fuse.together import (
+    Copy,
+    always,
+    independent,
+    lanes_own,
+    loaded_where,
+    only_lanes,
+    renamed,
+    repeatable,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
@@ -313,6 +322,8 @@ class _Blocking:
         not taken, so that it can stay in registers."""
         for s in run:
             match s:
+                case n.Let(value=value) if holds != b.TRUE:  # computed in any case; what it loads may not be there
+                    yield replace(s, value=loaded_where(holds, value, lane))
                 case n.Store(buffer, index, value):
                     yield replace(s, value=b.where(holds, value, Load(buffer, index, value.dtype)))
                 case n.If(condition, then, orelse) if only_lanes((*then, *orelse), lane):

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.load_once import is_within
 from transkern.fuse.together import always
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -130,19 +131,11 @@ class _There(Walk):
         match s:
             case n.If(condition, (n.Store(buffer, index, value),), ()):
                 read = Load(buffer, index, value.dtype) in always(condition)
-                if read or self.is_within(index, self.program.buffers[buffer].dims):
+                if read or is_within(self, Load(buffer, index, value.dtype)):
                     self.found.append(s)
             case _:
                 pass
         return [self.inside(s)]
-
-    def is_within(self, index: tuple[Expr, ...], dims: tuple[Expr, ...]) -> bool:
-        if len(index) != len(dims):  # a place in the memory of an array
-            dims = (b.product(dims),)
-        return all(
-            self.holds(b.both(b.compare("less_equal", b.ZERO, at), b.compare("less", at, dim)))
-            for at, dim in zip(index, dims, strict=True)
-        )
 
 
 class _Predicating(Walk):

@@ -7,8 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_used, buffers_written, map_own, scalars_set, scalars_used, walk, with_bodies
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.traverse import (
+    buffers_used,
+    buffers_written,
+    map_own,
+    scalars_set,
+    scalars_used,
+    walk,
+    walk_expr,
+    with_bodies,
+)
 
 
 @dataclass(slots=True)
@@ -116,11 +125,32 @@ def _leaves(s: n.Stmt) -> bool:
 
 
 def only_lanes(block: Sequence[n.Stmt], lane: Var) -> bool:
-    """Whether all that a branch does is to store to what lives in lanes."""
+    """Whether all that a branch does is arithmetic, and to store to what lives in lanes."""
     return all(
         only_lanes((*s.then, *s.orelse), lane) if isinstance(s, n.If)
+        else _is_arithmetic(s.value) if isinstance(s, n.Let)
         else isinstance(s, n.Store) and s.index == (lane,) for s in block
     )  # fmt: skip
+
+
+def _is_arithmetic(value: Expr) -> bool:
+    """Whether a value may be computed where nobody asks for it: integers are not divided."""
+    return not any(
+        isinstance(e, Apply) and e.op in ("floor_divide", "remainder", "fmod") and not e.dtype.startswith("float")
+        for e in walk_expr(value)
+    )
+
+
+def loaded_where(condition: Expr, value: Expr, lane: Var) -> Expr:
+    """`value`, which loads what does not live in lanes only where `condition` holds: it may not be there otherwise."""
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, Load) or e.index == (lane,):
+            return None
+        index = tuple(b.map_expr(i, change) for i in e.index)
+        return b.where(condition, replace(e, index=index), b.cast(Const(0, "int64"), e.dtype))
+
+    return b.map_expr(value, change)
 
 
 def always(e: Expr) -> Iterator[Expr]:

@@ -1,0 +1,85 @@
+"""What a loop in order loads again and again, far from what its neighbours in lanes load, is loaded before it:
+
+    parallel j in 0 .. m:                            parallel j in 0 .. m:
+        for t in 0 .. n:                                 let part = c[j, 1]
+            z := z * z + c[j, 1]            to           for t in 0 .. n:
+                                                             z := z * z + part
+
+It must be there even if the loop makes no iteration, and the loop must not change it. What lies beside the neighbours'
+elements a vector loads as fast as it would its own memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from transkern.analysis.verdicts import Walk
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import buffers_written, exprs, map_statement, scalars_set, variables_read, walk, walk_expr
+
+
+def load_once(program: n.Program) -> n.Program:
+    """The program with such elements in names in front of the loops in order inside parallel ones."""
+    if not any(_is_in_order(s) for s in walk(program.body)):
+        return program
+    return replace(program, body=_Loading(program).block(program.body))
+
+
+class _Loading(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.names = Names.of(program)
+        self.axis = ""  # of the parallel loop around
+
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        if isinstance(s, (n.Loop, n.While)) and _is_in_order(s):
+            return self.loaded(s) if self.axis else [self.inside(s)]
+        around, self.axis = self.axis, s.axis if isinstance(s, n.Loop) else self.axis
+        made = self.inside(s)
+        self.axis = around
+        return [made]
+
+    def loaded(self, s: n.Loop | n.While) -> list[n.Stmt]:
+        own, written = scalars_set(s) | {x.axis for x in walk((s,)) if isinstance(x, n.Loop)}, buffers_written(s)
+        found = [
+            e for e in dict.fromkeys(e for e in exprs((s,)) if isinstance(e, Load) and e.index)
+            if stays(e, own) and e.buffer not in written and not is_beside(e, self.axis, self.program.buffers)
+            and is_within(self, e)
+        ]  # fmt: skip
+        names: dict[Expr, Expr] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in found}
+        lets = [n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)]
+        return [*lets, map_statement(s, names.get)]
+
+
+def _is_in_order(s: n.Stmt) -> bool:
+    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential")
+
+
+def stays(e: Load, own: Collection[str]) -> bool:
+    """Whether an element is one and the same while names in `own` change."""
+    return not variables_read(e) & set(own) and not any(isinstance(x, Load) for i in e.index for x in walk_expr(i))
+
+
+def is_beside(e: Load, axis: str, buffers: Mapping[str, n.Buffer]) -> bool:
+    """Whether an element is the same for all lanes along an axis, or they have neighbours."""
+    buffer = buffers[e.buffer]
+    used = [k for k, i in enumerate(e.index) if axis in variables_read(i)]
+    if not used:
+        return True
+    unit = b.affine(e.index[-1])[0].get(Var(axis)) == 1
+    return used == [len(e.index) - 1] and unit and buffer.layout == "C" and buffer.aligned
+
+
+def is_within(walk: Walk, e: Load) -> bool:
+    """Whether an element lies in its array, as far as is known where the walk stands."""
+    dims = walk.program.buffers[e.buffer].dims
+    if len(e.index) != len(dims):  # a place in the memory of an array
+        dims = (b.product(dims),)
+    return all(
+        walk.holds(b.both(b.compare("less_equal", b.ZERO, at), b.compare("less", at, dim)))
+        for at, dim in zip(e.index, dims, strict=True)
+    )
