@@ -163,13 +163,22 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 )
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
+_FORMED = DEVICE_PASSES.index(predicate_stores) + 1
+CUDA_PASSES: tuple[Pass, ...] = (
+    *DEVICE_PASSES[:_FORMED],
+    leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
+    drop_dead_scalars,
+    *DEVICE_PASSES[_FORMED:],
+)
+"""For CUDA."""
+
 
 def passes_for(target: str) -> tuple[Pass, ...]:
     """The passes before a target's own."""
     if target == "cpu":
         return PASSES
     if target == "cuda":
-        return DEVICE_PASSES
+        return CUDA_PASSES
     from transkern.targets.pallas.checks import check_wide_integers
     from transkern.targets.pallas.exits import leave_once
 

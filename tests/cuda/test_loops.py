@@ -24,7 +24,7 @@ from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
 from transkern.ir import nodes as n
 from transkern.ir.traverse import with_bodies
-from transkern.pipeline import DEVICE_PASSES
+from transkern.pipeline import CUDA_PASSES
 from transkern.targets.cuda.emit import emit
 from transkern.targets.cuda.load import function as launcher_function
 from transkern.targets.cuda.sass import inspect
@@ -56,7 +56,7 @@ def program_of(name: str, args: tuple[Any, ...], checks: bool = True) -> n.Progr
     """The program of a case, its loops marked; without `checks`, as if it were proven that none fails."""
     scope = TextScope(Path(loops.__file__).read_text(), "loops.py")
     program = specialise(scope.function(name), parse_signature(types_of(name, args))[1])
-    for one in DEVICE_PASSES:
+    for one in CUDA_PASSES:
         if one.__name__ == "place_kernels":
             program = marked(_BY_NAME[name][1], checks, program)
         if one.__name__ not in _PROVING:

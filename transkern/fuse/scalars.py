@@ -218,13 +218,13 @@ def _tidy(s: n.Stmt) -> n.Stmt | None:
 
 
 def drop_dead_scalars(program: n.Program) -> n.Program:
-    """The program without assignments to variables that nothing reads, and without loops of nothing else."""
+    """The program without scalars that nothing reads, and without loops of nothing else."""
     needed = _needed(program)
 
     def block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out = []
         for s in statements:
-            if isinstance(s, n.Assign) and s.name not in needed:
+            if isinstance(s, (n.Assign, n.Let)) and s.name not in needed:
                 continue
             if isinstance(s, n.If):
                 s = _tidy(with_bodies(s, block)) or None  # type: ignore[assignment]
@@ -243,7 +243,7 @@ def drop_dead_scalars(program: n.Program) -> n.Program:
 
 
 def _needed(program: n.Program) -> set[str]:
-    """The scalars that something other than their own assignments needs."""
+    """The scalars that something other than what sets them needs."""
     needed: set[str] = set()
     sources: dict[str, set[str]] = {}
     for buffer in program.buffers.values():
@@ -252,7 +252,7 @@ def _needed(program: n.Program) -> set[str]:
     for e in (*program.bounds.values(), *program.assumptions):
         needed |= variables_read(e)
     for s in walk(program.body):
-        if isinstance(s, n.Assign):
+        if isinstance(s, (n.Assign, n.Let)):
             sources.setdefault(s.name, set()).update(variables_read(s.value))
             continue
         if isinstance(s, (n.Compact, n.Filter)):
