@@ -358,7 +358,10 @@ class Context:
     def contents(self, value: Value) -> Value:
         """What is in a list, and in the lists in it; any other value as it is."""
         value = self.deref(value)
-        if isinstance(value, Seq) and any(isinstance(i, (Object, Seq)) for i in value.items):
+        if not isinstance(value, Seq):
+            return value
+        self.step(len(value.items) // 64)  # a list may hold one and the same list a thousand times
+        if any(isinstance(i, (Object, Seq)) for i in value.items):
             self.step(1 + len(value.items) // 16)
             return replace(value, items=tuple(self.contents(i) for i in value.items))
         return value

@@ -372,6 +372,7 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     """``np.array`` of a display: a select over the position."""
     if not items:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
+    ctx.step(1 + len(items) // 2)
     if any(map(large.is_large, items)):
         items = large.elements(ctx, items)
     parts = [as_array(ctx, item) for item in items]
