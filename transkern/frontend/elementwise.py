@@ -206,6 +206,8 @@ def describe(value: Value) -> str:
             return "a list"
         case Hashed(kind):
             return f"a {kind} whose keys are known at run time"
+        case Known(path):
+            return f"`{path.replace('numpy.', 'np.', 1)}`"
         case Unbound(why):
             return f"something without a value: {why}"
         case _:
