@@ -325,14 +325,14 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         return Static(value)
     if isinstance(value, (dict, types.MappingProxyType)):
         items = tuple(from_object(v, scope) for v in value.values())
-        return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items))
+        return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items), outside=True)
     if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
-        return Seq(tuple(map(Static, value)), "set")
+        return Seq(tuple(map(Static, value)), "set", outside=True)
     if isinstance(value, (tuple, list)):
         items = tuple(from_object(v, scope) for v in value)
         if any(i is None for i in items) or not _is_plain(value):
             return None
-        return Seq(items, "tuple" if isinstance(value, tuple) else "list")  # type: ignore[arg-type]
+        return Seq(items, "tuple" if isinstance(value, tuple) else "list", outside=True)  # type: ignore[arg-type]
     if isinstance(value, np.ndarray):
         note_array(value, passed=False)
         return Static(value) if type(value) is np.ndarray else None
