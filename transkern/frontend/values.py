@@ -607,6 +607,10 @@ class Scope:
         """What a parameter of the live function that this is the scope of has as its default."""
         return None
 
+    def default_of(self, node: ast.expr) -> Value | None:
+        """The value of a default in a module's text; None where it is what the expression is in a call."""
+        return None
+
     def is_also(self, other: Scope) -> bool:
         """Whether names that a function there does not bind mean what they mean here."""
         return other is self
