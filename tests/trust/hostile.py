@@ -199,6 +199,13 @@ BODIES: dict[str, str] = {
 FILES: dict[str, str] = {
     "keys of one hash": f"X = {{{', '.join(str(k * (2**61 - 1)) for k in range(4000))}}}\n"
     "def f(x: float, n: int):\n    return x if n in X else 0.0\n",
+    "a chain of changed names": "X = [1.0]\nv0 = X\n"
+    + "".join(f"v{k + 1} = v{k}; v{k}.append(1)\n" for k in range(6000))
+    + "def f(x: float):\n    return x + X[0]\n",
+    "functions of one name": "X = [1.0]\n" + "def g(a):\n    return g(a)\n" * 2000 + "g(X)\n" * 5000
+    + "def f(x: float):\n    return x + X[0]\n",
+    "many stars": "".join(f"a{k} = 1\nfrom math import *\n" for k in range(5000))
+    + "def f(x: float):\n    return x + a0\n",
     "two constants of each other": "A = B\nB = A\ndef f(x: float):\n    return x + A\n",
     "pairs of pairs": "A0 = (1, 1)\n" + "".join(f"A{k + 1} = (A{k}, A{k})\n" for k in range(40))
     + "def f(x: float):\n    return x + len(A40)\n",

@@ -111,10 +111,10 @@ def _bind(found: Bindings, node: ast.stmt, sure: bool) -> None:
             for child in [*node.body, *node.orelse]:
                 _bind(found, child, False)
         case ast.Try():
-            before = dict(found.names)
+            before = {name: found.names[name] for name in _stored(node) if name in found.names}
             for child in [*node.body, *node.orelse]:
                 _bind(found, child, sure)
-            _handled(found, node.handlers, before)
+            _handled(found, node, before)
             for child in node.finalbody:
                 _bind(found, child, sure)
         case ast.Expr(value=value):
@@ -201,12 +201,19 @@ def _only_reads(found: Bindings, call: ast.Call, used: bool) -> bool:
     return used and library in ("numpy", "math", "cmath")
 
 
-def _handled(found: Bindings, handlers: list[ast.ExceptHandler], before: dict[str, Binding]) -> None:
+def _stored(node: ast.AST) -> set[str]:
+    """The names that a statement may bind."""
+    found = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
+    found |= {(x.asname or x.name).split(".")[0] for x in ast.walk(node) if isinstance(x, ast.alias)}
+    return found | {x.name for x in ast.walk(node) if isinstance(x, _BLOCKS) and not isinstance(x, ast.Lambda)}
+
+
+def _handled(found: Bindings, node: ast.Try, before: dict[str, Binding]) -> None:
     """After the body of a `try`: how much of it has run is not known, but that imports of what is there succeed. What
     a handler binds instead of a library is there where that is not installed, which nobody could compile anyway."""
-    new = {name: binding for name, binding in found.names.items() if before.get(name) is not binding}
+    new = {name: found.names[name] for name in _stored(node) if found.names.get(name) is not before.get(name)}
     imported = {name for name, binding in new.items() if isinstance(binding.meaning, Imported)}
-    for handler in handlers:
+    for handler in node.handlers:
         _unknown(found, handler, "bound by an exception's handler", imported)
         for name in new.keys() & before.keys() - imported:
             binding = Binding(new[name].node, None, "bound in a `try` statement, of which not all may run")

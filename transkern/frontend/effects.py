@@ -21,6 +21,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _Written = ast.FunctionDef | ast.AsyncFunctionDef
 _Ref = tuple[str, str]
 """A name, and how something stands to its object: it may be that, `_PART` of it, or what `_HOLDS` it."""
+_STEPS = 100_000
 _IS, _PART, _HOLDS = "is", "part", "holds"
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FRESH = frozenset([
@@ -73,13 +74,20 @@ def effects_of(module: ast.Module, called: Iterable[str] = ()) -> Effects:
                 found.functions.setdefault(x.name, []).append(x)
             elif isinstance(x, ast.ClassDef):
                 found.classes.setdefault(x.name, []).append(x)
-    for name in called:
-        found.called(name)
-    for statement in statements:
-        found.run(statement, _Scope())
-    while found.pending:
-        found.body(found.pending.pop())
+    try:
+        for name in called:
+            found.called(name)
+        for statement in statements:
+            found.run(statement, _Scope())
+        while found.pending:
+            found.body(found.pending.pop())
+    except _TooMuch:
+        found.rebound = found.rebound or statements[0]  # whoever cannot follow it knows nothing
     return found.result()
+
+
+class _TooMuch(Exception):
+    """More than `_STEPS` edges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,32 +118,30 @@ class _Walk:
         self.pending: list[_Written] = []
         self.seen: set[ast.AST] = set()
         self.used: set[str] = set()
+        self.steps = 0
 
     def result(self) -> Effects:
         made = Effects(rebound=self.rebound, used=self.used)
-        for ref, at in self.changes.items():
-            for other in self._reached([ref]):
-                if "@" not in other:
-                    made.changed.setdefault(other, at)
-        for names, at in self.patches:
-            for other in self._reached(names):
-                if other in self.imported:
-                    made.patched.setdefault(first_name(self.imported[other]), at)
+        for name, at in self._reached(self.changes.items()):
+            if "@" not in name:
+                made.changed.setdefault(name, at)
+        for name, at in self._reached((ref, at) for refs, at in self.patches for ref in refs):
+            if name in self.imported:
+                made.patched.setdefault(first_name(self.imported[name]), at)
         return made
 
-    def _reached(self, refs: Iterable[_Ref]) -> set[str]:
-        """The names whose objects are changed where these are."""
-        pending = [(name, how == _PART) for name, how in refs if how != _HOLDS]
+    def _reached(self, refs: Iterable[tuple[_Ref, ast.AST]]) -> Iterator[tuple[str, ast.AST]]:
+        """The names whose objects are changed where these are, and where that is."""
+        pending = [(name, how == _PART, at) for (name, how), at in refs if how != _HOLDS]
         seen: set[tuple[str, bool]] = set()
         while pending:
-            one = pending.pop()
-            if one not in seen:
-                seen.add(one)
-                deep = one[1]
-                for name, how in self.edges.get(one[0], ()):
+            one, deep, at = pending.pop()
+            if (one, deep) not in seen:
+                seen.add((one, deep))
+                yield one, at
+                for name, how in self.edges.get(one, ()):
                     if deep or how != _HOLDS:
-                        pending.append((name, deep or how == _PART))
-        return {name for name, _ in seen}
+                        pending.append((name, deep or how == _PART, at))
 
     # --- statements
 
@@ -264,8 +270,12 @@ class _Walk:
             self.changes.setdefault(ref, at)
 
     def _edge(self, names: Iterable[str], refs: Iterable[_Ref]) -> None:
+        refs = set(refs)
         for name in names:
+            self.steps += 1 + len(refs)
             self.edges.setdefault(name, set()).update(refs)
+        if self.steps > _STEPS:
+            raise _TooMuch
 
     # --- calls
 
@@ -331,6 +341,7 @@ class _Walk:
         """The arguments of a call become a function's parameters."""
         names = [p.arg for p in (*function.args.posonlyargs, *function.args.args)][bound:]
         every = [f"{_key(function)}:{p.arg}" for p in _parameters(function.args)]
+        self._edge([_key(function)], ())  # a step
         starred = False
         for k, arg in enumerate(node.args):
             starred |= isinstance(arg, ast.Starred)

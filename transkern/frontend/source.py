@@ -83,8 +83,9 @@ class TextScope(Scope):
         """What the module's statements bind; what ``from … import *`` has bound anew since is not known."""
         if not self._hidden:
             self._hidden = True
+            last = {path: k for k, path in enumerate(self._bound.stars)}
             for name, binding in self._bound.names.items():
-                if any(self._has(path, name) for path in self._bound.stars[binding.stars :]):
+                if any(k >= binding.stars and self._has(path, name) for path, k in last.items()):
                     binding.meaning, binding.why = None, "bound anew by a `from … import *` below"
         return self._bound
 
