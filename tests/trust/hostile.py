@@ -68,6 +68,10 @@ CONSTANTS: dict[str, str] = {
     "itself": "X + 1",
     "a power of objects": "np.power(9 ** 30, 9 ** 30)",
     "digits to round to": "round(7, -(10 ** 10))",
+    "places to round to": "np.round(np.ones(3), 2 * 10 ** 9)",
+    "places to round to, by name": "np.ones(3).round(decimals=2 * 10 ** 9)",
+    "differences": "np.diff(np.ones(1000), 10 ** 9)",
+    "long bytes": "b'a' * 10 ** 9",
     "nested": "(" * 90 + "1" + ")" * 90,
     "nested lists": "[" * 150 + "]" * 150,
 }
@@ -80,6 +84,10 @@ BODIES: dict[str, str] = {
     "a state by what may be empty": _MAYBE_EMPTY + "np.seterr(a)\n    return x",
     "a grid of what may be empty": _MAYBE_EMPTY + "return np.linspace(a, 1, 10 ** 9)",
     "pads what may be empty": _MAYBE_EMPTY + "return np.pad(a, 10 ** 9)",
+    'a number in a long range': 'return x if None in range(10**10) else -x',
+    'a list of a list': 'return x + np.std([[1]*1000]*1000)',
+    'an array of a list of a list': 'return x + np.array([[1]*6000]*6000).sum()',
+    'keys that are long': 'return x + len(dict([((0,)*6000, 1)]*6000))',
     'a power': 'return x + 9**9**9',
     'a power of powers': 'return x + (9**9)**(9**6)',
     'zeros': 'return np.zeros(10**12) + x',
@@ -191,6 +199,13 @@ BODIES: dict[str, str] = {
 FILES: dict[str, str] = {
     "keys of one hash": f"X = {{{', '.join(str(k * (2**61 - 1)) for k in range(4000))}}}\n"
     "def f(x: float, n: int):\n    return x if n in X else 0.0\n",
+    "a chain of changed names": "X = [1.0]\nv0 = X\n"
+    + "".join(f"v{k + 1} = v{k}; v{k}.append(1)\n" for k in range(6000))
+    + "def f(x: float):\n    return x + X[0]\n",
+    "functions of one name": "X = [1.0]\n" + "def g(a):\n    return g(a)\n" * 2000 + "g(X)\n" * 5000
+    + "def f(x: float):\n    return x + X[0]\n",
+    "many stars": "".join(f"a{k} = 1\nfrom math import *\n" for k in range(5000))
+    + "def f(x: float):\n    return x + a0\n",
     "two constants of each other": "A = B\nB = A\ndef f(x: float):\n    return x + A\n",
     "pairs of pairs": "A0 = (1, 1)\n" + "".join(f"A{k + 1} = (A{k}, A{k})\n" for k in range(40))
     + "def f(x: float):\n    return x + len(A40)\n",

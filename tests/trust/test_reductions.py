@@ -49,6 +49,14 @@ def test_reductions(ufunc: str) -> None:
             assert not found, (x.dtype, found)
 
 
+@pytest.mark.parametrize("method", ["reduce", "accumulate", "outer", "reduceat"])
+@pytest.mark.parametrize("ufunc", ["exp2", "negative", "isnan", "divmod", "modf"])
+def test_methods_of_ufuncs_that_have_none(ufunc: str, method: str) -> None:
+    if (ufunc, method) != ("divmod", "outer"):
+        given = {"outer": "(x, x)", "reduceat": "(x, [0])"}.get(method, "(x)")
+        assert not difference(f"return np.{ufunc}.{method}{given}", "x", [X], stage=0)
+
+
 POSITIONS = (
     "np.argmax(x, keepdims=True)",
     "x.argmin(keepdims=True)",

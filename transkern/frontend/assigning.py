@@ -88,6 +88,7 @@ from transkern.frontend.values import (
     Static,
     Text,
     Value,
+    as_outside,
     children,
     lies,
     with_children,
@@ -217,11 +218,14 @@ class Assignments(Results):
         hashes = isinstance(contents, Dict) or (isinstance(contents, Seq) and contents.kind == "set")
         if site in self.ctx.growing and hashes:
             assert isinstance(contents, (Dict, Seq))
-            return self.ctx.allocate(hashed.of_items(self.ctx, name, contents, site), site)
+            made = hashed.of_items(self.ctx, name, contents, site)
+            return self.ctx.allocate(as_outside(made) if contents.outside else made, site)
         if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.pools:
             return objects.placed_dict(self.ctx, contents)
         if isinstance(contents, Seq) and site in self.ctx.growing:
-            return self.ctx.allocate(growing.new(self.ctx, name, contents.items, site), site)
+            grown = growing.new(self.ctx, name, contents.items, site)
+            grown.outside = contents.outside
+            return self.ctx.allocate(grown, site)
         return self.ctx.allocate(contents, site)
 
     def site(self, name: str) -> Site:

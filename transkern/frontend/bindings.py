@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from transkern.frontend.effects import effects_of, imported_path, is_main
 from transkern.frontend.pure import METHODS
 
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -26,24 +27,35 @@ class Imported:
 @dataclass(slots=True)
 class Binding:
     """What a name is bound to: `meaning` is an expression, a function, an import, or None where that is not known;
-    `why` says why that is so."""
+    `why` says why that is so. So many `stars` have been imported before it."""
 
     node: ast.AST
     meaning: ast.expr | ast.FunctionDef | Imported | None
     why: str = ""
     times: int = 1
+    stars: int = 0
 
 
 @dataclass(slots=True)
 class Bindings:
     """The names of a module; `changed` are those whose lists, dicts and arrays a statement may change, and which one;
-    `linked` the constants that one is made of, and those made of it; `stars` the modules whose names are all imported.
+    `linked` the constants that one is made of, and those made of it; `stars` the modules whose names are all imported;
+    `rebound` what may bind any name, and `patched` the libraries and modules that are given other attributes, `used`
+    what the import reads (`effects`).
     """
 
     names: dict[str, Binding] = field(default_factory=dict)
     changed: dict[str, ast.AST] = field(default_factory=dict)
     linked: dict[str, set[str]] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    rebound: ast.AST | None = None
+    patched: dict[str, ast.AST] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    module: ast.Module = field(default_factory=lambda: ast.Module([], []))
+
+    def changed_by(self, called: frozenset[str]) -> dict[str, ast.AST]:
+        """The names whose values functions of the module may change that others call."""
+        return effects_of(self.module, called).changed
 
 
 def bindings_of(module: ast.Module) -> Bindings:
@@ -61,13 +73,11 @@ def bindings_of(module: ast.Module) -> Bindings:
                 if isinstance(x, ast.Name):
                     found.linked.setdefault(name, set()).add(x.id)
                     found.linked.setdefault(x.id, set()).add(name)
+    effects = effects_of(module)
+    found.module, found.rebound, found.patched, found.used = module, effects.rebound, effects.patched, effects.used
+    for name, node in effects.changed.items():
+        found.changed.setdefault(name, node)
     return found
-
-
-def imported_path(node: ast.ImportFrom, alias: ast.alias) -> str:
-    """The dotted path of a name that ``from … import …`` binds; leading dots where it is relative."""
-    module = f"{node.module}." if node.module else ""
-    return f"{'.' * node.level}{module}{alias.name}"
 
 
 def _bind(found: Bindings, node: ast.stmt, sure: bool) -> None:
@@ -93,19 +103,20 @@ def _bind(found: Bindings, node: ast.stmt, sure: bool) -> None:
         case ast.AnnAssign(target=target, value=ast.expr() as value):
             _assign(found, target, value, sure)
             _evaluated(found, value)
-        case ast.If(test=test) if _is_main(test):
+        case ast.If(test=test) if is_main(test):
             for child in node.orelse:
                 _bind(found, child, sure)
         case ast.If(test=test):
             _evaluated(found, test)
             for child in [*node.body, *node.orelse]:
                 _bind(found, child, False)
-        case ast.Try():  # what its handlers bind is there when the body raises: a library that is not installed
-            for child in [*node.body, *node.orelse, *node.finalbody]:
+        case ast.Try():
+            before = {name: found.names[name] for name in _stored(node) if name in found.names}
+            for child in [*node.body, *node.orelse]:
                 _bind(found, child, sure)
-            known = set(found.names)
-            for handler in node.handlers:
-                _unknown(found, handler, "bound by an exception's handler", known)
+            _handled(found, node, before)
+            for child in node.finalbody:
+                _bind(found, child, sure)
         case ast.Expr(value=value):
             _evaluated(found, value, used=False)
         case ast.AnnAssign() | ast.Pass() | ast.Global():
@@ -129,6 +140,7 @@ def _assign(found: Bindings, target: ast.expr, value: ast.expr, sure: bool) -> N
 
 def _put(found: Bindings, name: str, binding: Binding, sure: bool) -> None:
     before = found.names.get(name)
+    binding.stars = len(found.stars)
     if before is not None:
         binding.times = before.times + 1
         if not sure or before.why.startswith("bound in"):
@@ -189,6 +201,25 @@ def _only_reads(found: Bindings, call: ast.Call, used: bool) -> bool:
     return used and library in ("numpy", "math", "cmath")
 
 
+def _stored(node: ast.AST) -> set[str]:
+    """The names that a statement may bind."""
+    found = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
+    found |= {(x.asname or x.name).split(".")[0] for x in ast.walk(node) if isinstance(x, ast.alias)}
+    return found | {x.name for x in ast.walk(node) if isinstance(x, _BLOCKS) and not isinstance(x, ast.Lambda)}
+
+
+def _handled(found: Bindings, node: ast.Try, before: dict[str, Binding]) -> None:
+    """After the body of a `try`: how much of it has run is not known, but that imports of what is there succeed. What
+    a handler binds instead of a library is there where that is not installed, which nobody could compile anyway."""
+    new = {name: found.names[name] for name in _stored(node) if found.names.get(name) is not before.get(name)}
+    imported = {name for name, binding in new.items() if isinstance(binding.meaning, Imported)}
+    for handler in node.handlers:
+        _unknown(found, handler, "bound by an exception's handler", imported)
+        for name in new.keys() & before.keys() - imported:
+            binding = Binding(new[name].node, None, "bound in a `try` statement, of which not all may run")
+            _put(found, name, binding, True)
+
+
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
     """A node and what is in it, without the bodies of functions and classes."""
     pending = [node]
@@ -197,8 +228,3 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
         yield x
         if not isinstance(x, _BLOCKS) or x is node:
             pending.extend(ast.iter_child_nodes(x))
-
-
-def _is_main(test: ast.expr) -> bool:
-    """``__name__ == "__main__"``: what only a script does."""
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

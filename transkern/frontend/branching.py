@@ -36,7 +36,9 @@ from transkern.frontend.values import (
     Text,
     Unbound,
     Value,
+    as_outside,
     children,
+    is_outside,
     same_structure,
     with_children,
 )  # fmt: skip
@@ -215,6 +217,8 @@ class Branches(Assignments):
             if isinstance(contents, Unbound):
                 return contents
             made = self.allocate(contents, name)
+            if any(is_outside(ctx.deref(v)) for v in (one, two)) and isinstance(made, Object):
+                ctx.heap[made.token] = as_outside(ctx.heap[made.token])
             if seen:  # it is a copy of what is seen elsewhere, too
                 for v in (one, two, made):
                     ctx.only_read(v)
@@ -225,7 +229,8 @@ class Branches(Assignments):
                 for x, y in zip(children(one) or (), children(two) or (), strict=True)
             )
             bad = [i for i in items if isinstance(i, (Unbound, Maybe))]
-            return bad[0] if bad else with_children(one, items)
+            made = with_children(one, items)
+            return bad[0] if bad else as_outside(made) if is_outside(two) else made
         choices = [_choice(v) for v in (one, two)]
         if None not in choices and not (_is_char(one) and _is_char(two)):
             first, second = choices

@@ -261,7 +261,7 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
                     ctx.fail("a dict of these", "give pairs of a key and a value")
                 made = made.put(constant_object(ctx, pair.items[0], "a dict's run-time key"), pair.items[1])
         else:
-            made = pairs
+            made = replace(pairs, outside=False)
     for key, value in keywords.items():
         made = made.put(key, value)
     return made

@@ -527,6 +527,8 @@ def _default(ctx: Context, function: Function, name: str, node: ast.expr | None,
         return dict(function.defaults).get(name)
     if function.scope.is_live or node is None:
         return function.scope.default(name)
+    if not function.closure and (made := function.scope.default_of(node)) is not None:
+        return made
     return type(caller)(ctx, function.scope, function.node, dict(function.closure), True).expr(node)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from transkern.errors import CompileError
 from transkern.frontend.bindings import Bindings
 from transkern.frontend.measures import NotComputed, check_arithmetic, check_value, cost, elements
 from transkern.frontend.pure import call, method
@@ -75,14 +76,23 @@ class Named:
 class Names(Protocol):
     """A module, as far as its constants need it."""
 
-    bound: Bindings
     constants: Constants
+
+    @property
+    def bound(self) -> Bindings:
+        """What its statements bind."""
+
+    def refusal(self, name: str) -> CompileError | None:
+        """Why a name that it binds is not known, if that is so."""
 
     def meaning(self, name: str) -> Named | Names | Member | None:
         """What a name stands for that the module does not make itself."""
 
     def within(self, name: str) -> Named | Names | Member | None:
         """What a name of the module stands for in others."""
+
+    def disturbed(self, name: str) -> tuple[ast.AST, Names] | None:
+        """Where another module may change what stands for a name of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +120,21 @@ class Constants:
 
     def value(self, name: str) -> Any:
         """The value of a constant; raises Refused."""
+        if (by := self.module.bound.rebound) is not None:
+            raise self._placed(Refused(by, "any name may be bound anew here", "bind names by statements of the module"))
         found = self._made(name)
-        if _changes(found) and (by := self._changed_by(name)) is not None:
-            why = f"`{name}` may be changed here after it was made"
-            raise self._placed(Refused(by, why, "make it in one statement"))
+        if _changes(found):
+            by = self._changed_by(name)
+            where = self.module.disturbed(name) if by is None else (by, self.module)
+            if where is not None:
+                error = Refused(where[0], f"`{name}` may be changed here after it was made", "make it in one statement")
+                error.module = where[1]
+                raise error
         return found
+
+    def computed(self, node: ast.expr) -> Any:
+        """The value of an expression of the module; raises Refused."""
+        return self._expr(node)
 
     def _made(self, name: str) -> Any:
         if name in self.refused:
@@ -242,9 +262,9 @@ class Constants:
 
     def _name(self, node: ast.AST, name: str) -> Any:
         binding = self.module.bound.names.get(name)
+        if binding is not None and binding.times > 1:
+            raise Refused(node, f"`{name}` is bound more than once: which value it has here is not known")
         if binding is not None and isinstance(binding.meaning, ast.expr):
-            if binding.times > 1:
-                raise Refused(node, f"`{name}` is bound more than once: which value it has here is not known")
             return self._made(name)
         why = f"`{name}` is no constant" + (f": {binding.why}" if binding is not None and binding.why else "")
         return self._resolved(node, self.module.meaning(name), why)

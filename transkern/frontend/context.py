@@ -35,6 +35,7 @@ from transkern.frontend.values import (
     Unbound,
     Value,
     children,
+    is_outside,
     lies,
 )
 from transkern.ir import build as b
@@ -358,7 +359,10 @@ class Context:
     def contents(self, value: Value) -> Value:
         """What is in a list, and in the lists in it; any other value as it is."""
         value = self.deref(value)
-        if isinstance(value, Seq) and any(isinstance(i, (Object, Seq)) for i in value.items):
+        if not isinstance(value, Seq):
+            return value
+        self.step(len(value.items) // 64)  # a list may hold one and the same list a thousand times
+        if any(isinstance(i, (Object, Seq)) for i in value.items):
             self.step(1 + len(value.items) // 16)
             return replace(value, items=tuple(self.contents(i) for i in value.items))
         return value
@@ -376,10 +380,16 @@ class Context:
         if not isinstance(value, Object):
             problem = "a change of a list or dict from outside the function, or of one that has no name"
             self.fail(problem, "pass it as an argument, or give it a name first")
+        if is_outside(self.heap[value.token]):
+            self.fail_outside()
         if value.token in self.handed:
             self._fail_handed()
         self.changed_at.setdefault(value.token, []).append(self.loop_path)
         self.heap[value.token] = contents
+
+    def fail_outside(self) -> NoReturn:
+        """A list, dict or set that others have, too, was to be changed."""
+        self.fail("a change of a list or dict from outside the function", "pass it as an argument, or copy it first")
 
     def is_last_look(self, value: Value) -> bool:
         """Whether no name stands for a list behind the present statement: a copy can be told from it by nobody."""

@@ -206,6 +206,8 @@ def describe(value: Value) -> str:
             return "a list"
         case Hashed(kind):
             return f"a {kind} whose keys are known at run time"
+        case Known(path):
+            return f"`{path.replace('numpy.', 'np.', 1)}`"
         case Unbound(why):
             return f"something without a value: {why}"
         case _:
@@ -372,6 +374,7 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     """``np.array`` of a display: a select over the position."""
     if not items:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
+    ctx.step(1 + len(items) // 2)
     if any(map(large.is_large, items)):
         items = large.elements(ctx, items)
     parts = [as_array(ctx, item) for item in items]

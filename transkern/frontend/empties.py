@@ -173,6 +173,7 @@ def _cases(ctx: Context, values: Sequence[Value]) -> dict[Expr, _Case]:
             case Scalar(doubt=Doubt(split=Split(tag=some, of_empty=True))):
                 found[some] = _Case(some)
             case Seq(items):
+                ctx.step(len(items) // 64)
                 found |= _cases(ctx, items)
             case Slice(start, stop, step):
                 found |= _cases(ctx, [p for p in (start, stop, step) if p is not None])

@@ -53,7 +53,7 @@ from transkern.frontend.signatures import check_call
 from transkern.frontend.storing import storable
 from transkern.frontend.texts import text_method
 from transkern.frontend.types import dtype_name
-from transkern.frontend.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc
+from transkern.frontend.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -184,7 +184,7 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
     if module == "numpy" and name in UFUNCS:
         return call_ufunc(ctx, name, args, keywords)
     if module.startswith("numpy.") and name in UFUNC_METHODS and module.removeprefix("numpy.") in UFUNCS:
-        return UFUNC_METHODS[name](ctx, module.removeprefix("numpy."), args, keywords)
+        return call_ufunc_method(ctx, module.removeprefix("numpy."), name, args, keywords)
     if module == "cmath" and name in complex_module.FUNCTIONS:
         return complex_module.call(ctx, name, args, keywords)
     if module == "math" and name in math_module.FUNCTIONS:

@@ -139,6 +139,8 @@ def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
 
 def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
+    if owner.outside:
+        ctx.fail_outside()
     if owner.prefix and grows:
         rows.wanted(ctx, owner, "a list in a list that changes its length")
     if grows:

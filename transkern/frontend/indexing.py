@@ -250,6 +250,7 @@ def constant_object(ctx: Context, value: Value, problem: str) -> Any:
         case Static(known):
             return known
         case Seq(items, "tuple"):
+            ctx.step(1 + len(items) // 16)
             return tuple(constant_object(ctx, i, problem) for i in items)
         case Known(path):
             return path

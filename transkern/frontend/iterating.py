@@ -21,6 +21,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.indexing import constant_object, is_typed
 from transkern.frontend.indexing import element as list_element
+from transkern.frontend.measures import check_items
 from transkern.frontend.reductions import reduce
 from transkern.frontend.shaping import (
     constant_int,
@@ -290,7 +291,7 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         case Range(start, stop, step):
             bounds = [b.constant(e) for e in (start, stop, step)]
             if isinstance(value, Static) and None not in bounds:
-                return Static(value.value in range(*bounds))  # type: ignore[arg-type]
+                return Static(_is_in_range(value.value, range(*bounds)))  # type: ignore[arg-type]
             if isinstance(value, (Static, Scalar)) and bounds[2] == 1:
                 above = apply(ctx, "greater_equal", [value, Scalar(start, True)])
                 below = apply(ctx, "less", [value, Scalar(stop, True)])
@@ -300,3 +301,12 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         case _:
             pass
     ctx.fail(f"`in` of {describe(container)}", "compare with its ends")
+
+
+def _is_in_range(value: Any, numbers: range) -> bool:
+    """``value in numbers``: of what is no int, Python compares each number with it."""
+    if type(value) is float:
+        return value.is_integer() and int(value) in numbers
+    if type(value) not in (int, bool) and numbers:
+        check_items((numbers[-1] - numbers[0]) // numbers.step + 1)
+    return value in numbers

@@ -61,6 +61,8 @@ def check_value(value: Any) -> None:
             _bits(value.bit_length())
         case str():
             check_characters(len(value))
+        case bytes():
+            raise NotComputed("bytes")
         case np.ndarray():
             if value.dtype.kind not in "biufc":
                 raise NotComputed(f"an array of {value.dtype}: only of numbers")

@@ -40,6 +40,7 @@ _KEYWORDS = frozenset([
     "axis", "base", "copy", "ddof", "decimals", "endpoint", "fill_value", "k", "keepdims", "M", "N", "ndmin", "num",
     "order", "reps", "repeats", "shape",
 ])  # fmt: skip
+_MOST_DIFFERENCES = 100
 _TYPES: dict[type, str] = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
 METHODS = frozenset([
@@ -73,6 +74,8 @@ def method(owner: np.ndarray[Any, Any], name: str, args: Sequence[Any], named: M
     args = [_dtype(a) if name == "astype" else a for a in args]
     if name == "tolist":
         check_items(owner.size)
+    elif name == "round":
+        _check_decimals([*args, named.get("decimals", 0)][0])
     _check_together([owner, *(a for a in args if isinstance(a, NUMERIC))])
     return _quietly(getattr(owner, name), *args, **_typed(named))
 
@@ -142,6 +145,15 @@ def _check_made(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Non
         check_shape([sizes[0], int(count)])
     else:
         _check_together([_array_of(a) for a in args if isinstance(a, (*NUMERIC, list))])
+        if name == "diff" and int(given.get(1, 1)) > _MOST_DIFFERENCES:  # it goes on when nothing is left
+            raise NotComputed(f"more than {_MOST_DIFFERENCES} differences of differences")
+        elif name in ("around", "round"):
+            _check_decimals(given.get(1, given.get("decimals", 0)))
+
+
+def _check_decimals(decimals: Any) -> None:
+    """That few places are rounded to: NumPy multiplies by ten for each."""
+    check_number("round", [0, int(decimals)])
 
 
 def _check_together(values: Iterable[Any]) -> None:

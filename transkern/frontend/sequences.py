@@ -182,7 +182,7 @@ def _dict_method(
             pairs = zip(contents.keys, contents.items, strict=True)
             return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items")
         case "copy":
-            return contents
+            return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
             if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
                 ctx.must_grow(owner.token, "a dict's key that is known at run time only")

@@ -20,8 +20,9 @@ import numpy as np
 from transkern import wrappers
 from transkern.errors import CompileError
 from transkern.frontend import identity
-from transkern.frontend.bindings import Imported, bindings_of
+from transkern.frontend.bindings import Bindings, Imported, bindings_of
 from transkern.frontend.constants import Constants, Member, Named, Names, Refused, library_names
+from transkern.frontend.effects import first_name
 from transkern.frontend.identity import is_known_library
 from transkern.frontend.observed import note, note_array, note_function
 from transkern.frontend.reading import lines_of, parsed, read_found, read_text
@@ -66,13 +67,50 @@ def frame_of(function: Function, caller: Span | None = None) -> Frame:
 class TextScope(Scope):
     """A module read as text: its imports, functions and constants; nothing is imported or run."""
 
-    def __init__(self, text: str, file: str, modules: dict[Path, TextScope] | None = None) -> None:
+    def __init__(self, text: str, file: str, found_by: TextScope | None = None) -> None:
         self.file, self.lines = file, lines_of(text)
-        self.bound = bindings_of(parsed(text, file))
+        self._bound = bindings_of(parsed(text, file))
+        self._hidden = False  # whether names that stars bind anew have been looked for
         self.constants = Constants(self)
-        self.modules = {} if modules is None else modules  # all that have been read
+        self.modules: dict[Path, TextScope] = {} if found_by is None else found_by.modules  # that have been found
+        self.scopes: list[TextScope] = [] if found_by is None else found_by.scopes  # all that have been read
+        self.scopes.append(self)
         self.unread: dict[str, CompileError] = {}  # dotted paths that lead to what is not read, and why
         self.looking: set[str] = set()  # names that are being looked for
+
+    @property
+    def bound(self) -> Bindings:
+        """What the module's statements bind; what ``from … import *`` has bound anew since is not known."""
+        if not self._hidden:
+            self._hidden = True
+            last = {path: k for k, path in enumerate(self._bound.stars)}
+            for name, binding in self._bound.names.items():
+                if any(k >= binding.stars and self._has(path, name) for path, k in last.items()):
+                    binding.meaning, binding.why = None, "bound anew by a `from … import *` below"
+        return self._bound
+
+    def _has(self, path: str, name: str) -> bool:
+        """Whether a module may hand on a name to those who import all."""
+        if (library := _MODULES.get(path)) is not None:
+            return name in library_names(library)
+        module = self._at(path)
+        return not isinstance(module, TextScope) or (not name.startswith("_") and module.within(name) is not None)
+
+    def default_of(self, node: ast.expr) -> Value | None:
+        """The default of a parameter: made once, when the function is, and shared by all calls."""
+        for x in ast.walk(node):
+            binding = self.bound.names.get(x.id) if isinstance(x, ast.Name) else None
+            if binding is not None and binding.times > 1 and isinstance(x, ast.Name):
+                problem = f"the default `{x.id}` is bound more than once: which value it has here is not known"
+                raise CompileError(problem, "bind it once", span_of(x, self.file), self.lines)
+        if not isinstance(node, (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp, ast.SetComp)):
+            return None
+        try:
+            return _value_of(self.constants.computed(node))
+        except Refused as error:
+            module = error.module if isinstance(error.module, TextScope) else self
+            problem, at = f"the default is not computed: {error.why}", span_of(error.node, module.file)
+            raise CompileError(problem, error.help, at, module.lines) from None
 
     def functions(self) -> list[str]:
         return [name for name, found in self.bound.names.items() if isinstance(found.meaning, ast.FunctionDef)]
@@ -85,6 +123,8 @@ class TextScope(Scope):
         return Function(name, found.meaning, self)
 
     def lookup(self, name: str) -> Value | None:
+        if self.bound.rebound is not None:
+            return None
         found = self.bound.names.get(name)
         if found is None or found.meaning is None or isinstance(found.meaning, Imported):
             meaning = self.meaning(name)
@@ -97,14 +137,19 @@ class TextScope(Scope):
             return None
 
     def refusal(self, name: str) -> CompileError | None:
+        if (by := self.bound.rebound) is not None:
+            constant = isinstance(getattr(self.bound.names.get(name), "meaning", None), ast.expr)
+            problem = f"the constant `{name}` is not computed" if constant else f"`{name}` is not known"
+            problem += ": any name may be bound anew here"
+            return CompileError(problem, "bind names by statements of the module", span_of(by, self.file), self.lines)
         found = self.bound.names.get(name)
-        if found is None:
-            return None
+        if found is None:  # of a module all of whose names are imported
+            member = self.meaning(name)
+            return member.module.refusal(member.name) if isinstance(member, Member) else None
         at, here = span_of(found.node, self.file), self.lines
         if isinstance(found.meaning, Imported):
             if (member := self.meaning(name)) is not None:
-                owner = member.module if isinstance(member, Member) else None
-                return owner.refusal(member.name) if isinstance(owner, TextScope) else None  # type: ignore[union-attr]
+                return member.module.refusal(member.name) if isinstance(member, Member) else None
             error = self.unread.get(found.meaning.path)
             if error is None or error.span.line:
                 return error
@@ -135,7 +180,20 @@ class TextScope(Scope):
                     return None  # nobody knows which names it has
                 if (member := module.within(name)) is not None:
                     return member
-        return Named(f"builtins.{name}") if hasattr(builtins, name) else None
+        return self._at(f"builtins.{name}") if hasattr(builtins, name) else None
+
+    def disturbed(self, name: str) -> tuple[ast.AST, Names] | None:
+        """Where another module may change what stands for a name of this one."""
+        called: set[str] = set()
+        for scope in self.scopes:
+            if scope is not self:
+                for other, at in scope.bound.changed.items():
+                    if scope.meaning(other) in (self, Member(self, name)):
+                        return at, scope
+                used = map(scope.meaning, scope.bound.used)
+                called |= {m.name for m in used if isinstance(m, Member) and m.module is self}
+        found = self.bound.changed_by(frozenset(called)).get(name) if called else None
+        return None if found is None else (found, self)
 
     def within(self, name: str) -> Named | Names | Member | None:
         """What a name of this module means to others: what it binds, and a package's modules."""
@@ -164,6 +222,11 @@ class TextScope(Scope):
 
     def _at(self, path: str) -> Named | Names | Member | None:
         """What a dotted path leads to: in the modules beside this one and in its package, or in a library."""
+        for scope in self.scopes:
+            if (by := scope.bound.patched.get(first_name(path))) is not None:
+                problem, at = f"what `{path}` is was changed here", span_of(by, scope.file)
+                self.unread[path] = CompileError(problem, "leave modules as they are", at, scope.lines)
+                return None
         if is_known_library(path):
             return Named(path)
         level = len(path) - len(path.lstrip("."))
@@ -201,7 +264,7 @@ class TextScope(Scope):
         for k, name in enumerate(names):
             for file in (folder / name / "__init__.py", folder / f"{name}.py"):
                 if file not in self.modules and (text := read_found(file, within)) is not None:
-                    self.modules[file] = TextScope(text, str(file), self.modules)
+                    self.modules[file] = TextScope(text, str(file), self)
                 if file in self.modules:
                     found, left = self.modules[file], names[k + 1 :]
                     break
@@ -325,14 +388,14 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         return Static(value)
     if isinstance(value, (dict, types.MappingProxyType)):
         items = tuple(from_object(v, scope) for v in value.values())
-        return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items))
+        return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items), outside=True)
     if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
-        return Seq(tuple(map(Static, value)), "set")
+        return Seq(tuple(map(Static, value)), "set", outside=True)
     if isinstance(value, (tuple, list)):
         items = tuple(from_object(v, scope) for v in value)
         if any(i is None for i in items) or not _is_plain(value):
             return None
-        return Seq(items, "tuple" if isinstance(value, tuple) else "list")  # type: ignore[arg-type]
+        return Seq(items, "tuple" if isinstance(value, tuple) else "list", outside=True)  # type: ignore[arg-type]
     if isinstance(value, np.ndarray):
         note_array(value, passed=False)
         return Static(value) if type(value) is np.ndarray else None

@@ -10,9 +10,9 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.frontend import hashed, managers, sequences
 from transkern.frontend.anew import Terminated
-from transkern.frontend.bindings import imported_path
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.decorators import decorated
+from transkern.frontend.effects import imported_path
 from transkern.frontend.elementwise import describe, scalar_expr
 from transkern.frontend.expressions import BINARY
 from transkern.frontend.identity import is_known_library

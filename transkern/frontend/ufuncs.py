@@ -452,3 +452,17 @@ def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[
 UFUNC_METHODS: dict[str, Callable[[Context, str, Sequence[Value], Mapping[str, Value]], Value]] = {
     "reduce": _reduce, "accumulate": _accumulate, "outer": _outer, "at": _at, "reduceat": _reduceat,
 }  # fmt: skip
+
+
+def call_ufunc_method(
+    ctx: Context, name: str, method: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """``np.<name>.<method>(…)``; most methods are there for functions of two arguments with one result only."""
+    ufunc: np.ufunc = getattr(np, name)
+    if method != "at" and args:
+        what = "outer product" if method == "outer" else method
+        ctx.guard(Const(ufunc.nin == 2, "bool"), "ValueError", f"{what} only supported for binary functions")
+    if method not in ("at", "outer") and args:
+        text = f"{method} only supported for functions returning a single value"
+        ctx.guard(Const(ufunc.nout == 1, "bool"), "ValueError", text)
+    return UFUNC_METHODS[method](ctx, name, args, keywords)

@@ -183,10 +183,11 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Seq:
-    """A tuple or list whose length is known."""
+    """A tuple or list whose length is known. One from `outside` the function stands for what others have, too."""
 
     items: tuple[Value, ...]
     kind: str = "tuple"
+    outside: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,7 @@ class Dict:
 
     keys: tuple[Any, ...]
     items: tuple[Value, ...]
+    outside: bool = field(default=False, compare=False)
 
     def get(self, key: Any) -> Value | None:
         return next((v for k, v in zip(self.keys, self.items, strict=True) if _is_key(k, key)), None)
@@ -346,6 +348,7 @@ class GrowingList:
     rows: Rows | None = None  # its elements are lists of their own lengths: these, by their numbers
     row_of: Row | None = None  # the list of this moment that a row is
     objects: Pool | None = None  # its elements are objects: these, by their numbers
+    outside: bool = False  # it stands for a list that others have, too
 
     @property
     def length(self) -> Expr:
@@ -553,6 +556,26 @@ def with_children(value: Value, items: tuple[Value, ...]) -> Value:
     return replace(value, items=items)
 
 
+def is_outside(value: Value) -> bool:
+    """Whether a list, dict or set is one that others have, too."""
+    return value.keys.outside if isinstance(value, Hashed) else getattr(value, "outside", False)
+
+
+def as_outside(value: Value) -> Value:
+    """A list, dict or set as one that others have, too."""
+    match value:
+        case Seq() | Dict():
+            return replace(value, outside=True)
+        case GrowingList():
+            value.outside = True
+        case Hashed():
+            for part in (value.keys, value.alive, value.info, *filter(None, [value.values])):
+                part.outside = True
+        case _:
+            pass
+    return value
+
+
 def same_structure(one: Value, two: Value) -> bool:
     """Whether two containers differ in their items only."""
     mine, other = children(one), children(two)
@@ -582,6 +605,10 @@ class Scope:
 
     def default(self, name: str) -> Value | None:
         """What a parameter of the live function that this is the scope of has as its default."""
+        return None
+
+    def default_of(self, node: ast.expr) -> Value | None:
+        """The value of a default in a module's text; None where it is what the expression is in a call."""
         return None
 
     def is_also(self, other: Scope) -> bool:
