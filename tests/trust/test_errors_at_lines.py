@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import linecache
 import os
 import pdb
@@ -18,7 +19,7 @@ import pytest
 
 import transkern
 from tests.trust import failing
-from tests.trust.failing import all_of_it, filled, told_with
+from tests.trust.failing import all_of_it, filled, noted, told_with
 from transkern.frontend import translate
 from transkern.runtime import compiled as compiled_module
 from transkern.runtime import structures
@@ -47,7 +48,7 @@ def frames(error: BaseException) -> list[tuple[int | None, str]]:
 
 
 def raised(function: Callable[..., Any], args: tuple[Any, ...]) -> BaseException:
-    args = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in args)
+    args = copy.deepcopy(args)
     with pytest.raises(Exception) as caught:
         function(*args)
     return caught.value
@@ -80,6 +81,27 @@ def test_exceptions_have_the_arguments_that_they_are_raised_with(k: int) -> None
     wanted = raised(told_with, (np.array([1.5, np.nan]), k))
     found = raised(transkern.compile(told_with, target="cpu"), (np.array([1.5, np.nan]), k))
     assert (type(found), repr(found.args), str(found)) == (type(wanted), repr(wanted.args), str(wanted))
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "pallas"])
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5, -4, -5])
+def test_what_was_put_into_arguments_comes_with_the_lines(
+    k: int, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
+    wanted_in, found_in = failing.Found(), failing.Found()
+    function = transkern.compile(noted, target=target)
+    if k in (1, 2, -4):  # it ends
+        assert function(FOUR, k, found_in) == noted(FOUR, k, wanted_in)
+    else:
+        wanted, found = [], []
+        for f, into, errors in ((noted, wanted_in, wanted), (function, found_in, found)):
+            with pytest.raises(Exception) as caught:
+                f(FOUR, k, into)
+            errors.append((type(caught.value), caught.value.args, vars(caught.value), frames(caught.value)))
+        assert found == wanted
+    if target != "pallas":  # what is known to fail while JAX traces leaves objects as they were
+        assert repr(vars(found_in)) == repr(vars(wanted_in))
 
 
 def test_pallas_names_the_lines_too() -> None:

@@ -690,7 +690,7 @@ class Context:
             self.emit(n.Guard(condition, error, message, tuple(numbers), text))
             return
         told = tuple(n.ScalarResult(a, a.dtype not in OF_NUMPY and a.dtype != "uint64") for a in args)
-        raised = n.TupleResult(told, "raise", (message,), error)
+        raised = n.TupleResult(told, "raise", (message,), error, self.place())
         leaves = n.Return(n.TupleResult((raised, *changes)), span=self.place())
         if condition == b.FALSE:  # it leaves here, also while JAX traces
             self.out.extend(out)

@@ -47,15 +47,22 @@ class Places:
 def telling(
     call: Callable[..., Any], place: Callable[[BaseException], Span], function: Callable[..., Any], names: Sequence[str]
 ) -> Callable[..., Any]:
-    """`call` of `function`, whose arguments are `names`, with the frames of what `place` says in its errors."""
+    """`call` of `function`, whose arguments are `names`, with the frames of what `place` says in its errors: those that
+    it raises, and those that it hands back with what goes into the arguments."""
+
+    def framed(error: Exception, args: Sequence[Any]) -> Exception:
+        values = dict(zip(names, args, strict=False))
+        trace = traceback_of(place(error), function, values, behind_ours(error.__traceback__))
+        return error.with_traceback(trace)
 
     def told(*args: Any) -> Any:
         try:
-            return call(*args)
+            result = call(*args)
         except Exception as error:
-            values = dict(zip(names, args, strict=False))
-            trace = traceback_of(place(error), function, values, behind_ours(error.__traceback__))
-            raise error.with_traceback(trace)  # noqa: B904 - it is the same
+            raise framed(error, args)  # noqa: B904 - it is the same
+        if isinstance(result, tuple) and result and isinstance(result[0], Exception):
+            framed(result[0], args)
+        return result
 
     return told
 

@@ -21,7 +21,7 @@ from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.padding import fill_padding
 from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, size, text
 from transkern.targets.pallas.skips import search_next
-from transkern.targets.pallas.statements import raising
+from transkern.targets.pallas.statements import placed, raising
 from transkern.targets.pallas.static import enlarged
 from transkern.targets.pallas.values import Module, numbers_of
 from transkern.targets.pallas.widths import checked_integers, integers_stay_below
@@ -393,7 +393,8 @@ class _Taking:
             case n.TupleResult(items, kind):
                 made = [self.value(i) for i in items]
                 if kind in ("record", "raise"):
-                    return call(ast.parse(container_text(result), mode="eval").body, made)
+                    whole = call(ast.parse(container_text(result), mode="eval").body, made)
+                    return placed(host.module, whole, result.span) if kind == "raise" else whole
                 if kind == "either":
                     return call(host.module.helper("_either"), made)
                 if kind == "dict":
