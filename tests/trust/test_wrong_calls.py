@@ -171,6 +171,7 @@ async def waits(x: Any) -> Any:
         (np.sum, "NumPy's `sum`"),
         (np.add, "NumPy's `add`"),
         (np.linalg.inv, "NumPy's `inv`"),
+        (np.vectorize(divide), "an np.vectorize"),
         (math.sqrt, "the built-in `sqrt`"),
         (functools.partial(divide, 1.0), "functools.partial(transkern.compile(f), ...)"),
         (property(divide), "write @property above @transkern.compile"),
@@ -183,6 +184,12 @@ def test_what_is_no_function_is_refused_at_once(given: Any, told: str) -> None:
         with pytest.raises(TypeError, match="takes") as caught:
             compiling(given)
         assert told in str(caught.value)
+
+
+def test_an_option_that_there_is_not_is_told_where_it_is_given() -> None:
+    for given in ((divide,), ()):
+        with pytest.raises(TypeError, match=r"^compile\(\) got an unexpected keyword argument 'traget'$"):
+            transkern.compile(*given, traget="cpu")  # type: ignore[call-overload]
 
 
 def test_what_is_compiled_already_is_compiled_with_the_new_options() -> None:
