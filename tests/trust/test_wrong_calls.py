@@ -224,6 +224,14 @@ def looks(x: Any) -> Any:
         return error.args
 
 
+def again(x: Any) -> Any:
+    try:
+        return x[7]
+    except IndexError:
+        x[0] = 1.0
+        raise
+
+
 def cleans(x: Any) -> Any:
     try:
         return x[7]
@@ -237,6 +245,7 @@ def cleans(x: Any) -> Any:
         (logs, 'LOG.info("first %s", x[0])', "cannot compile a call of `logging.Logger.info`"),
         (counts, "nonlocal count", "`nonlocal count`: assigning a name of the function around"),
         (looks, "return error.args", "`error.args`: of a caught exception"),
+        (again, "raise", "`raise` without an exception, beside other statements"),
         (cleans, "try:", "`finally` with effects that others see"),
     ],
 )

@@ -50,16 +50,18 @@ Change = tuple[str, str, Any]  # as in `runtime.structures`
 
 
 class Catch(NamedTuple):
-    """A `try` around: the kinds of exceptions that its handlers take, how deep in inlined functions it stands, and what
-    leaves it for the handler of a number."""
+    """A `try` around: the kinds of exceptions that its handlers take, which handlers only raise them again, how deep in
+    inlined functions it stands, and what leaves it for the handler of a number."""
 
     kinds: tuple[tuple[type[BaseException], ...], ...]
+    lets_pass: tuple[bool, ...]
     depth: int
     leave: Callable[[int, str, str, Sequence[Expr]], None]
 
     def handler(self, error: type[BaseException]) -> int:
         """The number of the handler of an exception, from 1; 0 where there is none."""
-        return next((k for k, kinds in enumerate(self.kinds, 1) if issubclass(error, kinds)), 0)
+        number = next((k for k, kinds in enumerate(self.kinds, 1) if issubclass(error, kinds)), 0)
+        return 0 if number and self.lets_pass[number - 1] else number
 
 
 class Copy(NamedTuple):

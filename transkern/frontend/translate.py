@@ -218,8 +218,8 @@ class Translator(Loops):
 
     def raise_(self, exc: ast.expr | None) -> None:
         if exc is None:
-            self.ctx.guard(b.FALSE, "RuntimeError", "No active exception to reraise")
-            return
+            problem = "`raise` without an exception, beside other statements or outside of a handler"
+            self.ctx.fail(problem, "raise a new one, as in `raise ValueError(…)`")
         called = exc.func if isinstance(exc, ast.Call) else exc
         given = exc.args if isinstance(exc, ast.Call) else []
         kind = self.expr(called)
