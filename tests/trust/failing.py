@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,24 @@ def filled(x: Any, k: int) -> Any:
     x[1:] = count
     assert count != 2, f"count is {count}"
     return (lambda a: a.reshape(3, 3))(x)
+
+
+def one_more(function: Any) -> Any:
+    @functools.wraps(function)
+    def around(*args: Any) -> Any:
+        return function(*args) + 1
+
+    return around
+
+
+@one_more
+def decorated(x: Any, k: int) -> Any:
+    y = x * 2
+    return y[k]
+
+
+def calls_decorated(x: Any, k: int) -> Any:
+    return decorated(x, k) + decorated(x, k + 1)
 
 
 def noted(x: Any, k: int, found: Any) -> Any:

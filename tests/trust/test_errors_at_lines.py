@@ -19,7 +19,7 @@ import pytest
 
 import transkern
 from tests.trust import failing
-from tests.trust.failing import all_of_it, filled, noted, told_with
+from tests.trust.failing import all_of_it, calls_decorated, decorated, filled, noted, told_with
 from transkern.frontend import translate
 from transkern.runtime import compiled as compiled_module
 from transkern.runtime import structures
@@ -40,6 +40,8 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (filled, (np.zeros(3), 0)),  # a division of integers
     (filled, (np.zeros(3), 5)),  # an assertion
     (filled, (np.zeros(3), 2)),  # in a lambda
+    (decorated, (FOUR, 4)),  # in a function and in what wraps it, which have one name and two places
+    (calls_decorated, (FOUR, 3)),
 ]
 
 
@@ -61,7 +63,7 @@ TARGETS = ["cpu", "cuda"]
 def compiled(request: pytest.FixtureRequest) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRANSKERN_CUDA_SIM", "1")
-        yield {f: transkern.compile(f, target=request.param) for f in (all_of_it, filled)}
+        yield {f: transkern.compile(f, target=request.param) for f in (all_of_it, filled, decorated, calls_decorated)}
 
 
 @pytest.mark.parametrize(("function", "args"), CALLS)

@@ -58,9 +58,11 @@ def frame_of(function: Function, caller: Span | None = None) -> Frame:
     """What a traceback says of a function, which is called at `caller`."""
     node, owner = function.node, getattr(function.scope, "owner", None)
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    name = node.name if isinstance(node, ast.FunctionDef) else "<lambda>"  # `wraps` gives functions other names
     if owner is None:
-        return Frame(function.name, first, caller)
-    return Frame(function.name, first, caller, owner.__module__, owner.__qualname__, owner.__code__.co_firstlineno)
+        return Frame(name, first, caller)
+    code = owner.__code__
+    return Frame(name, first, caller, owner.__module__, owner.__qualname__, code.co_firstlineno, code.co_qualname)
 
 
 class TextScope(Scope):
