@@ -208,6 +208,8 @@ def describe(value: Value) -> str:
             return f"a {kind} whose keys are known at run time"
         case Unbound(why):
             return f"something without a value: {why}"
+        case Known(path):
+            return f"`{path.replace('numpy.', 'np.').removeprefix('builtins.')}`"
         case _:
             return f"a {type(value).__name__.lower()}"
 
