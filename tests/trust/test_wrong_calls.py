@@ -224,6 +224,13 @@ def looks(x: Any) -> Any:
         return error.args
 
 
+def defines(x: Any) -> Any:
+    class Inner:
+        pass
+
+    return x
+
+
 def again(x: Any) -> Any:
     try:
         return x[7]
@@ -245,6 +252,7 @@ def cleans(x: Any) -> Any:
         (logs, 'LOG.info("first %s", x[0])', "cannot compile a call of `logging.Logger.info`"),
         (counts, "nonlocal count", "`nonlocal count`: assigning a name of the function around"),
         (looks, "return error.args", "`error.args`: of a caught exception"),
+        (defines, "class Inner:", "`class` statements are not compiled"),
         (again, "raise", "`raise` without an exception, beside other statements"),
         (cleans, "try:", "`finally` with effects that others see"),
     ],

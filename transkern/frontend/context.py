@@ -721,7 +721,7 @@ class Context:
             if number:
                 if one.depth != self.depth or self.in_head:
                     where = "in the condition of a loop" if self.in_head else "in a function that is called"
-                    problem = f"a {error.__name__} that is caught outside of where it is raised, {where}"
+                    problem = f"the {error.__name__} here is caught outside of where it is raised, {where}"
                     self.fail(problem, "test for what would raise it, or catch it there")
                 return one, number
         return None
