@@ -36,6 +36,14 @@ def filled(x: Any, k: int) -> Any:
     return (lambda a: a.reshape(3, 3))(x)
 
 
+def stored(x: Any, k: int) -> Any:
+    x[
+        k] = x[0] + 1
+    x[k + 1] += x[0]
+    x[:2] = x[: k + 1]
+    return x
+
+
 def one_more(function: Any) -> Any:
     @functools.wraps(function)
     def around(*args: Any) -> Any:

@@ -19,7 +19,7 @@ import pytest
 
 import transkern
 from tests.trust import failing
-from tests.trust.failing import all_of_it, calls_decorated, decorated, filled, noted, told_with
+from tests.trust.failing import all_of_it, calls_decorated, decorated, filled, noted, stored, told_with
 from transkern.frontend import translate
 from transkern.runtime import compiled as compiled_module
 from transkern.runtime import structures
@@ -63,7 +63,8 @@ TARGETS = ["cpu", "cuda"]
 def compiled(request: pytest.FixtureRequest) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRANSKERN_CUDA_SIM", "1")
-        yield {f: transkern.compile(f, target=request.param) for f in (all_of_it, filled, decorated, calls_decorated)}
+        functions = (all_of_it, filled, decorated, calls_decorated, stored)
+        yield {f: transkern.compile(f, target=request.param) for f in functions}
 
 
 @pytest.mark.parametrize(("function", "args"), CALLS)
@@ -104,6 +105,15 @@ def test_what_was_put_into_arguments_comes_with_the_lines(
         assert found == wanted
     if target != "pallas":  # what is known to fail while JAX traces leaves objects as they were
         assert repr(vars(found_in)) == repr(vars(wanted_in))
+
+
+@pytest.mark.parametrize("k", [4, 3, 2, -5])
+def test_a_store_is_where_it_stores(compiled: Any, k: int) -> None:
+    def columns(function: Any) -> list[Any]:
+        found = traceback.extract_tb(raised(function, (FOUR, k)).__traceback__)
+        return [(f.lineno, f.end_lineno, f.colno, f.end_colno) for f in found if f.filename == HERE]
+
+    assert columns(compiled[stored]) == columns(stored)
 
 
 def test_pallas_names_the_lines_too() -> None:
