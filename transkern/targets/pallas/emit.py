@@ -153,6 +153,9 @@ def _wrapper(host: Host) -> list[ast.stmt]:
     early = [e for g in host.early for e in (g.condition, *g.args)]
     needed |= {v for e in (*early, *module.below) for v in variables_read(e)}
     for p in program.params:
+        if isinstance(p, n.ScalarParam):
+            kind = quote(p.python or f"np.{ {'index': 'int64', 'bool': 'bool_'}.get(p.dtype, p.dtype)}")
+            out.append(ast.Expr(call(module.helper("_check_number"), [ast.Constant(p.name), name(p.name), kind])))
         if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
             for part, read in zip(parts_of_scalar(p.name), ("real", "imag"), strict=True):
                 out.append(assign(module.identifier(part), quote(f"_0.{read}", name(p.name))))
