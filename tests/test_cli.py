@@ -196,6 +196,12 @@ def test_doctor_works_where_there_is_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert run("doctor").exit_code == 0
 
 
+def test_doctor_tells_in_its_table_alone(monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder) -> None:
+    monkeypatch.setenv("TRANSKERN_CACHE_DIR", os.devnull)
+    assert "is not a folder" in " ".join(run("doctor").stdout.replace("│", " ").split())
+    assert not recwarn.list
+
+
 def test_doctor_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     from transkern.cli import doctor
 

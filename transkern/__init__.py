@@ -53,6 +53,8 @@ def compile(function: Callable[..., Any] | None = None, /, **options: Any) -> An
 
     Returns a `Compiled` object; compilation happens at the first call with new types and raises CompileError there.
     """
+    for name in options.keys() - (Compiled.__init__.__kwdefaults__ or {}).keys():
+        raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
     if function is None:
         return lambda f: _compiled(f, options)
     return _compiled(function, options)

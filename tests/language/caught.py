@@ -299,3 +299,53 @@ def message_of_a_step(a):
         return np.linalg.inv(a), "fine"
     except np.linalg.LinAlgError as error:
         return a, str(error)
+
+
+@case(f8(4), 1)
+@case(f8(4), 4)
+@case(f8(4), 0)
+def raised_again(x, k):
+    try:
+        y = x[k] / (1 // k)
+    except IndexError:
+        raise
+    except (ZeroDivisionError, LookupError):
+        y = np.float64(-1.0)
+    return y
+
+
+@case(f8(4), 2)
+@case(f8(4), 4)
+def raised_again_and_caught_around(x, k):
+    try:
+        try:
+            return x[k], ""
+        except LookupError:
+            raise
+        except Exception:
+            return 0.0, "other"
+    except IndexError:
+        return 0.0, "around"
+
+
+@case(f8(4), 3)
+@case(f8(4), 6)
+def raised_again_in_a_loop(x, n):
+    total = 0.0
+    for k in range(n):
+        try:
+            total += x[k]
+        except ValueError:
+            break
+        except IndexError:
+            raise
+    return total
+
+
+@case(f8(4), 3)
+@case(f8(4), 6)
+def raised_from(x, k):
+    try:
+        return x[k]
+    except IndexError as error:
+        raise ValueError("no such place") from error

@@ -144,3 +144,18 @@ def swapped_then_read(held, x, k):
     y = x[k + held[0]]
     held.pop()
     return y
+
+
+class Marked:
+    def __init__(self):
+        self.a = self.e = 0.0
+
+
+@case(Marked(), X, 2)
+@case(Marked(), X, 5)
+@case(Marked(), X, 7)
+def named_as_in_what_is_emitted(marked, x, k):
+    marked.a = x[0]
+    y = x[k]
+    marked.e = y
+    return x[k + 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,47 @@ def filled(x: Any, k: int) -> Any:
     x[1:] = count
     assert count != 2, f"count is {count}"
     return (lambda a: a.reshape(3, 3))(x)
+
+
+def stored(x: Any, k: int) -> Any:
+    x[
+        k] = x[0] + 1
+    x[k + 1] += x[0]
+    x[:2] = x[: k + 1]
+    return x
+
+
+def one_more(function: Any) -> Any:
+    @functools.wraps(function)
+    def around(*args: Any) -> Any:
+        return function(*args) + 1
+
+    return around
+
+
+@one_more
+def decorated(x: Any, k: int) -> Any:
+    y = x * 2
+    return y[k]
+
+
+def calls_decorated(x: Any, k: int) -> Any:
+    return decorated(x, k) + decorated(x, k + 1)
+
+
+def noted(x: Any, k: int, found: Any) -> Any:
+    """What it leaves in its arguments goes there with the exception, in one of two ways."""
+    found.a = x[0]
+    y = x[k]
+    found.b = y
+    found.places.append(halved(x, k + 1))
+    return 1 // k
+
+
+class Found:
+    def __init__(self) -> None:
+        self.a = self.b = 0.0
+        self.places: list[float] = []
 
 
 def told_with(x: Any, k: int) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import string
 import subprocess
 import sys
 import types
@@ -34,6 +35,8 @@ CONFIG = types.ModuleType("config_of_the_test")
 CONFIG.LIMIT = 3.0
 CONFIG.inner = types.ModuleType("config_of_the_test.inner")
 CONFIG.inner.DEPTH = 4
+string.LIST, string.NUMBER = [1.0], 3
+os.environ["OF_THE_TEST"] = "short"
 
 
 def helper(x, k=2.0, *, m=1.0):
@@ -169,6 +172,10 @@ CHANGES = [
     ("what a partial has", lambda x: PART(x), put(PART.keywords, "k", 1.0)),
     ("an object with a method", lambda x: BOUND(x), mutate(MODEL, "v", 70.0)),
     ("a mapping", lambda x: x * ASKED["k"], put(ASKED.held, "k", 7.0)),
+    ("a list of Python's library", lambda x: x * len(string.LIST), lambda: string.LIST.append(2.0)),
+    ("a number of Python's library", lambda x: x * string.NUMBER, mutate(string, "NUMBER", 9)),
+    ("the environment", lambda x: x * len(os.environ["OF_THE_TEST"]), put(os.environ, "OF_THE_TEST", "longer")),
+    ("its names", lambda x: x + (1 if "NEW_IN_THE_TEST" in os.environ else 2), put(os.environ, "NEW_IN_THE_TEST", "")),
     ("what a mapping's method reads", lambda x: x * ASKED["k"], bind("K", 11.0)),
 ]  # fmt: skip
 

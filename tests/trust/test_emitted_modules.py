@@ -197,5 +197,8 @@ def test_devices_take_the_same(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.asarray(space["f"](*args, **keywords)), plain()(*args, **keywords))
     with pytest.raises(TypeError, match="f was compiled for 'same'"):
         space["f"](X, mode="full")
+    for wrong, told in ((True, "bool"), (1.5, "float"), (np.int64(3), "int64"), ("3", "str"), (None, "NoneType")):
+        with pytest.raises(TypeError, match=f"k: expected int, got {told}"):
+            space["f"](X, wrong)
     text = (emit(tmp_path, PLAIN, "cuda") / "f.py").read_text()
     assert "def f(x, k=3, /, eps=0.5, *, scale=2.0, sign=-1, mode='same', axis=None):" in text

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import transkern
+from transkern.cli import cli
 from transkern.frontend.source import TextScope, read_module
 
 _HEAD = "import math\nfrom math import pi, sqrt\nimport numpy as np\nfrom numpy import array, float32 as f32\n"
@@ -90,6 +92,19 @@ def test_what_may_be_otherwise_is_refused(text: str, name: str, why: str) -> Non
     scope = TextScope("import numpy as np\n" + text, "<text>")
     refusal = scope.refusal(name)
     assert scope.lookup(name) is None and refusal is not None and why in str(refusal), refusal
+
+
+@pytest.mark.parametrize(("text", "told"), [
+    ("x + len(sys.argv)", "an array is needed here, not `sys.argv`"),
+    ("x if 'HOME' in os.environ else -x", "`in` of `os.environ`"),
+    ("x * len(os.environ['HOME'])", "`os.environ`"),
+    ("x * float(os.environ.get('GAIN', 2))", "`os.environ.get`"),
+])  # fmt: skip
+def test_what_the_process_has_is_no_constant(text: str, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text(f"import os, sys\ndef f(x: float):\n    return {text}\n")
+    made = CliRunner().invoke(cli, ["emit", str(file)])
+    assert made.exit_code == 1 and told in made.output, made.output
 
 
 def test_what_cannot_change_may_be_used() -> None:

@@ -171,6 +171,7 @@ async def waits(x: Any) -> Any:
         (np.sum, "NumPy's `sum`"),
         (np.add, "NumPy's `add`"),
         (np.linalg.inv, "NumPy's `inv`"),
+        (np.vectorize(divide), "an np.vectorize"),
         (math.sqrt, "the built-in `sqrt`"),
         (functools.partial(divide, 1.0), "functools.partial(transkern.compile(f), ...)"),
         (property(divide), "write @property above @transkern.compile"),
@@ -183,6 +184,12 @@ def test_what_is_no_function_is_refused_at_once(given: Any, told: str) -> None:
         with pytest.raises(TypeError, match="takes") as caught:
             compiling(given)
         assert told in str(caught.value)
+
+
+def test_an_option_that_there_is_not_is_told_where_it_is_given() -> None:
+    for given in ((divide,), ()):
+        with pytest.raises(TypeError, match=r"^compile\(\) got an unexpected keyword argument 'traget'$"):
+            transkern.compile(*given, traget="cpu")  # type: ignore[call-overload]
 
 
 def test_what_is_compiled_already_is_compiled_with_the_new_options() -> None:
@@ -217,6 +224,21 @@ def looks(x: Any) -> Any:
         return error.args
 
 
+def defines(x: Any) -> Any:
+    class Inner:
+        pass
+
+    return x
+
+
+def again(x: Any) -> Any:
+    try:
+        return x[7]
+    except IndexError:
+        x[0] = 1.0
+        raise
+
+
 def cleans(x: Any) -> Any:
     try:
         return x[7]
@@ -230,6 +252,8 @@ def cleans(x: Any) -> Any:
         (logs, 'LOG.info("first %s", x[0])', "cannot compile a call of `logging.Logger.info`"),
         (counts, "nonlocal count", "`nonlocal count`: assigning a name of the function around"),
         (looks, "return error.args", "`error.args`: of a caught exception"),
+        (defines, "class Inner:", "`class` statements are not compiled"),
+        (again, "raise", "`raise` without an exception, beside other statements"),
         (cleans, "try:", "`finally` with effects that others see"),
     ],
 )

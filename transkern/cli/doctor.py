@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -83,7 +84,8 @@ def verdicts(there: dict[str, bool]) -> list[str]:
 
 def examine() -> list[Finding]:
     """All findings, in the table's order. Nothing that is missing or broken raises."""
-    with ThreadPoolExecutor(len(_QUESTIONS)) as pool:
+    with warnings.catch_warnings(), ThreadPoolExecutor(len(_QUESTIONS)) as pool:
+        warnings.simplefilter("ignore")  # what they are about has a row
         return [pending.result() for pending in [pool.submit(_ask, question) for question in _QUESTIONS]]
 
 

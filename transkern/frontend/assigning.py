@@ -37,6 +37,7 @@ from transkern.frontend import (
 )
 from transkern.frontend.anew import Site
 from transkern.frontend.asking import asked
+from transkern.frontend.bodies import At
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     PYTHON_OPERATORS,
@@ -121,9 +122,11 @@ class Assignments(Results):
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self.unpack(target, targets, value)
             case ast.Subscript():
-                self.store(target, value)
+                with At(self.ctx, target, self.scope.file):
+                    self.store(target, value)
             case ast.Attribute():
-                self.set_attribute(target, value)
+                with At(self.ctx, target, self.scope.file):
+                    self.set_attribute(target, value)
             case _:
                 self.ctx.fail("an assignment to this target", "assign to a name or a subscript", target)
 
@@ -532,7 +535,8 @@ class Assignments(Results):
         owner = self.expr(target.value)
         base = ctx.deref(owner)
         items = [self.settle_item(i) for i in self.items(target.slice, base)]
-        old = subscript(ctx, owner if isinstance(base, Record) else base, items)
+        with At(ctx, target, self.scope.file):
+            old = subscript(ctx, owner if isinstance(base, Record) else base, items)
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)

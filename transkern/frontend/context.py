@@ -51,16 +51,18 @@ Change = tuple[str, str, Any]  # as in `runtime.structures`
 
 
 class Catch(NamedTuple):
-    """A `try` around: the kinds of exceptions that its handlers take, how deep in inlined functions it stands, and what
-    leaves it for the handler of a number."""
+    """A `try` around: the kinds of exceptions that its handlers take, which handlers only raise them again, how deep in
+    inlined functions it stands, and what leaves it for the handler of a number."""
 
     kinds: tuple[tuple[type[BaseException], ...], ...]
+    lets_pass: tuple[bool, ...]
     depth: int
     leave: Callable[[int, str, str, Sequence[Expr]], None]
 
     def handler(self, error: type[BaseException]) -> int:
         """The number of the handler of an exception, from 1; 0 where there is none."""
-        return next((k for k, kinds in enumerate(self.kinds, 1) if issubclass(error, kinds)), 0)
+        number = next((k for k, kinds in enumerate(self.kinds, 1) if issubclass(error, kinds)), 0)
+        return 0 if number and self.lets_pass[number - 1] else number
 
 
 class Copy(NamedTuple):
@@ -710,7 +712,7 @@ class Context:
             self.emit(n.Guard(condition, error, message, tuple(numbers), text))
             return
         told = tuple(n.ScalarResult(a, a.dtype not in OF_NUMPY and a.dtype != "uint64") for a in args)
-        raised = n.TupleResult(told, "raise", (message,), error)
+        raised = n.TupleResult(told, "raise", (message,), error, self.place())
         leaves = n.Return(n.TupleResult((raised, *changes)), span=self.place())
         if condition == b.FALSE:  # it leaves here, also while JAX traces
             self.out.extend(out)
@@ -739,7 +741,7 @@ class Context:
             if number:
                 if one.depth != self.depth or self.in_head:
                     where = "in the condition of a loop" if self.in_head else "in a function that is called"
-                    problem = f"a {error.__name__} that is caught outside of where it is raised, {where}"
+                    problem = f"the {error.__name__} here is caught outside of where it is raised, {where}"
                     self.fail(problem, "test for what would raise it, or catch it there")
                 return one, number
         return None

@@ -143,14 +143,19 @@ class _Loops(ast.NodeTransformer):
         self.count += 1
         caught, left = f"caught {self.count}", f"left {self.count}"
         told: list[str | None] = []
+        lets_pass: list[bool] = []
         for k, handler in enumerate(node.handlers):
             told.append(None)
             if handler.name is not None and _reads(handler.body, handler.name):
-                text = told[-1] = f"message {self.count} {k}"
+                text = f"message {self.count} {k}"
                 shown = _Shown(handler.name, text)
                 handler.body = [shown.visit(s) for s in handler.body]
                 if _reads(handler.body, handler.name):
                     return node
+                told[-1] = text if _reads(handler.body, text) else None
+            lets_pass.append(_lets_pass(handler.body))
+            if lets_pass[-1]:
+                handler.body = [placed(ast.Pass(), handler)]
         around: tuple[str, ...] = getattr(node, _AROUND, ())
         body = _catching(_leaving(node.body, left), caught)
         body = [*(_never(name, node) for name in (caught, *around, *filter(None, told))), *body]
@@ -170,7 +175,7 @@ class _Loops(ast.NodeTransformer):
         if _own(node.body, (ast.Break, ast.Continue)):
             before.append(_assign(left, ast.Constant(0), node))
         placed(once, node)
-        setattr(once, CATCHES, (caught, [h.type for h in node.handlers], told))
+        setattr(once, CATCHES, (caught, [h.type for h in node.handlers], told, lets_pass))
         made: list[ast.stmt] = [*before, once, *after, *handlers]
         return [x for s in made for x in _listed(self.visit(s))]
 
@@ -242,6 +247,11 @@ class _Shown(ast.NodeTransformer):
         if node.cause is not None and self._is_it(node.cause):
             node.cause = None
         return self.generic_visit(node)
+
+
+def _lets_pass(body: Sequence[ast.stmt]) -> bool:
+    """Whether a handler only raises again what it has caught: nobody sees that it did."""
+    return len(body) == 1 and isinstance(body[0], ast.Raise) and body[0].exc is None
 
 
 def _only_binds(body: Sequence[ast.stmt]) -> bool:

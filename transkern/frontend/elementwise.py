@@ -210,6 +210,8 @@ def describe(value: Value) -> str:
             return f"`{path.replace('numpy.', 'np.', 1)}`"
         case Unbound(why):
             return f"something without a value: {why}"
+        case Known(path):
+            return f"`{path.replace('numpy.', 'np.').removeprefix('builtins.')}`"
         case _:
             return f"a {type(value).__name__.lower()}"
 

@@ -317,10 +317,11 @@ class Loops(Branches):
             self.trips_left(node, target, body, b.mod(trips, b.index(turns.period)), left, turns)
 
     def tried(
-        self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None], told: Sequence[str | None]
+        self, body: Sequence[ast.stmt], name: str, types: Sequence[ast.expr | None], told: Sequence[str | None],
+        lets_pass: Sequence[bool],
     ) -> bool:  # fmt: skip
-        """The body of a `try`, which exceptions of the handlers' `types` leave; `name` tells the handler's number, and
-        the names in `told` the message, where a handler looks at it."""
+        """The body of a `try`, which exceptions of the handlers' `types` leave, but those that a handler `lets_pass`;
+        `name` tells the handler's number, and the names in `told` the message, where a handler looks at it."""
         ctx = self.ctx
         kinds = tuple((Exception,) if t is None else self.exception_classes(t) for t in types)
 
@@ -338,7 +339,7 @@ class Loops(Branches):
             self.env.clear()
             self.env.update(before)
 
-        ctx.catching.append(Catch(kinds, ctx.depth, leave))
+        ctx.catching.append(Catch(kinds, tuple(lets_pass), ctx.depth, leave))
         try:
             return self.block(body)
         finally:

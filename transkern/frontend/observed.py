@@ -53,11 +53,12 @@ def observing() -> Iterator[Looks]:
         _LOOKS.reset(token)
 
 
-def note(space: Mapping[str, Any], name: str) -> None:
-    """That a name has been looked up, whether it is there or not."""
+def note(space: Mapping[str, Any], name: str) -> bool:
+    """That a name has been looked up, whether it is there or not. Returns whether anybody asks."""
     looks = _LOOKS.get()
     if looks is not None and not _is_ours(space):
         looks.names[id(space), name] = Look(space, name, space.get(name, ABSENT))
+    return looks is not None
 
 
 def note_function(function: FunctionType, exact: bool) -> None:

@@ -59,9 +59,11 @@ def frame_of(function: Function, caller: Span | None = None) -> Frame:
     """What a traceback says of a function, which is called at `caller`."""
     node, owner = function.node, getattr(function.scope, "owner", None)
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    name = node.name if isinstance(node, ast.FunctionDef) else "<lambda>"  # `wraps` gives functions other names
     if owner is None:
-        return Frame(function.name, first, caller)
-    return Frame(function.name, first, caller, owner.__module__, owner.__qualname__, owner.__code__.co_firstlineno)
+        return Frame(name, first, caller)
+    code = owner.__code__
+    return Frame(name, first, caller, owner.__module__, owner.__qualname__, code.co_firstlineno, code.co_qualname)
 
 
 class TextScope(Scope):
@@ -508,7 +510,21 @@ def known_object(path: str) -> Value:
         return Known(known)
     if isinstance(found, types.FunctionType) and identity.is_librarys(found):
         return Known(identity.name_of(found))
-    return from_object(found) or Known(identity.name_of(found))
+    made = from_object(found)
+    if made is None:
+        return Known(identity.name_of(found))
+    if head.partition(".")[0] in _MODULES and _is_fixed(found):
+        return made
+    if not note(vars(owner), name) and not _is_fixed(found):
+        return Known(path)  # `sys.argv`, `os.environ`: this process has others than the one that will run the function
+    return made
+
+
+def _is_fixed(value: object) -> bool:
+    """Whether what a library's name stands for is the same in every process, and cannot change in place."""
+    if isinstance(value, (tuple, frozenset)):
+        return all(map(_is_fixed, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic, np.dtype))
 
 
 def read_module(path: Path, within: Path | None = None) -> TextScope:

@@ -40,6 +40,10 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Expr
 
+_WORDS = {
+    "ClassDef": "class", "AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with",
+    "TryStar": "except*", "TypeAlias": "type",
+}  # fmt: skip
 _MESSAGE_NUMBERS = 6  # beside which there is room for what goes into arguments
 
 
@@ -201,7 +205,8 @@ class Translator(Loops):
                 for target in targets:
                     self.delete(target)
             case _:
-                self.ctx.fail(f"`{type(node).__name__.lower()}` statements are not compiled", "", node)
+                kind = _WORDS.get(type(node).__name__, type(node).__name__.lower())
+                self.ctx.fail(f"`{kind}` statements are not compiled", "", node)
 
     def _local_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -218,8 +223,8 @@ class Translator(Loops):
 
     def raise_(self, exc: ast.expr | None) -> None:
         if exc is None:
-            self.ctx.guard(b.FALSE, "RuntimeError", "No active exception to reraise")
-            return
+            problem = "`raise` without an exception, beside other statements or outside of a handler"
+            self.ctx.fail(problem, "raise a new one, as in `raise ValueError(…)`")
         called = exc.func if isinstance(exc, ast.Call) else exc
         given = exc.args if isinstance(exc, ast.Call) else []
         kind = self.expr(called)

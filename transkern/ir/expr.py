@@ -40,8 +40,9 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A function of the user's as a traceback names it: its name, its first line, and the place where it is called if
-    it is written out in another one. `module` and `path` lead to the live function that it is, or that it stands in,
-    whose code begins at line `begins`: the text may be at other lines when code from the disk cache runs.
+    it is written out in another one. `module` and `path` lead to the live function that it is, or that it stands in, or
+    to a wrapper of that; its code is named `code` and begins at line `begins`: the text may be at other lines when code
+    from the disk cache runs.
     """
 
     function: str
@@ -50,6 +51,7 @@ class Frame:
     module: str = ""
     path: str = ""
     begins: int = 0
+    code: str = ""
 
 
 NOWHERE = Span()

@@ -402,12 +402,14 @@ class TupleResult:
     keys and its values; a defaultdict of the type `of`), ``objects`` (of the class `of`, or dicts: the numbers of those
     in the list, and a list for each attribute of all that there are), ``object`` (the one of a number), ``set of
     lists`` (of its keys), or ``place`` (a view's shape, its offset, and the steps in each dim of its argument).
+    `span` is where in the source a ``raise`` stands.
     """
 
     items: tuple[Result, ...]
     kind: str = "tuple"
     keys: tuple[Any, ...] = ()
     of: str = ""
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

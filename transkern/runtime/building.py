@@ -105,7 +105,7 @@ def texts(
     """The files of a specialisation: names and texts."""
     from transkern.frontend.source import live_function
 
-    with limits.compilation_of(function):
+    with limits.compilation_of(function), observing():
         program = program_for(function, arg_types, target, options)
         return program_texts(program, target, options.allow_float32, live_function(function))
 
@@ -143,7 +143,7 @@ def explain(function: Callable[..., Any], arg_types: tuple[Any, ...]) -> str:
     from transkern.frontend.source import live_function
     from transkern.frontend.specialise import specialise
 
-    with limits.compilation_of(function):
+    with limits.compilation_of(function), observing():
         return explained(specialise(live_function(function), arg_types))
 
 

@@ -31,9 +31,9 @@ class Compiled:
     """
 
     def __init__(
-        self, function: Callable[..., Any], target: str = "auto", types: str | None = None, fallback: str | None = None,
-        allow_float32: bool = False, verify: bool = False, boundscheck: bool = True, fastmath: bool = False,
-        warnings: str | None = None, threads: int | None = None,
+        self, function: Callable[..., Any], /, *, target: str = "auto", types: str | None = None,
+        fallback: str | None = None, allow_float32: bool = False, verify: bool = False, boundscheck: bool = True,
+        fastmath: bool = False, warnings: str | None = None, threads: int | None = None,
     ) -> None:  # fmt: skip
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")

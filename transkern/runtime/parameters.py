@@ -104,10 +104,12 @@ def _told(given: Any) -> str:
         return "a functools.partial: compile the function in it, functools.partial(transkern.compile(f), ...)"
     if isinstance(given, type):
         return f"the class `{name}`: compile its methods, or a function that makes objects of it"
+    if isinstance(given, np.vectorize):
+        return "an np.vectorize: compile a function whose loop calls what is in it"
     if _is_numpys(given):
-        return f"NumPy's `{getattr(given, '__name__', name)}`, which is compiled: compile the function that calls it"
+        return f"NumPy's `{getattr(given, '__name__', name)}`: compile the function that calls it"
     if isinstance(given, (types.BuiltinFunctionType, types.MethodWrapperType)):
-        return f"the built-in `{name}`, which is compiled: compile the function that calls it"
+        return f"the built-in `{name}`: compile the function that calls it"
     if callable(given):
         return f"an object of the class `{type(given).__qualname__}`: compile its method `__call__`"
     return f"{given!r:.80}"

@@ -44,7 +44,7 @@ def rebuilt(
             return owner
         function.__qualname__ = name.removesuffix(_TWIN)
     given = dataclasses.asdict(options) | {"threads": options.threads or None}
-    return Compiled(function, target, types, fallback, verify=verify, **given)
+    return Compiled(function, target=target, types=types, fallback=fallback, verify=verify, **given)
 
 
 def twin(compiled: Compiled) -> Any:

@@ -11,6 +11,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from transkern.ir.expr import Frame, Span
 from transkern.runtime.boundary import behind_ours
 from transkern.wrappers import written_function
 
+_WRAPPERS = 16  # functions in each other, of which one is looked for
 _MARK = "transkern"  # the constant in whose place the stub has what it raises
 
 
@@ -47,15 +49,22 @@ class Places:
 def telling(
     call: Callable[..., Any], place: Callable[[BaseException], Span], function: Callable[..., Any], names: Sequence[str]
 ) -> Callable[..., Any]:
-    """`call` of `function`, whose arguments are `names`, with the frames of what `place` says in its errors."""
+    """`call` of `function`, whose arguments are `names`, with the frames of what `place` says in its errors: those that
+    it raises, and those that it hands back with what goes into the arguments."""
+
+    def framed(error: Exception, args: Sequence[Any]) -> Exception:
+        values = dict(zip(names, args, strict=False))
+        trace = traceback_of(place(error), function, values, behind_ours(error.__traceback__))
+        return error.with_traceback(trace)
 
     def told(*args: Any) -> Any:
         try:
-            return call(*args)
+            result = call(*args)
         except Exception as error:
-            values = dict(zip(names, args, strict=False))
-            trace = traceback_of(place(error), function, values, behind_ours(error.__traceback__))
-            raise error.with_traceback(trace)  # noqa: B904 - it is the same
+            raise framed(error, args)  # noqa: B904 - it is the same
+        if isinstance(result, tuple) and result and isinstance(result[0], Exception):
+            framed(result[0], args)
+        return result
 
     return told
 
@@ -76,7 +85,7 @@ def _entry(
     span: Span, frame: Frame, function: Callable[..., Any], values: Mapping[str, Any],
     behind: types.TracebackType | None,
 ) -> types.TracebackType | None:  # fmt: skip
-    live = function if frame.caller is None else _found(frame.module, frame.path)
+    live = function if frame.caller is None else _found(frame.module, frame.path, frame.code)
     space: dict[str, Any] = {"__name__": frame.module or "?"}
     file = span.file
     if isinstance(live, types.FunctionType):
@@ -106,6 +115,7 @@ def _stub(span: Span, frame: Frame, file: str, names: Sequence[str]) -> types.Co
             node.lineno, node.col_offset = span.line, span.column
             node.end_lineno, node.end_col_offset = span.end_line, span.end_column
     made.name, made.lineno = frame.function, frame.first
+    made.end_lineno = max(frame.first, span.end_line)  # what is written out in a function may stand above it
     whole = compile(module, file, "exec", dont_inherit=True)
     code = next(c for c in whole.co_consts if isinstance(c, types.CodeType))
     path = frame.path if frame.path.rpartition(".")[2] == frame.function else frame.function
@@ -113,13 +123,27 @@ def _stub(span: Span, frame: Frame, file: str, names: Sequence[str]) -> types.Co
     return code.replace(co_consts=constants, co_qualname=path)
 
 
-def _found(module: str, path: str) -> Any:
-    """The live function that a path leads to in a module, or None."""
+def _found(module: str, path: str, code: str) -> Any:
+    """The live function whose code is named `code`, which a path leads to in a module, or to what it is wrapped in; or
+    None."""
     found: Any = sys.modules.get(module)
     for name in path.split("."):
         found = inspect.getattr_static(found, name, None)
         found = getattr(found, "__func__", getattr(found, "fget", found))
-    return written_function(found)
+    left, seen = [found], 0
+    while left and seen < _WRAPPERS:
+        function, seen = written_function(left.pop(0)), seen + 1
+        if isinstance(function, types.FunctionType):
+            if function.__code__.co_qualname == code:
+                return function
+            left += [getattr(function, "__wrapped__", None), *_contents(function.__closure__ or ())]
+    return None
+
+
+def _contents(cells: Iterable[types.CellType]) -> Iterable[Any]:
+    for cell in cells:
+        with suppress(ValueError):  # it is bound later
+            yield cell.cell_contents
 
 
 def spans_as_json(spans: Iterable[Span]) -> list[Any]:
@@ -132,7 +156,7 @@ def _as_json(span: Span | None) -> Any:
         return None
     place = [span.line, span.column, span.end_line, span.end_column, span.file]
     f = span.frame
-    return [*place, f and [f.function, f.first, _as_json(f.caller), f.module, f.path, f.begins]]
+    return [*place, f and [f.function, f.first, _as_json(f.caller), f.module, f.path, f.begins, f.code]]
 
 
 def spans_from_json(entries: Iterable[Any]) -> tuple[Span, ...]:
@@ -144,6 +168,6 @@ def _from_json(entry: Any) -> Span:
     line, column, end_line, end_column, file, inside = entry
     frame = None
     if inside is not None:
-        function, first, caller, module, path, begins = inside
-        frame = Frame(function, first, None if caller is None else _from_json(caller), module, path, begins)
+        function, first, caller, *live = inside
+        frame = Frame(function, first, None if caller is None else _from_json(caller), *live)
     return Span(line, column, end_line, end_column, file, frame=frame)

@@ -238,11 +238,11 @@ class Launcher:
                 if not self.standalone and condition in self.program.assumptions:
                     self.line("    return NotImplemented")
                     return
-                shown = ", ".join(_shown(a.dtype, self.value(a)) for a in args)
-                given = f".format({shown})" if args or "{" in message else ""
+                shown = [_shown(a.dtype, self.value(a)) for a in args]
+                given = f".format({', '.join(shown)})" if args or "{" in message else ""
                 raised = f"{self.error(error)}({message!r}{given})"
-                if changes:
-                    raised = f"(lambda *a: {with_changes(raised, changes)})({shown})"
+                if changes:  # the numbers in them are called `a`, as something of the function's may be, too
+                    raised = f"(lambda e, *a: {with_changes('e', changes)})({', '.join([raised, *shown])})"
                 self.line(f"    raise {raised}")
             case n.If(condition, then, orelse):
                 self.line(f"if {self.value(condition)}:")
@@ -268,6 +268,10 @@ class Launcher:
                 self.line("break")
             case n.Continue():
                 self.line("continue")
+            case n.Return(n.TupleResult((n.TupleResult(kind="raise") as error, *changes))):
+                self.give_back()
+                told = _tuple(map(self.result, changes))
+                self.line(f"raise (lambda e, c: {with_changes('e', 'c')})({self.result(error)}, {told})")
             case n.Return(result):
                 self.give_back()
                 self.line(f"return {self.result(result)}")

@@ -21,7 +21,7 @@ from transkern.targets.pallas.narrow import narrow_program, needs_64_bits
 from transkern.targets.pallas.padding import fill_padding
 from transkern.targets.pallas.quote import assign, call, constant, function, name, quote, sequence, size, text
 from transkern.targets.pallas.skips import search_next
-from transkern.targets.pallas.statements import raising
+from transkern.targets.pallas.statements import placed, raising
 from transkern.targets.pallas.static import enlarged
 from transkern.targets.pallas.values import Module, numbers_of
 from transkern.targets.pallas.widths import checked_integers, integers_stay_below
@@ -153,6 +153,9 @@ def _wrapper(host: Host) -> list[ast.stmt]:
     early = [e for g in host.early for e in (g.condition, *g.args)]
     needed |= {v for e in (*early, *module.below) for v in variables_read(e)}
     for p in program.params:
+        if isinstance(p, n.ScalarParam):
+            kind = quote(p.python or f"np.{ {'index': 'int64', 'bool': 'bool_'}.get(p.dtype, p.dtype)}")
+            out.append(ast.Expr(call(module.helper("_check_number"), [ast.Constant(p.name), name(p.name), kind])))
         if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
             for part, read in zip(parts_of_scalar(p.name), ("real", "imag"), strict=True):
                 out.append(assign(module.identifier(part), quote(f"_0.{read}", name(p.name))))
@@ -393,7 +396,8 @@ class _Taking:
             case n.TupleResult(items, kind):
                 made = [self.value(i) for i in items]
                 if kind in ("record", "raise"):
-                    return call(ast.parse(container_text(result), mode="eval").body, made)
+                    whole = call(ast.parse(container_text(result), mode="eval").body, made)
+                    return placed(host.module, whole, result.span) if kind == "raise" else whole
                 if kind == "either":
                     return call(host.module.helper("_either"), made)
                 if kind == "dict":

@@ -11,7 +11,7 @@ import numpy as np
 from transkern.fuse.guards import OTHER_SIZES
 from transkern.ir import nodes as n
 from transkern.ir.containers import container_text
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Expr, Span
 from transkern.ir.traverse import with_bodies
 from transkern.runtime.foreign import UNCHANGEABLE
 from transkern.targets.naming import PYTHON, function_name
@@ -82,9 +82,18 @@ def load(program: n.Program, narrow: bool = False) -> Callable[..., Any]:
         number, made = made if program is not given else (0, made)
         return _to_numpy(returns[number], made, bound)
 
+    def place(error: BaseException) -> Span:
+        """Where in the source an error comes from, without what JAX says of its own frames, which nobody sees."""
+        notes = [note for note in getattr(error, "__notes__", ()) if "JAX_TRACEBACK_FILTERING" not in note]
+        if notes:
+            error.__notes__ = notes
+        else:
+            vars(error).pop("__notes__", None)
+        return places.of(error)
+
     run.__name__ = program.name
     run.__doc__ = function.__doc__
-    run.__dict__.update(text=text, jax_function=function, why=lambda: "sizes", place=places.of)
+    run.__dict__.update(text=text, jax_function=function, why=lambda: "sizes", place=place)
     return run
 
 

@@ -158,6 +158,14 @@ def _array(of, value, dtype, dims):
         raise TypeError(f'{of}: expected a {dtype} array with {dims} dimensions, got {found} with {np.ndim(value)}')
     return jax.device_put(value, may_alias=False) if isinstance(value, np.ndarray) else jnp.asarray(value)
 ''',
+    "_check_number": '''
+def _check_number(of, value, kind):
+    """TypeError where a number is not of the type that this module was made for; JAX's are told by their kinds."""
+    kinds = {int: jnp.integer, bool: jnp.bool_, float: jnp.floating, complex: jnp.complexfloating}
+    wanted = kinds[kind] if kind in kinds else jax.dtypes.canonicalize_dtype(kind)
+    if not (isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, wanted)) and type(value) is not kind:
+        raise TypeError(f'{of}: expected {kind.__name__}, got {type(value).__name__}')
+''',
     "_index_array": '''
 def _index_array(of, value, dims):
     """An array of positions as int32; OverflowError where one does not fit."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.containers import error_text, with_changes
-from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.expr import Const, Expr, Span, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.limits import check_time
@@ -653,6 +653,9 @@ def raising(s: n.Guard, args: list[ast.expr], module: Module, changes: str = "")
     made = call(ast.parse(error, mode="eval").body, [message] if s.message else [])
     if changes:
         made = call(ast.parse(f"lambda e, *a: {with_changes('e', changes)}", mode="eval").body, [made, *args])
-    if module.places is not None:
-        made = quote(f"_at(_0, {module.places.number(s.span)})", made)
-    return ast.Raise(made, None)
+    return ast.Raise(placed(module, made, s.span), None)
+
+
+def placed(module: Module, error: ast.expr, span: Span) -> ast.expr:
+    """An exception that knows at which place it is raised, where somebody asks."""
+    return error if module.places is None else quote(f"_at(_0, {module.places.number(span)})", error)
