@@ -19,6 +19,7 @@ from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.delinearise import delinearise
 from transkern.fuse.distribute import distribute_rows
 from transkern.fuse.divergent import vectorise_divergent
+from transkern.fuse.ends import end_by_lane
 from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.flatten import flatten_loops
@@ -93,6 +94,7 @@ HOLDING_PASSES: tuple[Pass, ...] = (
 LOOP_PASSES: tuple[Pass, ...] = (
     parallelise,
     fuse_loops,
+    end_by_lane,
     contract_temporaries,  # what an iteration has for itself keeps no loop in order around its lanes
     lanes_outside,
     promote_elements,  # what the lanes now update, each in a loop of its own

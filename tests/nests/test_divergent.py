@@ -195,6 +195,59 @@ def by_functions(x, y, most):
     return out
 
 
+def until_all_have_left(x, y, most):
+    a, b = np.zeros_like(x), np.zeros_like(x)
+    out = np.zeros(x.shape, np.int64)
+    for _ in range(most):
+        live = a * a + b * b <= 4.0
+        if not live.any():
+            break
+        a, b = np.where(live, a * a - b * b + x, a), np.where(live, 2 * a * b + y, b)
+        out[live] += 1
+    return out
+
+
+def until_none_moves(x, y, most):
+    r, active = np.ones_like(x), x > 0
+    for _ in range(most):
+        d = (r * r * r - x) / (3 * r * r)
+        r = np.where(active, r - d, r)
+        active = active & (np.abs(d) >= 1e-12)
+        if not np.any(active):
+            break
+    return r
+
+
+def while_any(x, y, most):
+    r, active = np.ones_like(x), x > 0
+    while active.any():
+        d = (r * r - x) / (2 * r)
+        r[active] -= d[active]
+        active &= np.abs(d) > 1e-9
+    return r, active
+
+
+def until_all_are_close(x, y, most):
+    """All points go on until the last one is close: none leaves before."""
+    r = np.abs(x) + 1
+    for _ in range(most):
+        d = (r * r - np.abs(y)) / (2 * r)
+        r = r - d
+        if not (np.abs(d) > 1e-9).any():
+            break
+    return r
+
+
+def counts_while_any(x, y, most):
+    """What counts in a mask's shadow goes on for all of them."""
+    a, live, k = np.zeros_like(x), np.ones(x.shape, bool), np.zeros(x.shape)
+    while live.any():
+        a = np.where(live, a + 0.5 + x * x, a)
+        live = live & (a < 3.0)
+        k += 1
+    return a, k
+
+
 def counts_on(x, y, most):
     """What goes on after its mask is false is no exit."""
     a, out = np.zeros_like(x), np.zeros(x.shape)
@@ -227,9 +280,9 @@ def signs(x, y, most):
 
 LEAVING = (
     point_by_point, with_a_break, by_a_mask, by_choices, by_a_fresh_mask, by_falling_out, roots, halves, narrow,
-    stores, two_loops, by_functions,
+    stores, two_loops, by_functions, until_all_have_left, until_none_moves, while_any,
 )  # fmt: skip
-OTHERS = (of_a_matrix, counts_on, comes_back, signs, walks)
+OTHERS = (of_a_matrix, counts_on, comes_back, signs, walks, until_all_are_close, counts_while_any)
 
 
 def inputs(count: int, special: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -270,7 +323,7 @@ def test_points_go_on_in_lanes_until_few_are_left(function: Callable[..., Any]) 
 
 
 @pytest.mark.parametrize("target", ["cuda", "pallas"])
-@pytest.mark.parametrize("function", [by_a_mask, by_choices, by_falling_out, halves], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [by_a_mask, by_falling_out, halves, while_any], ids=lambda f: f.__name__)
 def test_points_on_devices(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
     compiled = transkern.compile(function, target=target)

@@ -168,3 +168,20 @@ def test_sets_that_cannot_change_are_refused() -> None:
     for of in ([], [1, 2.5]):
         with pytest.raises(transkern.CompileError, match="argument `k` is a frozenset"):
             compiled(of, frozenset((1,)))
+
+
+def stored_around(x, k, v):
+    x[k, ...] = v
+    return x
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.int8, np.float32, bool])
+@pytest.mark.parametrize("function", [stored, stored_around, behind], ids=lambda f: f.__name__)
+def test_a_sequence_is_no_element_whatever_is_in_it(function: Callable[..., Any], dtype: type) -> None:
+    """NumPy looks at what goes there before it looks at the numbers in it: -1 in a list that is stored as an element of
+    unsigned integers was an OverflowError."""
+    compiled = COMPILED.get(function) or transkern.compile(function, target="cpu")
+    for value in ([0, 0, 0, -1], [-1], (-1,), [1], [], [[-1]], [2**40]):
+        arguments = (np.zeros(2, dtype), value) if function is behind else (np.zeros(2, dtype), 0, value)
+        found = outcome(compiled, [np.copy(arguments[0]), *arguments[1:]], (transkern.CompileError,))
+        assert not difference(found, outcome(function, [np.copy(arguments[0]), *arguments[1:]])), value

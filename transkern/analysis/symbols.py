@@ -8,7 +8,16 @@ from dataclasses import replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import walk_expr
+from transkern.ir.traverse import (
+    bodies,
+    buffers_read,
+    buffers_written,
+    map_own,
+    scalars_set,
+    variables_read,
+    walk_expr,
+    with_bodies,
+)  # fmt: skip
 
 _LONG = 400
 """Parts of an expression in symbols at most."""
@@ -92,6 +101,26 @@ def _some(e: Expr) -> Iterator[Expr]:
         if k >= _LONG:
             return
         yield x
+
+
+def knowing(body: Sequence[n.Stmt], truth: Expr) -> tuple[n.Stmt, ...]:
+    """The statements of a block at whose begin a condition holds, as long as it is what it was."""
+    out: list[n.Stmt] = []
+    names, arrays = variables_read(truth), buffers_read(truth)
+    for k, s in enumerate(body):
+        known = map_own(s, lambda e: b.TRUE if e == truth else None)
+        known = map_own(known, lambda e: made if (made := simplified(e)) != e else None)
+        changes = bool(names & set(scalars_set(s)) or arrays & set(buffers_written(s)))
+        if changes and any(bodies(s)):
+            return (*out, *body[k:])  # it may change in the midst of it
+        known = with_bodies(known, lambda inner: knowing(inner, truth))
+        if isinstance(known, n.If) and isinstance(known.condition, Const):
+            out += known.then if known.condition.value else known.orelse
+        else:
+            out.append(known)
+        if changes:
+            return (*out, *body[k + 1 :])
+    return tuple(out)
 
 
 def simplified(e: Expr) -> Expr:

@@ -25,6 +25,7 @@ from transkern.frontend.elementwise import (
     is_python_number,
     list_array,
     scalar_expr,
+    truth,
     warn_discarded,
 )
 from transkern.frontend.indexing import Item, first_place, in_64_bits, place
@@ -127,14 +128,17 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if source is not None and is_nested and is_part and not (plan.mask or plan.advanced):
         if as_array(ctx, source).ndim > len(plan.axes):  # before NumPy looks at what is in it
             ctx.guard(b.FALSE, "ValueError", f"{NESTED}{len(plan.axes)}.")
+    is_element = not plan.axes and not any(isinstance(i, Static) and i.value is Ellipsis for i in items)
     if isinstance(source, (Seq, GrowingList)) and not by_positions:
+        if is_element:  # before NumPy looks at what is in it
+            _into_element(ctx, source, as_array(ctx, source), target_index.dtype)
         check_numbers(ctx, source, base.dtype)
     if casting is not None:
         _same_kind(ctx, casting, value, target_index.dtype)
         check_readonly(ctx, base, "output array")
     if source is not None:
         array = as_array(ctx, source)
-        if not plan.axes and not any(isinstance(i, Static) and i.value is Ellipsis for i in items):
+        if is_element:
             array = _into_element(ctx, source, array, target_index.dtype)
         if array.ndim > 1 and len(items) == 1 and _chooses_elements(ctx, items[0], base):
             text = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has"
@@ -179,11 +183,12 @@ def _into_element(ctx: Context, value: Value, array: Array, dtype: str) -> Array
     """An array, or a list, on its way into one element: what NumPy here says of it (2.3 takes one of size 1)."""
     given: Any
     match value:
+        case (Seq() | GrowingList()) if dtype == "bool":  # Python's truth of a list
+            holds = truth(ctx, value)
+            return Array((), holds.expr if isinstance(holds, Scalar) else b.TRUE if holds.value else b.FALSE)  # type: ignore
         case Seq(of, kind):
-            if dtype == "bool":  # Python's truth of a list
-                return Array((), b.TRUE if of else b.FALSE)
             given = [0] * len(of) if kind == "list" else (0,) * len(of)
-        case GrowingList() if dtype != "bool":
+        case GrowingList():
             given = [0]
         case _ if dtype == "bool" and (array.mask is not None or any(may_stretch(ctx, d) for d in array.dims)):
             ctx.fail("a store of an array into one element, which NumPy does where it has one element only")

@@ -37,12 +37,14 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     map_block,
+    map_own,
     own_exprs,
     scalars_set,
     scalars_used,
     variables_read,
     walk,
     walk_expr,
+    with_bodies,
 )  # fmt: skip
 
 _VECTORS = 4
@@ -92,6 +94,7 @@ class _Vectorising(Walk):
         super().__init__(program)
         self.names, self.buffers, self.variables = Names.of(program), dict(program.buffers), dict(program.variables)
         self.there: dict[Load, bool] = {}
+        self.truth = ""  # the type that lanes keep truths in: as wide as their numbers, so that vectors have one length
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel" and _suits(s, self.buffers):
@@ -103,12 +106,14 @@ class _Vectorising(Walk):
         self.levels.append(Level(s.axis, s.start, s.stop, 1))
         self.find_loads(s)
         self.levels.pop()
-        count = b.index(_VECTORS * VECTOR // widest(s.body, self.buffers))
+        width = widest(s.body, self.buffers)
+        self.truth = f"int{8 * max(width, 4)}"
+        count = b.index(_VECTORS * VECTOR // width)
         start = Var(self.names.fresh(f"{s.axis}_block"))
         extent = b.sub(s.stop, s.start)
         extent = extent if b.is_nonnegative(extent) else b.maximum(extent, b.ZERO)
         full = b.add(s.start, b.mul(count, b.floordiv(extent, count)))
-        body = tuple(self.together(s, start, count))
+        body = _with_wide_truths(tuple(self.together(s, start, count)), self.buffers, self.truth)
         return [
             replace(s, axis=start.name, stop=full, step=count, body=body),
             replace(s, start=full),
@@ -126,7 +131,7 @@ class _Vectorising(Walk):
         copy = Copy({s.axis: b.add(start, lane)})
         for name, dtype in _kept(s.body, self.variables).items():
             copy.spread[name] = self.array(f"{name}_lanes", dtype, count, s)
-        live = self.array("live", "int64", count, s)
+        live = self.array("live", "bool", count, s)
         yield from (n.Alloc(x, span=s.span) for x in (*copy.spread.values(), live))
         block = _Block(start, lane, copy, live)
         run: list[n.Stmt] = []
@@ -134,7 +139,7 @@ class _Vectorising(Walk):
             if not isinstance(x, (n.Loop, n.While)):
                 run.append(lanes_own(x, copy, lane))
                 continue
-            run.append(n.Store(live, (lane,), Const(1, "int64"), span=x.span))
+            run.append(n.Store(live, (lane,), b.TRUE, span=x.span))
             yield n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", tuple(run), span=run[0].span)
             run = []
             yield from self.leaving(x, replace(block, going=self.names.fresh("going")), count, s)
@@ -149,30 +154,30 @@ class _Vectorising(Walk):
     def leaving(self, s: n.Loop | n.While, block: _Block, count: Expr, points: n.Loop) -> Iterator[n.Stmt]:
         """A loop that lanes leave: together, and then those that are left."""
         lane, live = block.lane, block.live
-        few = Const((b.constant(count) or 0) // _FEW, "int64")
+        few = Const((b.constant(count) or 0) // _FEW, self.truth)
         on = Var(self.names.fresh("on"), "bool")
-        inner: list[n.Stmt] = [n.Let(on.name, _is_on(live, lane))]
+        inner: list[n.Stmt] = [n.Let(on.name, Load(live, (lane,), "bool"))]
         rest: n.Stmt
         if isinstance(s, n.While):
             still = self.masked(s.head, on, block, inner)
             goes = Var(self.names.fresh("goes"), "bool")
             inner.append(n.Let(goes.name, b.both(still, self.own(s.condition, still, block)), span=s.span))
-            inner.append(n.Store(live, (lane,), b.where(goes, _live(live, lane), Const(0, "int64")), span=s.span))
+            inner.append(n.Store(live, (lane,), goes, span=s.span))
             self.masked(s.body, goes, block, inner)
         else:
             self.masked(s.body, on, block, inner)
-        inner.append(n.Accumulate(block.going, "sum", _live(live, lane), span=s.span))
-        count_them = n.Accumulator(block.going, "sum", "int64", span=s.span)
+        inner.append(n.Accumulate(block.going, "sum", b.cast(Load(live, (lane,), "bool"), self.truth), span=s.span))
+        count_them = n.Accumulator(block.going, "sum", self.truth, span=s.span)
         together = n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", tuple(inner), span=s.span)
-        going = Var(block.going, "int64")
+        going = Var(block.going, self.truth)
         if isinstance(s, n.While):
-            yield n.While((count_them, together), b.compare("greater", going, few), (), span=s.span)
+            yield n.While((count_them, together), Apply("greater", (going, few), "bool"), (), span=s.span)
             rest = s
         else:
             next_ = self.names.fresh(f"{s.axis}_next")
             self.variables[next_] = "index"
             yield n.Assign(next_, s.start, span=s.span)
-            leave = n.If(b.compare("less_equal", going, few), (n.Break(span=s.span),), span=s.span)
+            leave = n.If(Apply("less_equal", (going, few), "bool"), (n.Break(span=s.span),), span=s.span)
             go_on = n.Assign(next_, b.add(Var(s.axis), s.step), span=s.span)
             yield replace(s, body=(count_them, together, go_on, leave))
             axis = self.names.fresh(s.axis)
@@ -191,7 +196,7 @@ class _Vectorising(Walk):
         dtypes = {name: self.buffers[array].dtype for name, array in mine.items()}
         loaded = [n.Assign(x, Load(mine[x], (lane,), dtypes[x]), span=s.span) for x in mine if x in changed]
         stored = [n.Store(mine[x], (lane,), Var(x, dtypes[x]), span=s.span) for x in mine if x in changed]
-        left = n.If(_is_on(block.live, lane), (*loaded, body, *stored), span=s.span)
+        left = n.If(Load(block.live, (lane,), "bool"), (*loaded, body, *stored), span=s.span)
         return n.Loop(lane.name, b.ZERO, count, b.ONE, "sequential", (left,), span=s.span)
 
     # --- statements of lanes, some of which have left
@@ -220,7 +225,7 @@ class _Vectorising(Walk):
                         other = self.masked(orelse, other, block, out)
                         on = b.either(still, other)
                 case n.Break():
-                    gone = b.where(on, Const(0, "int64"), _live(block.live, lane))
+                    gone = b.where(on, b.FALSE, Load(block.live, (lane,), "bool"))
                     out.append(n.Store(block.live, (lane,), gone, span=s.span))
                     return b.FALSE
                 case _:
@@ -247,12 +252,45 @@ class _Vectorising(Walk):
         return own.value
 
 
-def _live(live: str, lane: Expr) -> Expr:
-    return Load(live, (lane,), "int64")
+def _with_wide_truths(
+    body: tuple[n.Stmt, ...], buffers: dict[str, n.Buffer], dtype: str
+) -> tuple[n.Stmt, ...]:
+    """The statements with integers in the arrays of truths that lanes have."""
+    truths = {x.buffer for x in walk(body) if isinstance(x, n.Alloc) and buffers[x.buffer].dtype == "bool"}
+    for name in truths:
+        buffers[name] = replace(buffers[name], dtype=dtype)
 
+    def read(e: Expr) -> Expr | None:
+        match e:
+            case Apply("cast", (Load(buffer, index, "bool"),), to) if buffer in truths and to == dtype:
+                return Load(buffer, index, dtype)
+            case Load(buffer, index, "bool") if buffer in truths:
+                return Apply("not_equal", (Load(buffer, index, dtype), Const(0, dtype)), "bool")
+            case _:
+                return None
 
-def _is_on(live: str, lane: Expr) -> Expr:
-    return Apply("not_equal", (_live(live, lane), Const(0, "int64")), "bool")
+    def whole(e: Expr) -> Expr:
+        """A truth as an integer."""
+        match e:
+            case Apply("where", (condition, then, orelse)):
+                return b.where(condition, whole(then), whole(orelse))
+            case Apply("not_equal", (Load(buffer) as kept, Const(0)), _) if buffer in truths:
+                return kept
+            case Const(value):
+                return Const(int(bool(value)), dtype)
+            case _:
+                return b.where(e, Const(1, dtype), Const(0, dtype))
+
+    def change(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        out = []
+        for s in block:
+            s = with_bodies(map_own(s, read), change)
+            if isinstance(s, n.Store) and s.buffer in truths:
+                s = replace(s, value=whole(s.value))
+            out.append(s)
+        return tuple(out)
+
+    return change(body)
 
 
 class _Finding(Walk):

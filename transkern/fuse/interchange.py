@@ -1,4 +1,4 @@
-"""Independent lanes run through time each for itself: the loop over the lanes goes outside.
+"""Independent lanes run through time each for itself: the loops over the lanes go outside.
 
     for t in 1 .. n:                              parallel l in 0 .. m:
         parallel l in 0 .. m:              to         for t in 1 .. n:
@@ -21,7 +21,7 @@ from transkern.ir.traverse import walk
 
 
 def lanes_outside(program: n.Program) -> n.Program:
-    """The program with recurrences of independent lanes inside the loop over the lanes."""
+    """The program with recurrences of independent lanes inside the loops over the lanes."""
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
     return replace(program, body=_Interchanging(program).block(program.body))
@@ -29,27 +29,36 @@ def lanes_outside(program: n.Program) -> n.Program:
 
 class _Interchanging(Walk):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if isinstance(s, n.Loop) and s.kind == "sequential" and (made := self.inside_lanes(s)) is not None:
+        if isinstance(s, n.Loop) and s.kind == "sequential" and (made := inside_lanes(self, s)) is not None:
             return [made]
         return [self.inside(s)]
 
-    def inside_lanes(self, s: n.Loop) -> n.Loop | None:
-        """A loop in order inside all the parallel loops that it is around, where none of them keeps it out."""
-        match s.body:
-            case (n.Loop(kind="parallel") as lane,) if _plain(lane):
-                pass
-            case _:
-                return None
-        verdict = self.judged(s)
-        if not verdict.by_memory_alone or not lanes_apart(self.program, verdict):
+
+def inside_lanes(place: Walk, s: n.Loop) -> n.Loop | None:
+    """A loop in order inside all the parallel loops that it is around, where none of them keeps it out."""
+    match s.body:
+        case (n.Loop(kind="parallel") as lane,) if _plain(lane):
+            pass
+        case _:
             return None
-        inner = replace(s, body=lane.body)
-        if not _is_nest(lane):
-            return replace(lane, body=(inner,))
-        self.levels.append(Level(lane.axis, lane.start, lane.stop, b.constant(lane.step) or 1))
-        made = self.inside_lanes(inner)
-        self.levels.pop()
-        return replace(lane, body=(made,)) if made is not None else None
+    verdict = place.judged(s)
+    if not verdict.by_memory_alone or not lanes_apart(place.program, verdict):
+        return None
+    inner = replace(s, body=lane.body)
+    if not _is_nest(lane):
+        return replace(lane, body=(inner,))
+    place.levels.append(Level(lane.axis, lane.start, lane.stop, b.constant(lane.step) or 1))
+    made = inside_lanes(place, inner)
+    place.levels.pop()
+    return replace(lane, body=(made,)) if made is not None else None
+
+
+def nest_of(nest: n.Loop) -> tuple[n.Loop, ...]:
+    """A parallel loop, and those in it that are all that the one around them does."""
+    found = [nest]
+    while _is_nest(found[-1]):
+        found.append(found[-1].body[0])  # type: ignore[arg-type]
+    return tuple(found)
 
 
 def _is_nest(lane: n.Loop) -> bool:
@@ -57,12 +66,10 @@ def _is_nest(lane: n.Loop) -> bool:
     return len(lane.body) == 1 and isinstance(lane.body[0], n.Loop) and lane.body[0].kind == "parallel"
 
 
-def _plain(lane: n.Loop) -> bool:
+def _plain(nest: n.Loop) -> bool:
     """Whether the loops over the lanes are all there is in parallel: loops inside them keep their threads otherwise."""
-    while _is_nest(lane):
-        lane = lane.body[0]  # type: ignore[assignment]
     return not any(
         isinstance(s, (n.Accumulate, n.Guard, n.Alloc, n.Compact, n.Scanning, n.While, n.Break, n.Continue))
         or (isinstance(s, n.Loop) and s.kind == "parallel")
-        for s in walk(lane.body)
+        for s in walk(nest_of(nest)[-1].body)
     )

@@ -12,30 +12,30 @@ must come out as itself, and every element be stored as it was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
-from transkern.analysis.symbols import Symbols, simplified
-from transkern.analysis.verdicts import reads_of
+from transkern.analysis.symbols import Symbols, knowing
+from transkern.analysis.verdicts import own_variables, reads_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Load, Var
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_written, map_block, map_own, scalars_set, walk, walk_expr, with_bodies
+from transkern.ir.traverse import buffers_written, map_block, scalars_set, walk, walk_expr, with_bodies
 
 
 def leave_early(program: n.Program) -> n.Program:
     """The program whose loops in order inside parallel ones end for a point when nothing changes for it any more."""
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
-    reads, names = reads_of(program.body), Names.of(program)
+    reads, names, variables = reads_of(program.body), Names.of(program), program.variables
 
     def block(body: tuple[n.Stmt, ...], inside: bool) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
         for s in body:
             if inside and isinstance(s, n.Loop) and s.kind == "sequential":
-                s = _with_exit(s, out, reads, names)
+                s = _with_exit(s, out, reads, names, own_variables(s, variables, reads))
             deeper = inside or (isinstance(s, n.Loop) and s.kind == "parallel")
             out.append(with_bodies(s, partial(block, inside=deeper)))
         return tuple(out)
@@ -43,8 +43,11 @@ def leave_early(program: n.Program) -> n.Program:
     return replace(program, body=block(program.body, False))
 
 
-def _with_exit(loop: n.Loop, before: Sequence[n.Stmt], reads: Mapping[str, int], names: Names) -> n.Loop:
-    """The loop with a `Break` behind the first mask that allows one; `before`: the statements in front of it."""
+def _with_exit(
+    loop: n.Loop, before: Sequence[n.Stmt], reads: Mapping[str, int], names: Names, own: Set[str]
+) -> n.Loop:
+    """The loop with a `Break` behind the first mask that allows one; `before`: the statements in front of it, `own`:
+    the variables that each iteration has for itself."""
     if not all(isinstance(s, (n.Let, n.Assign, n.Store, n.If)) for s in walk(loop.body)):
         return loop
     sets: dict[str, int] = {}  # the last statement that sets a truth
@@ -52,11 +55,11 @@ def _with_exit(loop: n.Loop, before: Sequence[n.Stmt], reads: Mapping[str, int],
         found = [x for x in walk((s,)) if isinstance(x, n.Assign) or (isinstance(x, n.Let) and x is s)]
         sets |= {x.name: k for x in found if x.value.dtype == "bool"}
     for mask, k in sets.items():
-        if _settles(loop, k, mask):
+        if _settles(loop, k, mask, own):
             off: dict[Expr, Expr] = {Var(mask, "bool"): b.FALSE}
             for behind in range(k, len(loop.body)):  # the first place from where on nothing is to be done
                 rest = Symbols(off)
-                if rest.run(loop.body[behind + 1 :]) and not _kept(rest.changed(), loop.body):
+                if rest.run(loop.body[behind + 1 :]) and not _kept(rest.changed(), loop.body, own):
                     return _left(loop, k, behind, mask, before, reads, names)
     return loop
 
@@ -68,11 +71,11 @@ def _left(
     first, s, between, rest = loop.body[:k], loop.body[k], loop.body[k + 1 : last + 1], loop.body[last + 1 :]
     holds: Expr = Var(mask, "bool")
     if mask not in {x.name for x in walk((*first, *between, *rest)) if isinstance(x, (n.Let, n.Assign))}:
-        rest = _knowing(rest, mask)  # whoever comes here has not left
+        rest = knowing(rest, holds)  # whoever comes here has not left
         begun = next((x for x in reversed(before) if mask in scalars_set(x)), None)
         alone = scalars_set(s) == {mask} and not buffers_written(s)
         if isinstance(begun, n.Assign) and begun.value == b.TRUE and alone:
-            first, running = _knowing(first, mask), Symbols({holds: b.TRUE})
+            first, running = knowing(first, holds), Symbols({holds: b.TRUE})
             if running.run((s,)) and reads[mask] == reads_of(loop.body)[mask]:
                 s = n.Let(names.fresh(mask), running.values[holds], span=s.span)
                 own = Var(s.name, "bool")
@@ -81,40 +84,27 @@ def _left(
     return replace(loop, body=(*first, s, *between, stop, *rest))
 
 
-def _knowing(body: tuple[n.Stmt, ...], mask: str) -> tuple[n.Stmt, ...]:
-    """The statements where a mask is true."""
-    out: list[n.Stmt] = []
-    for s in map_block(body, lambda e: b.TRUE if isinstance(e, Var) and e.name == mask else None):
-        s = map_own(s, lambda e: made if (made := simplified(e)) != e else None)
-        s = with_bodies(s, lambda inner: _knowing(inner, mask))
-        if isinstance(s, n.If) and isinstance(s.condition, Const):
-            out += s.then if s.condition.value else s.orelse
-        else:
-            out.append(s)
-    return tuple(out)
-
-
-def _settles(loop: n.Loop, k: int, mask: str) -> bool:
+def _settles(loop: n.Loop, k: int, mask: str, own: Set[str]) -> bool:
     """Whether the iterations change nothing that follow one whose statement `k` left the mask false."""
     off: dict[Expr, Expr] = {Var(mask, "bool"): b.FALSE}
     whole = Symbols(off)
     s = loop.body[k]
-    if not isinstance(s, n.Let) and whole.run(loop.body) and not _kept(whole.changed(), loop.body):
+    if not isinstance(s, n.Let) and whole.run(loop.body) and not _kept(whole.changed(), loop.body, own):
         return True  # once false, it stays so
     if not isinstance(s, (n.Let, n.Assign)):
         return False
     # what decides it is as it was, so that it comes out the same: false
     whole = Symbols()
-    if not whole.run(loop.body[: k + 1]) or _kept(whole.changed(), loop.body) - {mask}:
+    if not whole.run(loop.body[: k + 1]) or _kept(whole.changed(), loop.body, own) - {mask}:
         return False
     decided = {e.name for e in walk_expr(whole.values[Var(mask, "bool")]) if isinstance(e, Var)}
     rest = Symbols(off)
     if loop.axis in decided or mask in decided or not rest.run(loop.body[k + 1 :]):
         return False
-    return not _kept(rest.changed(), loop.body)
+    return not _kept(rest.changed(), loop.body, own)
 
 
-def _kept(changed: Sequence[Expr], body: Sequence[n.Stmt]) -> set[str]:
+def _kept(changed: Sequence[Expr], body: Sequence[n.Stmt], own: Set[str]) -> set[str]:
     """What of it an iteration hands on: variables, and elements."""
-    own = {s.name for s in walk(body) if isinstance(s, n.Let)}
-    return {e.name if isinstance(e, Var) else e.buffer for e in changed if isinstance(e, (Var, Load))} - own
+    lets = {s.name for s in walk(body) if isinstance(s, n.Let)}
+    return {e.name if isinstance(e, Var) else e.buffer for e in changed if isinstance(e, (Var, Load))} - own - lets

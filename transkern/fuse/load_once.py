@@ -19,12 +19,21 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_written, exprs, map_statement, scalars_set, variables_read, walk, walk_expr
+from transkern.ir.traverse import (
+    buffers_written,
+    exprs,
+    is_in_order,
+    map_statement,
+    scalars_set,
+    variables_read,
+    walk,
+    walk_expr,
+)
 
 
 def load_once(program: n.Program) -> n.Program:
     """The program with such elements in names in front of the loops in order inside parallel ones."""
-    if not any(_is_in_order(s) for s in walk(program.body)):
+    if not any(is_in_order(s) for s in walk(program.body)):
         return program
     return replace(program, body=_Loading(program).block(program.body))
 
@@ -36,7 +45,7 @@ class _Loading(Walk):
         self.axis = ""  # of the parallel loop around
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if isinstance(s, (n.Loop, n.While)) and _is_in_order(s):
+        if isinstance(s, (n.Loop, n.While)) and is_in_order(s):
             return self.loaded(s) if self.axis else [self.inside(s)]
         around, self.axis = self.axis, s.axis if isinstance(s, n.Loop) else self.axis
         made = self.inside(s)
@@ -53,10 +62,6 @@ class _Loading(Walk):
         names: dict[Expr, Expr] = {e: Var(self.names.fresh(e.buffer), e.dtype) for e in found}
         lets = [n.Let(v.name, e, span=s.span) for e, v in names.items() if isinstance(v, Var)]
         return [*lets, map_statement(s, names.get)]
-
-
-def _is_in_order(s: n.Stmt) -> bool:
-    return isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential")
 
 
 def stays(e: Load, own: Collection[str]) -> bool:

@@ -8,7 +8,7 @@ import platform
 
 VECTOR_FUNCTIONS = frozenset({
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
-    "arctan2", "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt",
+    "arctan2", "hypot", "power", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "cbrt",
 })  # fmt: skip
 """Elementary functions of which a C library may have versions for vectors."""
 

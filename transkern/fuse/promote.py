@@ -22,14 +22,14 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import bodies, buffers_written, map_own, variables_read, walk, with_bodies
+from transkern.ir.traverse import bodies, buffers_written, is_in_order, map_own, variables_read, walk, with_bodies
 
 _Index = tuple[Expr, ...]
 
 
 def promote_elements(program: n.Program) -> n.Program:
     """The program with elements that loops in order update in variables."""
-    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+    if not any(isinstance(s, (n.Loop, n.While)) and is_in_order(s) for s in walk(program.body)):
         return program
     promoting = _Promoting(program)
     body = promoting.block(program.body)
@@ -46,19 +46,27 @@ class _Promoting(Walk):
         if isinstance(s, n.Loop) and s.kind == "parallel" and made != s and not self.independent(made):
             return [s]
         s = made
-        if not isinstance(s, n.Loop) or s.kind != "sequential" or not buffers_written(s):
+        if not isinstance(s, (n.Loop, n.While)) or not is_in_order(s) or not buffers_written(s):
+            return [s]
+        if isinstance(s, n.While) and any(isinstance(x, n.Return) for x in walk((s,))):
             return [s]
         before: list[n.Stmt] = []
         after: list[n.Stmt] = []
-        carried = Carried(self.program.buffers, s, self.surroundings())
-        for buffer, index in self.candidates(s, carried):
+        loop = s if isinstance(s, n.Loop) else self.counted(s)
+        carried = Carried(self.program.buffers, loop, self.surroundings())
+        for buffer, index in self.candidates(loop, carried):
             held = self.names.fresh(f"{buffer.partition('.')[0]}_held")
             dtype = self.program.buffers[buffer].dtype
             self.variables[held] = dtype
             before.append(n.Assign(held, Load(buffer, index, dtype), span=s.span))
             after.append(n.Store(buffer, index, Var(held, dtype), span=s.span))
-            s = replace(s, body=_held(s.body, buffer, index, Var(held, dtype), carried))
+            (s,) = _held((s,), buffer, index, Var(held, dtype), carried)
         return [*before, s, *after]
+
+    def counted(self, s: n.While) -> n.Loop:
+        """A loop of the same accesses that counts its iterations."""
+        axis, asked = self.names.fresh("t"), n.Let(self.names.fresh("goes"), s.condition, span=s.span)
+        return n.Loop(axis, b.ZERO, b.size(axis), b.ONE, "sequential", (*s.head, asked, *s.body), span=s.span)
 
     def independent(self, loop: n.Stmt) -> bool:
         """Whether no iteration of a parallel loop touches what another one writes, now that an element is read and

@@ -195,6 +195,11 @@ def _map_value(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
     return value
 
 
+def is_in_order(statement: n.Stmt) -> bool:
+    """Whether the statement is a loop whose iterations go one after the other."""
+    return isinstance(statement, n.While) or (isinstance(statement, n.Loop) and statement.kind == "sequential")
+
+
 def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[n.Stmt, ...]]) -> n.Stmt:
     """The statement with the blocks directly inside it changed."""
     match statement:
