@@ -546,7 +546,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         added = apply(ctx, "add", [Scalar(carried, weak), item], operator_call=True)
         ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, added), dtype)))
     ctx.emit(n.Loop(axis, b.ZERO, array.dims[0], b.ONE, "sequential", tuple(body)))
-    return Scalar(carried, weak)
+    return doubts.unless_empty(Scalar(carried, weak), total, array.dims[0])
 
 
 @handles("builtins.tuple", "builtins.list", names="iterable")

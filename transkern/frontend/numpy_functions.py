@@ -339,10 +339,9 @@ def _identity(ctx: Context, a: Arguments) -> Value:
 def _eye(ctx: Context, a: Arguments) -> Value:
     rows = size_of(ctx, a.need("N"))
     columns = rows if a.get("M") is None else size_of(ctx, a.need("M"))
-    shift = b.ZERO
-    if (k := a.get("k")) is not None:
-        check_integer(ctx, k)
-        shift = integer_expr(ctx, k)
+    k = a.get("k") or Static(0)
+    check_integer(ctx, k)
+    shift = integer_expr(ctx, k)
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     value = full(ctx, (rows, columns), Const(0, dtype))
     i, j = value.axes
