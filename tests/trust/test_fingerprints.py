@@ -231,3 +231,42 @@ def test_functions_of_one_bytecode_in_several_modules(tmp_path: Path) -> None:
     for order in (list(texts), list(texts)[::-1]):
         code = textwrap.dedent(use)
         subprocess.run([sys.executable, "-c", code, *order], env=environment, check=True)
+
+
+def in_place_in_a_loop(x: Any, n: int) -> Any:
+    speed, place, force, mass = x + 1, x * 2, x - 1, x / 2
+    for _ in range(n):
+        speed += force
+        place += speed
+        force += mass
+        mass += 1
+    return speed, place, force, mass
+
+
+def of_a_function(f: Any, x: Any) -> Any:
+    return f(x) + 1
+
+
+def twice(x: Any) -> Any:
+    return x * 2
+
+
+def test_the_text_is_the_same_in_every_process() -> None:
+    """Copies before a loop stood in the order of the names' hashes, and a function's address in a comment."""
+    code = """
+        import numpy as np, transkern
+        from tests.trust.test_fingerprints import in_place_in_a_loop, of_a_function, twice
+        held = [object() for _ in range(int(__import__("os").environ["PYTHONHASHSEED"]) * 1000)]
+        for function, args in ((in_place_in_a_loop, (np.ones(3), 2)), (of_a_function, (twice, np.ones(3)))):
+            compiled = transkern.compile(function, target="cpu")
+            compiled(*args)
+            print(*(compiled.emit(target) for target in ("cpu", "cuda", "pallas")))
+    """
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)], env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True, capture_output=True, text=True,
+        ).stdout
+        for seed in ("1", "2", "5")
+    }  # fmt: skip
+    assert len(texts) == 1 and " at 0x" not in texts.pop()

@@ -262,3 +262,25 @@ def test_subscripts_of_what_has_no_axes() -> None:
     for x in (np.array(2.0), np.arange(3.0)):
         for k in (np.uint64(2**63), np.uint64(1), np.uint64(2**64 - 1), np.int64(-(2**63))):
             assert not difference("return x[k]", "x, k", [x, k])
+
+
+SIZES = (
+    "np.zeros(v)", "np.ones((2, v))", "np.full(v, 1)", "np.eye(v)", "x.reshape(v, -1)", "np.arange(v)",
+    "np.eye(3, k=v)", "np.linspace(0, 1, v)", "np.roll(x, v)", "np.delete(x, v)", "[0] * v", "(1, n) * v",
+    "'abc'[v]", "range(n)[v]", "math.gcd(v, 6)", "np.repeat(x, v)", "chr(v)", "np.pad(x, (0, v))",
+    "list(enumerate('ab', v))",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("v", [2**63, 2**64 - 1, 2])
+def test_sizes_and_shifts_of_uint64(v: int) -> None:
+    """One that signed integers of 64 bits do not hold was taken for a negative one."""
+    found = [difference(t, "x, n, v", (X, 3, np.uint64(v))) for t in SIZES]
+    found += [difference(t.replace("v", "u[0]"), "x, n, u", (X, 3, np.array([v], np.uint64))) for t in SIZES]
+    assert [d for d in found if d] == []
+
+
+def test_sizes_that_are_no_integers() -> None:
+    for text in ("np.zeros(v)", "np.ones(v + n)", "np.full(v, 1)", "x.reshape(v)", "np.zeros((2, v))", "np.eye(v)"):
+        for v in (2.0, np.float64(2.5), np.float32(0.5), 2j, True):
+            assert not difference(text, "x, n, v", (X, 3, v))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,3 +108,33 @@ def test_an_error_shows_no_memory_that_is_gone() -> None:
         transkern.compile(inverse, target="cpu")(np.ones(3), 1)
     names = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(caught.tb)]
     assert not any("numpy" in name for name in names) and any("functions.py" in name for name in names), names
+
+
+def appended(n: int) -> list[int]:
+    found = []
+    for i in range(n):
+        if i % 2:
+            found.append(i)
+        if i > 5:
+            break
+    return found
+
+
+def appended_in_rows(n: int) -> list[list[int]]:
+    rows = []
+    for i in range(n):
+        for j in range(n):
+            if j > 2:
+                break
+            rows.append([i, j])
+        if i > 2:
+            break
+    return rows
+
+
+@pytest.mark.parametrize("function", [appended, appended_in_rows])
+def test_a_list_in_a_loop_that_ends_long_before(function: Any) -> None:
+    """It got memory for as many elements as the loop could append: MemoryError."""
+    compiled = transkern.compile(function, target="cpu")
+    for n in (3, 10**10, 10**12, 2**63 - 1, 3):
+        assert compiled(n) == function(n)

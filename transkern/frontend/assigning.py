@@ -633,7 +633,7 @@ class Assignments(Results):
                     check_items(len(seq.items) * int(times.value))
                     return Seq(asked(ctx, operator.mul, seq.items, int(times.value)), seq.kind)
                 if isinstance(times, Scalar) and times.dtype.startswith(("index", "int", "uint")):
-                    return sequences.repeated(ctx, seq, replace(times, expr=b.as_index(times.expr)))
+                    return sequences.repeated(ctx, seq, replace(times, expr=sequences.how_often(ctx, times)))
         if op == "multiply":
             for owner, times in ((left, right), (right, left)):
                 if isinstance(owner, GrowingList) and sequences.is_count(times):

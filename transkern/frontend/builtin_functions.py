@@ -59,7 +59,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )  # fmt: skip
-from transkern.frontend.whole import check_whole, to_integer
+from transkern.frontend.whole import check_whole, integer_expr, to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex
@@ -226,7 +226,7 @@ def _chr(ctx: Context, a: Arguments) -> Value:
     value = a.need("i")
     if isinstance(value, Static) and isinstance(value.value, int):
         return Static(asked(ctx, chr, value.value))
-    code = b.as_index(scalar_expr(ctx, value))
+    code = integer_expr(ctx, value)
     inside = b.both(b.compare("greater_equal", code, b.ZERO), b.compare("less", code, b.index(0x110000)))
     ctx.guard(inside, "ValueError", "chr() arg not in range(0x110000)")
     return Char(ctx.let(code, "code"))
@@ -546,7 +546,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         added = apply(ctx, "add", [Scalar(carried, weak), item], operator_call=True)
         ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, added), dtype)))
     ctx.emit(n.Loop(axis, b.ZERO, array.dims[0], b.ONE, "sequential", tuple(body)))
-    return Scalar(carried, weak)
+    return doubts.unless_empty(Scalar(carried, weak), total, array.dims[0])
 
 
 @handles("builtins.tuple", "builtins.list", names="iterable")

@@ -273,7 +273,7 @@ class LoopState:
         with owner.ctx.block() as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
         owner.ctx.out.extend(out)
-        return replace(doubted, split=split)
+        return replace(doubted, split=split and replace(split, handed_on=True))
 
     def _note_outside(self, ctx: Context, slot: str, name: str, initial: Value) -> None:
         if ctx.is_seen(name, initial):

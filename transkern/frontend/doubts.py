@@ -7,6 +7,7 @@ before has an iteration, by a constant argument, or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -66,7 +67,14 @@ def of_both(one: Value, two: Value, decides: Expr | None, split: Split | None) -
     """The doubt about the type of a number that is one of two."""
     python = union(python_numbers(one), python_numbers(two))
     made = doubt((*kinds_of(one), *kinds_of(two)), python, decides)
+    if split is not None and _handed_on((one, two)):
+        split = replace(split, handed_on=True)
     return made and replace(made, split=split, told=_told((one, two)))
+
+
+def _handed_on(values: Sequence[Value]) -> bool:
+    """Whether a loop would have to hand on which of their types some numbers have."""
+    return any(d.split is None or d.split.handed_on for d in doubts_of(values))
 
 
 def _told(values: Sequence[Value]) -> Callable[[], None] | None:
@@ -232,12 +240,13 @@ def is_changed(value: Value, held: str) -> bool:
 def computed(
     ctx: Context, args: Sequence[Value], types: Callable[[Sequence[Value]], Types],
     join: Callable[[Sequence[Kind]], Kind | None], python: Callable[..., Any] | None,
-    compute: Callable[[Sequence[Value]], Value], what: str,
+    compute: Callable[[Sequence[Value]], Value], what: str, raises: bool = False,
 ) -> Value:  # fmt: skip
     """What an operation makes of `args`, of which some have types that are decided at run time.
 
     `types` answers for arguments of certain types, and `compute` makes the result of them; `join` is the one type for
-    several; `python` makes Python's number of Python's numbers.
+    several; `python` makes Python's number of Python's numbers. `raises`: Python's operator may raise for its numbers
+    where NumPy's has a value.
     """
     held = types(args)
     single = not any(isinstance(a, Array) for a in args)
@@ -265,7 +274,12 @@ def computed(
     decides = doubts_of(args)[0].decides
     if every is None and sure is not None and assume_runs(ctx, args):
         return result(sure, doubt(sure, _python_of(args, python), decides))
-    split = _split(ctx, args, compute, every is None) if single else None
+    raises = raises and single and any(kind[1][1] for kind in outcomes(args, types))
+    if raises and (told := _told(args)) is not None:
+        told()
+    split = _split(ctx, args, compute, every is None or raises) if single else None
+    if split is not None and split.one is split.two:
+        return split.one
     if every is None:
         if split is None and any(map(_is_of_empty, args)):
             return compute([settled(ctx, a) for a in args])
@@ -286,7 +300,7 @@ def _split(
     ctx: Context, args: Sequence[Value], compute: Callable[[Sequence[Value]], Value], checked: bool
 ) -> Split | None:
     """What an operation makes of each of two choices of numbers, or of two such choices independent of each other; its
-    checks are made only if `checked`."""
+    checks are made only if `checked`. Where it raises for one of them, the other's is both."""
     splits = [d.split for d in doubts_of(args)]
     if not splits or any(s is None for s in splits):
         return None
@@ -301,23 +315,26 @@ def _split(
             (a.doubt.split.one if side[a.doubt.split.tag] else a.doubt.split.two)
             if isinstance(a, Scalar) and a.doubt is not None and a.doubt.split is not None else a for a in args
         ]  # fmt: skip
-        try:
-            with ctx.block() as out:
-                value = compute(chosen)
-        except Terminated:
-            return None
-        if not isinstance(value, (Static, Scalar)) or any(not isinstance(s, n.Guard) for s in out):
+        value: Value | None = None
+        with ctx.block() as out, contextlib.suppress(Terminated):
+            value = compute(chosen)
+        if any(not isinstance(s, n.Guard) for s in out) or (value is None and (not checked or len(tags) > 1)):
             return None
         holds: Expr = b.TRUE
         for tag, is_one in side.items():
             holds = b.both(holds, tag if is_one else b.logical_not(tag))
-        made.append((holds, value))
+        if value is not None and not isinstance(value, (Static, Scalar)):
+            return None
+        if value is not None:
+            made.append((holds, value))
         blocks.append((holds, tuple(out)))
+    if not made:
+        return None
     exact = any(s.exact for s in splits if s is not None)
-    joined = Split(tags[0], made[0][1], made[1][1], exact) if len(tags) == 1 else _grouped(ctx, made, exact)
+    joined = Split(tags[0], made[0][1], made[-1][1], exact) if len(tags) == 1 else _grouped(ctx, made, exact)
     if joined is None:
         return None
-    joined = replace(joined, of_empty=any(s.of_empty for s in splits if s is not None))
+    joined = replace(joined, of_empty=any(s.of_empty for s in splits if s is not None), handed_on=_handed_on(args))
     if any(out for _, out in blocks):
         if not checked:
             return None
@@ -457,6 +474,17 @@ def after(slot: Scalar, before: Value | None, left: tuple[Kind, ...], runs: Expr
         return None
     first = part(before, kinds_of(before)[0])
     return None if first is None else Split(b.logical_not(runs), first, Scalar(slot.expr, left[0][1]))
+
+
+def unless_empty(result: Scalar, start: Value, count: Expr) -> Value:
+    """What `count` steps make of `start`, which is as it was where there are none."""
+    kinds = kinds_of(result)
+    if b.constant(count) == 0:
+        return start
+    if len(kinds_of(start)) != 1 or kinds_of(start) == kinds or (b.constant(count) or 0) > 0:
+        return result
+    made = of_both(start, result, None, after(result, start, kinds, b.compare("greater", count, b.ZERO)))
+    return replace(result, doubt=made and replace(made, sure=kinds, runs=b.compare("greater", count, b.ZERO)))
 
 
 def chosen(condition: Expr, one: Value, two: Value) -> Split | None:

@@ -16,11 +16,12 @@ from transkern.frontend import large
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, convert, scalar_expr
+from transkern.frontend.elementwise import as_array, convert
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import check_readonly, write
 from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -324,7 +325,7 @@ def _permutation(
     if value.ndim == 0 and not value.dtype.startswith(("int", "uint")):
         ctx.fail(f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
     if name == "permutation" and value.ndim == 0:
-        (count,) = full(ctx, (b.as_index(scalar_expr(ctx, given)),), b.ZERO).dims
+        (count,) = full(ctx, (integer_expr(ctx, given),), b.ZERO).dims
         held = Array(ctx.axes((count,)), Const(0, "int64"))
         value = Array(held.axes, b.cast(held.axes[0].var, "int64"))
     if name == "shuffle" and isinstance(given, Array):

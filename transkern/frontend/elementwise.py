@@ -505,7 +505,16 @@ def _doubtful(ctx: Context, op: str, args: Sequence[Value], dtype: str | None, o
         return apply(ctx, op, given, dtype, operator_call)
 
     python = PYTHON_OPERATORS.get(op) if operator_call else None
-    return doubts.computed(ctx, args, types, joined, python, compute, f"`{op}` of")
+    raises = operator_call and _may_raise(op, args)
+    return doubts.computed(ctx, args, types, joined, python, compute, f"`{op}` of", raises)
+
+
+def _may_raise(op: str, args: Sequence[Value]) -> bool:
+    """Whether Python's operator raises for some of Python's numbers, whatever NumPy's does."""
+    last = args[-1].value if isinstance(args[-1], Static) else None
+    if op in ("divide", "floor_divide", "remainder"):
+        return not last
+    return op == "power" and not (isinstance(last, int) and last >= 0)
 
 
 def _python_result(op: str, kinds: Sequence[str]) -> str:

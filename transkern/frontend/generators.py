@@ -249,7 +249,7 @@ class _Lists(ast.NodeTransformer):
         if len(node.generators) > 1 or not self._of(first.iter):
             return node
         names = {x.id for x in ast.walk(first.target) if isinstance(x, ast.Name)}
-        own = {name: self.owner.fresh(f"{name}_here") for name in names}
+        own = {name: self.owner.fresh(f"{name}_here") for name in sorted(names)}
         rename = _Rename(own)
         parts = [copy.deepcopy(e) for e in (first.target, node.elt, *first.ifs)]
         target, value, *ifs = (rename.visit(e) for e in parts)

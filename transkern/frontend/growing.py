@@ -9,7 +9,7 @@ from typing import NoReturn
 from transkern.frontend import doubts, rows
 from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array, scalar_expr
+from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array
 from transkern.frontend.indexing import element, is_typed, list_position
 from transkern.frontend.list_types import (
     begin_anew,
@@ -45,6 +45,7 @@ from transkern.frontend.values import (
     Static,
     Value,
 )
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
@@ -182,7 +183,7 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
     """``collections.deque(items, maxlen)``."""
     owner = new(ctx, "queue", (), site, queue=True)
     if most is not None and most != Static(None):
-        owner.most = ctx.let(b.as_index(scalar_expr(ctx, most)), "maxlen")
+        owner.most = ctx.let(integer_expr(ctx, most), "maxlen")
         ctx.guard(b.compare("greater_equal", owner.most, b.ZERO), "ValueError", "maxlen must be non-negative")
     if items is not None:
         if owner.most is not None and items != Seq((), "list"):

@@ -52,6 +52,7 @@ from transkern.frontend.values import (
     same_structure,
     with_children,
 )  # fmt: skip
+from transkern.frontend.whole import in_64_bits, integer_expr
 from transkern.ir import build as b
 from transkern.ir.containers import with_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
@@ -209,7 +210,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
                 part = settle_slice(ctx, items[0], trips)
                 first, each = b.add(start, b.mul(step, part.start)), b.mul(step, part.step)
                 return Range(first, b.add(first, b.mul(each, part.length)), each)
-            at = ctx.let(b.as_index(scalar_expr(ctx, items[0])), "at")
+            at = ctx.let(integer_expr(ctx, items[0], "IndexError", "range object index out of range"), "at")
             inside = b.both(b.compare("less", at, trips), b.compare("greater_equal", at, b.neg(trips)))
             ctx.guard(inside, "IndexError", "range object index out of range")
             return Scalar(b.add(start, b.mul(step, b.wrap_index(at, trips))), True)
@@ -383,18 +384,7 @@ _NO_SUBSCRIPT = "cannot fit 'numpy.uint64' into an index-sized integer"
 
 def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = _NO_SUBSCRIPT) -> Expr:
     """A subscript of a list (or an argument of one of its methods), not yet checked against its length."""
-    return b.as_index(in_64_bits(ctx, scalar_expr(ctx, item), error, problem))
-
-
-def in_64_bits(
-    ctx: Context, expr: Expr, error: str = "OverflowError", problem: str = "Python int too large to convert to C long"
-) -> Expr:
-    """An integer that becomes a signed one of 64 bits, after a check where it may not be one."""
-    if expr.dtype != "uint64":
-        return expr
-    held = ctx.let(expr, "at")
-    ctx.guard(Apply("less_equal", (held, Const(b.HIGHEST, "uint64")), "bool"), error, problem)
-    return held
+    return integer_expr(ctx, item, error, problem)
 
 
 def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value:

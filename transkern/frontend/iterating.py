@@ -45,6 +45,7 @@ from transkern.frontend.values import (
     Trips,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Var
 
@@ -85,7 +86,7 @@ def iteration(ctx: Context, source: Value) -> Any:
             dims = tuple(Scalar(d, True) for d in array.dims)
 
             def pair(index: Seq) -> Value:
-                at = tuple(b.as_index(scalar_expr(ctx, i)) for i in index.items)
+                at = tuple(integer_expr(ctx, i) for i in index.items)
                 return Seq((index, Scalar(array.at(at))))
 
             return _grid(ctx, dims, pair)
@@ -128,7 +129,7 @@ def iteration(ctx: Context, source: Value) -> Any:
                 first = constant_int(ctx, offset, "enumerate's start")
                 return [Seq((Static(first + k), item)) for k, item in enumerate(inner)]
             start, stop, step, element = inner
-            number = b.as_index(scalar_expr(ctx, offset))
+            number = integer_expr(ctx, offset)
 
             def numbered(v: Expr) -> Value:
                 count = b.floordiv(b.sub(v, start), step) if step != b.ONE else b.sub(v, start)
@@ -174,7 +175,7 @@ def iteration(ctx: Context, source: Value) -> Any:
 
 def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) -> Any:
     """All indices of a shape in C order, as one loop."""
-    sizes = [b.as_index(scalar_expr(ctx, d)) for d in dims]
+    sizes = [integer_expr(ctx, d) for d in dims]
 
     def at(position: Expr) -> Value:
         return element(Seq(tuple(Scalar(i, True) for i in b.unravel(position, tuple(sizes)))))

@@ -222,12 +222,21 @@ def _room(ctx: Context, owner: GrowingList, bound: Expr | None) -> Expr:
     """The length of a list's memory: its bound. Where there is none, it is more than will ever be needed, of which only
     what is touched becomes memory."""
     if bound is not None and not _is_huge(bound):
+        _assume_short(ctx, bound)
         return bound
     most = ctx.room(owner.dims)
     used = b.size(owner.count)
     end = b.add(Var(owner.head), used) if owner.head else used
     ctx.must_have_room(b.compare("less", end, most))
     return most
+
+
+def _assume_short(ctx: Context, bound: Expr) -> None:
+    """A call with a number that nobody appends so often (`range(10**12)`, left by a `break`) gets other code, where
+    the number is known, and with it that the bound is none."""
+    for name in sorted(variables_read(bound)):
+        if name in ctx.entry and not b.is_size_name(name):
+            ctx.assume(b.compare("less", Var(name), b.index(RESERVED_ROWS)))
 
 
 def _is_huge(bound: Expr) -> bool:

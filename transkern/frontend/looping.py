@@ -592,7 +592,7 @@ class Loops(Branches):
         """Names of arrays that the body only changes by ``x += …``: that is a store, not an assignment."""
         rebound = rebound_names(body)
         found: set[str] = set()
-        for name in assigned - rebound:
+        for name in sorted(assigned - rebound):  # copies are made in one order, whatever the names' hashes are
             value = self.env.get(name)
             if isinstance(value, Array):
                 if not lies(value):

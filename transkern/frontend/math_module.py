@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from transkern.errors import TOO_LARGE
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, exact_expr
 from transkern.frontend.iterating import iteration
 from transkern.frontend.values import Scalar, Seq, Static, Value
-from transkern.frontend.whole import to_integer
+from transkern.frontend.whole import in_64_bits, to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -162,7 +163,7 @@ def _gcd(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> 
         ctx.fail("math.gcd of other than two numbers")
     big, small = ctx.variable("a", "index"), ctx.variable("b", "index")
     for variable, arg in ((big, args[0]), (small, args[1])):
-        value = b.as_index(exact_expr(ctx, arg))
+        value = b.as_index(in_64_bits(ctx, exact_expr(ctx, arg), "OverflowError", TOO_LARGE))
         negative = b.compare("less", value, b.ZERO)
         ctx.emit(n.Assign(variable.name, b.where(negative, b.neg(value), value)))
     rest = ctx.fresh("rest")

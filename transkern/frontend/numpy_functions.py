@@ -24,7 +24,6 @@ from transkern.frontend.elementwise import (
     is_number,
     is_python_number,
     result_type,
-    scalar_expr,
     type_name,
 )  # fmt: skip
 from transkern.frontend.indexing import (
@@ -41,6 +40,7 @@ from transkern.frontend.products import diagonal
 from transkern.frontend.progressions import arange, linspace, linspace_step
 from transkern.frontend.reductions import axes_of, reduce
 from transkern.frontend.shaping import (
+    check_integer,
     concatenate,
     constant_axis,
     constant_int,
@@ -57,7 +57,6 @@ from transkern.frontend.shaping import (
     stack,
     tile,
     transpose,
-    whole_size,
 )  # fmt: skip
 from transkern.frontend.storing import check_numbers, is_constant_array, write
 from transkern.frontend.strides import copied, laid_out, note_model
@@ -71,6 +70,7 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -339,7 +339,9 @@ def _identity(ctx: Context, a: Arguments) -> Value:
 def _eye(ctx: Context, a: Arguments) -> Value:
     rows = size_of(ctx, a.need("N"))
     columns = rows if a.get("M") is None else size_of(ctx, a.need("M"))
-    shift = b.ZERO if a.get("k") is None else whole_size(ctx, a.need("k"))
+    k = a.get("k") or Static(0)
+    check_integer(ctx, k)
+    shift = integer_expr(ctx, k)
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     value = full(ctx, (rows, columns), Const(0, dtype))
     i, j = value.axes
@@ -833,9 +835,9 @@ def _not_selected(piece: Array, extent: Expr) -> Callable[[Expr], Expr]:
 
 def _single_position(ctx: Context, piece: Value) -> Expr | None:
     if isinstance(piece, Scalar) or is_number(piece):
-        return b.as_index(scalar_expr(ctx, piece))
+        return integer_expr(ctx, piece)
     if isinstance(piece, Array) and piece.mask is None and all(b.constant(d) == 1 for d in piece.dims):
-        return b.as_index(scalar_expr(ctx, piece))
+        return integer_expr(ctx, piece)
     return None
 
 
@@ -869,7 +871,7 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
     k = a.get("k") or Static(0)
     if as_array(ctx, k).dtype.startswith("uint") and not is_python_number(k):
         ctx.fail("a diagonal counted by an unsigned integer, which NumPy computes with in its type", "take int(k)")
-    shift = b.as_index(scalar_expr(ctx, k))
+    shift = integer_expr(ctx, k)
     i, j = value.axes[-2:]
     edge = b.add(i.var, shift)
     keep = b.compare("greater_equal" if a.name == "np.triu" else "less_equal", j.var, edge)

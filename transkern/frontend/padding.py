@@ -10,6 +10,7 @@ from transkern.frontend.elementwise import as_array, scalar_expr
 from transkern.frontend.library_calls import stored
 from transkern.frontend.storing import storable
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr
 
@@ -27,7 +28,7 @@ def _pad(ctx: Context, a: Arguments) -> Value:
     if not as_array(ctx, a.need("pad_width")).dtype.startswith(("int", "index")):
         ctx.guard(b.FALSE, "TypeError", "`pad_width` must be of integral type.")
     given = _pairs(ctx, a.need("pad_width"), max(value.ndim, 1))  # a number's, too, are looked at
-    widths = [tuple(b.as_index(scalar_expr(ctx, w)) for w in pair) for pair in given]
+    widths = [tuple(integer_expr(ctx, w) for w in pair) for pair in given]
     for pair in widths:
         for w in pair:
             if not b.is_nonnegative(w):

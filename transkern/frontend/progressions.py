@@ -9,7 +9,7 @@ import numpy as np
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, is_python_number, result_type, scalar_expr
 from transkern.frontend.values import Array, Scalar, Static, Value
-from transkern.frontend.whole import check_whole
+from transkern.frontend.whole import check_whole, integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -28,7 +28,7 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
     if dtype is None and all(e.dtype == "bool" for e in exprs[:2]) and not all(map(is_python_number, given[:2])):
         ctx.fail("np.arange of two NumPy booleans", "convert them: int(a)")
     dtype = dtype or str(np.result_type("int64", *(e.dtype for e in exprs if e.dtype != "index")))
-    first, last, by = (b.as_index(e) for e in exprs)
+    first, last, by = (integer_expr(ctx, v) for v in given)
     size = b.constant(by)
     if size is None:
         ctx.guard(b.compare("not_equal", by, b.ZERO), "ZeroDivisionError", "division by zero")
@@ -136,7 +136,7 @@ def _length(ctx: Context, gap: Value, span: Value) -> Expr:
 def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool, dtype: str | None) -> Array:
     """``np.linspace``; start and stop may be arrays, the points then stand along a new first axis."""
     check_whole(ctx, count)
-    number = b.as_index(scalar_expr(ctx, count))
+    number = integer_expr(ctx, count)
     if b.constant(number) is None or (b.constant(number) or 0) < 0:
         ctx.guard(
             b.compare("greater_equal", number, b.ZERO), "ValueError", "Number of samples, {}, must be non-negative.",
@@ -175,7 +175,7 @@ def linspace(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bo
 
 def linspace_step(ctx: Context, start: Value, stop: Value, count: Value, endpoint: bool) -> Value:
     """The second result of ``np.linspace(…, retstep=True)``."""
-    number = b.as_index(scalar_expr(ctx, count))
+    number = integer_expr(ctx, count)
     parts = b.sub(number, b.ONE) if endpoint else number
     if b.constant(parts) is not None and b.constant(parts) <= 0:  # type: ignore[operator]
         return Static(float("nan"))

@@ -142,10 +142,11 @@ class Results(Expressions):
                 return n.ConstantResult(v)
             case Seq(kind="set" | "dict_keys" | "dict_values" | "dict_items" as kind):
                 self.ctx.fail(f"returning a {kind}", "return a list or a tuple")
-            case Scalar(doubt=Doubt(split=Split(tag, one, two, exact), kinds=kinds) as doubted) if (
-                # beside a number of NumPy's, one of Python's is held in NumPy's type: to tell them apart, a loop would
-                # have to hand on which it was
+            case Scalar(doubt=Doubt(split=Split(tag, one, two, exact) as split, kinds=kinds) as doubted) if (
+                # beside a number of NumPy's, one of Python's is held in NumPy's type where a loop would have to hand on
+                # which it was
                 exact
+                or not split.handed_on
                 or len({of_python for _, of_python in kinds}) == 1
                 or doubts.is_rounded(doubted, value.dtype)
                 or not variables_read(tag) & self.ctx.variables.keys()

@@ -14,7 +14,7 @@ from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
-from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed, list_position
+from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
 from transkern.frontend.reductions import reduce
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
@@ -33,6 +33,7 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr
@@ -268,12 +269,16 @@ def is_count(value: Value) -> bool:
     return value.dtype.startswith(("index", "int", "uint")) or (value.python and value.dtype == "bool")
 
 
+def how_often(ctx: Context, times: Value) -> Expr:
+    """A count of `is_count` as Python takes it."""
+    return integer_expr(ctx, times, "OverflowError", "cannot fit 'numpy.uint64' into an index-sized integer")
+
+
 def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
     """``numbers * n``, of Python's or NumPy's integers."""
-    problem = "cannot fit 'numpy.uint64' into an index-sized integer"
     if isinstance(times, Static):
         asked(ctx, operator.mul, [], times.value)
-    number = ctx.let(b.maximum(list_position(ctx, times, "OverflowError", problem), b.ZERO), "times")
+    number = ctx.let(b.maximum(how_often(ctx, times), b.ZERO), "times")
     count = ctx.let(owner.length, "count")
     most = b.floordiv(b.index(n.RESERVED), b.maximum(count, b.ONE))
     ctx.guard(b.compare("less_equal", number, most), "MemoryError", "")

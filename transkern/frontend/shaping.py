@@ -25,10 +25,13 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import SliceValue, array_item, ravel_index
 from transkern.frontend.strides import contiguous, in_memory, is_contiguous, lies_elsewhere, reshaped_view
+from transkern.frontend.texts import as_text
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.traverse import variables_read
 
@@ -115,32 +118,46 @@ def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]
             return tuple(large.whole(ctx, i.value) if large.is_large(i) else of_size(ctx, i) for i in given)
         case Scalar() | Static():
             if not bools:
-                _check_not_bool(ctx, value, "expected a sequence of integers or a single integer, got '{!r}'")
+                check_single(ctx, value)
             return (whole_size(ctx, value),)
         case _:
             ctx.fail(f"a shape is needed here, not {describe(value)}")
 
 
+def check_single(ctx: Context, value: Value) -> None:
+    """NumPy's error for a number that is given for a shape and is no integer."""
+    problem = "expected a sequence of integers or a single integer, got '{}'"
+    _check_kind(ctx, value, ("bool", "float", "complex"), problem)
+
+
 def size_of(ctx: Context, value: Value) -> Expr:
     """A size in a shape: an integer, and no Boolean."""
-    _check_not_bool(ctx, value, "an integer is required")
+    _check_kind(ctx, value, ("bool",), "an integer is required")
     return whole_size(ctx, value)
 
 
-def _check_not_bool(ctx: Context, value: Value, problem: str) -> None:
-    if isinstance(value, (Scalar, Static)) and as_array(ctx, value).dtype == "bool":
-        if isinstance(value, Static):
-            problem = problem.format(value.value)
-        ctx.guard(b.FALSE, "TypeError", problem, (scalar_expr(ctx, value),) if "{" in problem else ())
+def _check_kind(ctx: Context, value: Value, wrong: tuple[str, ...], problem: str) -> None:
+    """NumPy's error for a number of a wrong kind, which it may show: `{}`."""
+    if isinstance(value, (Scalar, Static)) and as_array(ctx, value).dtype.startswith(wrong):
+        shown = as_text(ctx, value, "", "r")
+        args = tuple(scalar_expr(ctx, v) for v in shown.args) if "{}" in problem else ()
+        if any(is_complex(e.dtype) for e in args):
+            ctx.fail("a size that is a complex number", "give an integer")
+        ctx.guard(b.FALSE, "TypeError", problem.replace("{}", shown.template), args)
 
 
 def whole_size(ctx: Context, value: Value) -> Expr:
     """A size: an integer."""
+    check_integer(ctx, value)
+    return integer_expr(ctx, value, "ValueError", "Maximum allowed dimension exceeded")
+
+
+def check_integer(ctx: Context, value: Value) -> None:
+    """Python's error for what is no integer, and no Boolean."""
     expr = scalar_expr(ctx, value)
     if not (expr.dtype in ("index", "bool") or expr.dtype.startswith(("int", "uint"))):
         kind = type_name(value) if is_python_number(value) else f"numpy.{expr.dtype}"
         ctx.guard(b.FALSE, "TypeError", f"'{kind}' object cannot be interpreted as an integer")
-    return b.as_index(expr)
 
 
 def full(ctx: Context, dims: tuple[Expr, ...], value: Expr) -> Array:
@@ -209,6 +226,8 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         items = tuple(Static(v) for v in items[0].value)
     if any(map(large.is_large, items)):
         asked(ctx, np.zeros(0).reshape, [i.value if isinstance(i, Static) else 0 for i in items])
+    if len(shape) == 1:
+        check_single(ctx, shape[0])
     dims = [size_of(ctx, i) for i in items]
     total = b.product(value.dims)
     for d in dims:
@@ -552,7 +571,7 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
     if axis is None:
         flat = roll(ctx, reshape(ctx, value, [Static(-1)]), shift, 0)
         return reshape(ctx, flat, [Scalar(d, True) for d in value.dims])
-    by = b.as_index(scalar_expr(ctx, shift))
+    by = integer_expr(ctx, shift)
     axes = ctx.axes(value.dims)
     at = tuple(b.mod(b.sub(a.var, by), a.extent) if d == axis else a.var for d, a in enumerate(axes))
     return Array(axes, value.at(at))

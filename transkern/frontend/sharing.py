@@ -67,7 +67,7 @@ def _reading(node: ast.AST) -> dict[str, tuple[tuple[int, int], ...]]:
             case _:
                 continue
         inside = [x for part in repeated for x in ast.walk(part)]
-        for name in {x.id for x in inside if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}:
+        for name in sorted({x.id for x in inside if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}):
             found.setdefault(name, []).append((loop.lineno, loop.end_lineno or loop.lineno))
     return {name: tuple(spans) for name, spans in found.items()}
 

@@ -28,7 +28,7 @@ from transkern.frontend.elementwise import (
     truth,
     warn_discarded,
 )
-from transkern.frontend.indexing import Item, first_place, in_64_bits, place
+from transkern.frontend.indexing import Item, first_place, place
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
@@ -42,7 +42,7 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
-from transkern.frontend.whole import becomes, whole_number
+from transkern.frontend.whole import becomes, in_64_bits, whole_number
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine

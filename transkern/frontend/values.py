@@ -48,13 +48,15 @@ Kind: TypeAlias = tuple[str, bool]  # the type of a number: a dtype, and whether
 class Split:
     """The two numbers, each of a certain type, that a number of a doubtful type may be: `one` where `tag` holds. With
     `exact` the caller is to see which of them it is, also where one is Python's. With `of_empty`, `two` is made of a
-    list that is empty, which the number is not held for (`frontend/empties.py`)."""
+    list that is empty, which the number is not held for (`frontend/empties.py`). With `handed_on` a loop would have to
+    hand on which it is."""
 
     tag: Expr
     one: Static | Scalar
     two: Static | Scalar
     exact: bool = False
     of_empty: bool = False
+    handed_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,28 @@ from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
 
+def in_64_bits(
+    ctx: Context, expr: Expr, error: str = "OverflowError", problem: str = "Python int too large to convert to C long"
+) -> Expr:
+    """An integer that becomes a signed one of 64 bits, after a check where it may not be one."""
+    if expr.dtype != "uint64":
+        return expr
+    if isinstance(expr, Const) and isinstance(expr.value, int) and expr.value <= b.HIGHEST:
+        return expr
+    held = ctx.let(expr, "at")
+    ctx.guard(Apply("less_equal", (held, Const(b.HIGHEST, "uint64")), "bool"), error, problem)
+    return held
+
+
+def integer_expr(ctx: Context, value: Value, error: str = "OverflowError", problem: str = TOO_LARGE) -> Expr:
+    """An integer that is computed with as a position, a size or one of Python's: one of uint64 does not wrap."""
+    return b.as_index(in_64_bits(ctx, scalar_expr(ctx, value), error, problem))
+
+
 def to_integer(ctx: Context, expr: Expr, rounding: str = "") -> Scalar:
     """``int(x)``, or of ``rint(x)``, ``floor(x)``, …, with Python's errors for NaN and infinities."""
     if expr.dtype == "uint64":
-        expr = ctx.let(expr, "x")
-        ctx.guard(Apply("less_equal", (expr, Const(2**63 - 1, "uint64")), "bool"), "OverflowError", TOO_LARGE)
+        expr = in_64_bits(ctx, expr, "OverflowError", TOO_LARGE)
     if not expr.dtype.startswith("float"):
         return Scalar(b.as_index(expr), True)
     held = _finite(ctx, expr)

@@ -154,7 +154,7 @@ class _Parallelising(Walk):
         """The loop with names of its own for its private variables, where others use the same."""
         renamed = {}
         inner = reads_of(verdict.loop.body)
-        for name in verdict.scalars.private & set(self.variables):
+        for name in sorted(verdict.scalars.private & set(self.variables)):
             sets = sum(isinstance(x, n.Assign) and x.name == name for x in walk(loop.body))
             if self.reads[name] > inner[name] or self.sets[name] > sets:
                 renamed[name] = self.names.fresh(name)

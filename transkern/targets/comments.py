@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 
 def comment(text: str) -> str:
     """A line of the user's, or the name of a file, as a comment. A backslash at its end would take in the next line;
@@ -9,3 +12,8 @@ def comment(text: str) -> str:
     stands as a space."""
     plain = "".join(c if c.isprintable() else " " for c in text)
     return f"// {plain}".replace("*/", "* /").rstrip("\\ ")
+
+
+def known_text(value: Any) -> str:
+    """An argument that is part of the code, as a text: without an address, which differs in each process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value)) if callable(value) else repr(value)

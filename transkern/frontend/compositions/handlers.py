@@ -31,6 +31,7 @@ from transkern.frontend.shaping import (
     transpose,
 )
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Reduce, Var
@@ -128,7 +129,7 @@ def _known(ctx: Context, a: Arguments) -> Value:
 def _spliced(ctx: Context, a: Arguments) -> Value:
     value, new = a.array("a"), a.array("values")
     axis = normal_axis(ctx, constant_axis(ctx, a.need("axis")), value.ndim)
-    at = b.as_index(scalar_expr(ctx, a.need("at")))
+    at = integer_expr(ctx, a.need("at"))
     more = new.dims[axis]
     middle, body = broadcast_to(ctx, new, tuple(more if d == axis else extent for d, extent in enumerate(value.dims)))
     spread = Array(middle, body)

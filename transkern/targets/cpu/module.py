@@ -24,7 +24,7 @@ from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
 from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
-from transkern.targets.comments import comment
+from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import glue
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
@@ -862,7 +862,7 @@ def param_text(param: n.Param) -> str:
         case n.ScalarParam(name, dtype, python):
             return f"{name}: {python or dtype}"
         case n.ConstantParam(name, value):
-            return f"{name} = {value!r}"
+            return f"{name} = {known_text(value)}"
         case n.ObjectParam(name):
             return name
 

@@ -13,6 +13,7 @@ from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, number_class
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
+from transkern.targets.comments import known_text
 from transkern.targets.naming import PYTHON, function_name, with_names
 from transkern.targets.pallas import prelude, spelling
 from transkern.targets.pallas.host import Host, sizes_used
@@ -423,7 +424,7 @@ def _docstring(host: Host) -> str:
             case n.ScalarParam(of, dtype, python):
                 lines.append(f"    {of}: {python or dtype}")
             case n.ConstantParam(of, value):
-                lines.append(f"    {of}: always {value!r}")
+                lines.append(f"    {of}: always {known_text(value)}")
     changed = [p.name for p in program.params if isinstance(p, n.ArrayParam) and p.written]
     if changed:
         lines += [

@@ -78,7 +78,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
     if not static:
         return replace(program, buffers=buffers), {}, asked
     names: dict[str, Expr] = {}
-    for of in inlined.keys() - set(asked):
+    for of in (name for name in inlined if name not in asked):
         made = settled(Var(of, "index"))
         if made is not None:
             names[of] = made
