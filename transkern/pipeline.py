@@ -15,6 +15,7 @@ from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.columns import order_columns
+from transkern.fuse.companions import forward_positions, shrink_together
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.delinearise import delinearise
 from transkern.fuse.distribute import distribute_rows
@@ -71,6 +72,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
     number_values,
     lower,
+    shrink_together,  # before bounds are proven: arrays of one length have one size then
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,
     drop_proven_guards,
@@ -102,6 +104,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     unroll_short,  # after contraction: what it keeps apart fuses next
     share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
+    forward_positions,  # behind masking: what held the positions that are left holds them all
     relabel_permuted,
     hoist_gathers,  # after masking: the base array no longer changes
     fuse_loops,  # the gathers with what stands before them, and loops whose lanes have come outside

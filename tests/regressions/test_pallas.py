@@ -692,3 +692,18 @@ def test_stores_over_ranges_that_are_none() -> None:
     """`vector.filled`: range(len(x) - 1) of nothing had -1 elements."""
     for n in (0, 1, 2, 5):
         alike(all_but_the_last, np.zeros(n), target="pallas")
+
+
+def products_with_ones(a: Any) -> Any:
+    n, m = a.shape
+    out = np.zeros((m, m))
+    for k in range(n):
+        out += a[k, :, None] * a[k]
+    for i in range(m):
+        out[i, i] = 1.0
+    return out
+
+
+def test_stores_along_a_diagonal() -> None:
+    """`whole`: a store at [i, i] in a kernel of whole arrays was one into all of them."""
+    alike(products_with_ones, np.arange(20.0).reshape(4, 5), target="pallas")

@@ -6,33 +6,57 @@
             s := s + a[j + n if j < 0 else j]
 
 The proof is isl's, over all values of sizes: what it cannot show stays. A check that is the same in every iteration,
-and the first thing that an iteration does, goes before the loop.
+and the first thing that an iteration does, goes before the loop. What looks for the first position that is outside, for
+a check of all, goes where no position is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr
+from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_read, buffers_written, map_own, scalars_set, variables_read, walk
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_written,
+    is_in_order,
+    map_block,
+    map_own,
+    scalars_set,
+    variables_read,
+    walk,
+)  # fmt: skip
 
 
 def prove_bounds(program: n.Program) -> n.Program:
     """The program without checks and wrapped subscripts that the loops around them make needless."""
-    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+    if not any(isinstance(s, (n.Loop, n.While)) and is_in_order(s) for s in walk(program.body)):
         return program
     return replace(program, body=_Proving(program).block(program.body))
 
 
 class _Proving(Walk):
+    def __init__(self, program: n.Program) -> None:
+        super().__init__(program)
+        self.repeated = 0  # how many `while` loops are around
+        self.nowhere: set[str] = set()  # searches that find nothing
+
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if not self.levels:
+        if isinstance(s, n.While):
+            self.repeated += 1
+            made = self.inside(s)
+            self.repeated -= 1
+            return [made]
+        if not self.levels and not self.repeated:
             made = self.inside(s)
             return self.hoisted(made) if isinstance(made, n.Loop) and made.kind == "sequential" else [made]
+        if isinstance(s, n.Accumulate) and s.op == "first" and self.is_nowhere(s.value):
+            self.nowhere.add(s.name)
+            return []
         if isinstance(s, n.Guard):
             s = map_own(s, self.simpler)
             assert isinstance(s, n.Guard)
@@ -44,7 +68,38 @@ class _Proving(Walk):
                 condition = b.both(condition, part)
             return [replace(s, condition=condition)]
         made = self.inside(map_own(s, self.simpler))
+        if isinstance(made, n.Loop) and made.kind == "parallel" and not made.body:
+            return []
         return self.hoisted(made) if isinstance(made, n.Loop) else [made]
+
+    def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        found = super().block(statements)
+        gone = {s.name for s in found if isinstance(s, n.Accumulator)} & self.nowhere
+        if not gone:
+            return found
+        self.nowhere -= gone
+        outside: set[Expr] = {Var(name, "index") for name in gone}
+        out: list[n.Stmt] = []
+        for s in found:
+            if isinstance(s, n.Accumulator) and s.name in gone:
+                continue
+            if isinstance(s, n.Let) and s.value in outside:
+                outside.add(Var(s.name, "index"))
+                continue
+            if isinstance(s, n.Guard) and any(s.condition == b.compare("less", x, b.ZERO) for x in outside):
+                continue  # nothing is outside
+            out.append(s)
+        return super().block(map_block(tuple(out), lambda e: b.index(-1) if e in outside else None))
+
+    def is_nowhere(self, condition: Expr) -> bool:
+        """Whether a condition holds at no position, as one of those that it is made of does not."""
+        match condition:
+            case Apply("and_then" | "logical_and", args):
+                return any(map(self.is_nowhere, args))
+            case Apply("logical_not", (inner,)):
+                return all(map(self.holds, conjuncts(inner)))
+            case _:
+                return False
 
     def hoisted(self, loop: n.Loop) -> list[n.Stmt]:
         """The loop, and before it the checks at its beginning that its iterations share."""

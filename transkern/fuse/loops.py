@@ -6,8 +6,8 @@
 
 Legal where every array that one loop writes and the other touches is touched, in both, at one and the same position of
 the fused axis, or where dependence analysis proves that no value crosses iterations. A loop moves up past statements
-it has nothing to do with. What the fused body holds is fused in turn (the rows of a softmax, then the passes over a
-row).
+it has nothing to do with, and takes the numbers along that are made for it in between. What the fused body holds is
+fused in turn (the rows of a softmax, then the passes over a row).
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class _Fusing(Walk):
                 if head.axis not in renamed:
                     renamed[head.axis] = _renamed(piece, head.axis)
                 two = renamed[head.axis]
-                if self._fusible(earlier, piece, two):
+                numbers = (out[k] for k in needed if isinstance(out[k].head, n.Let))
+                if not any(_conflict(earlier, one) for one in numbers) and self._fusible(earlier, piece, two):
                     moved = [out[k] for k in sorted(needed)]
                     between = [s for k, s in enumerate(out[position + 1 :], position + 1) if k not in needed]
                     if isinstance(loop, n.Compact):
@@ -90,8 +91,8 @@ class _Fusing(Walk):
                     earlier.take(two)
                     out[position:] = [*moved, earlier, *between]
                     return True
-            if isinstance(head, (n.Accumulator, n.Alloc)):
-                if _declares_for(head, piece):
+            if isinstance(head, (n.Accumulator, n.Alloc, n.Let)):
+                if _declares_for(head, piece) or any(_declares_for(head, out[k]) for k in needed):
                     needed.append(position)
                 elif _conflict(earlier, piece):
                     return False
@@ -261,7 +262,9 @@ def _same_range(one: n.Loop, two: n.Loop | n.Compact) -> bool:
     return (one.start, one.stop, one.step) == (two.start, two.stop, step)
 
 
-def _declares_for(s: n.Accumulator | n.Alloc, loop: _Piece) -> bool:
+def _declares_for(s: n.Accumulator | n.Alloc | n.Let, loop: _Piece) -> bool:
+    if isinstance(s, n.Let):
+        return s.name in loop.read
     name = s.name if isinstance(s, n.Accumulator) else s.buffer
     return name in loop.set or name in loop.written or name in loop.used
 

@@ -142,6 +142,8 @@ class Whole(Interface):
                         items.append(quote("pl.ds(_0, 1)", node) if row else node)
                 case _:
                     raise Inexpressible("a gather")
+        if len(set(slots)) != len(slots):
+            raise Inexpressible("a diagonal")
         if len(subscripts) == 1:
             items = [ast.Slice(), *items]
         return items, slots, lane
