@@ -6,7 +6,8 @@
                                                              parallel p: … x_order[p] …
 
 Holds where neither array changes in the loop. One pass over memory then replaces one in every iteration, and what is
-left are plain vector loads.
+left are plain vector loads. Columns of a matrix with short rows (the corners of boxes) are brought together so, too:
+``x[p, 2]`` for all p is a vector only there.
 
 The loop may read only some of the positions (those counted, or those that a condition lets through). The others may be
 anything: memory that a filter has not filled, or positions outside of `x`. They are brought into `x` before they are
@@ -15,6 +16,7 @@ followed, but where it is known that all of them are positions there.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from transkern.ir import build as b
@@ -31,6 +33,9 @@ from transkern.ir.traverse import (
     walk_expr,
     with_bodies,
 )  # fmt: skip
+
+_SHORT = 16
+"""Elements of a row whose columns are brought together."""
 
 
 def hoist_gathers(program: n.Program) -> n.Program:
@@ -57,20 +62,27 @@ class _Hoisting:
         self.before: list[n.Stmt] = []
 
     def run(self) -> tuple[list[n.Stmt], n.Stmt]:
+        names = {
+            s.name: s.value for s in walk((self.loop,))
+            if isinstance(s, n.Let) and isinstance(s.value, Load) and s.value.buffer not in self.written
+        }  # fmt: skip
         for s in walk((self.loop,)):
             if isinstance(s, n.Loop) and s.kind == "parallel":
                 for inner in walk(s.body):
                     for own in own_exprs(inner):
                         for e in walk_expr(own):
-                            self._note(e, s.axis)
+                            self._note(_resolved(e, names), s.axis)
         if not self.made:
             return [], self.loop
         return self.before, self._replace(self.loop, {})
 
     def _match(self, e: Expr) -> tuple[str, str, tuple[Expr, ...], int, Expr] | None:
-        """``x[…, index(order[at]), …]``: (x, order, the subscript with a hole, the place of the hole, at)."""
+        """``x[…, index(order[at]), …]``: (x, order, the subscript with a hole, the place of the hole, at); of a column,
+        ``x[at, 2]``, without an order."""
         if not isinstance(e, Load) or e.buffer in self.written:
             return None
+        if self._is_column(e):
+            return e.buffer, "", (b.ZERO, *e.index[1:]), 0, e.index[0]
         holes = [
             (d, i.args[0].buffer, i.args[0].index[0]) for d, i in enumerate(e.index)
             if isinstance(i, Apply) and i.op == "cast" and isinstance(i.args[0], Load) and len(i.args[0].index) == 1
@@ -90,13 +102,16 @@ class _Hoisting:
         found = self._match(e)
         if found is None or axis not in variables_read(found[4]):
             return
-        source, order, rest, d, _ = found
+        source, order, rest, d, at = found
         key = (source, order, rest, d)
-        if key in self.made:
+        if key in self.made or (not order and b.affine(at)[0].get(Var(axis)) != 1):
             return
         suffix = "_".join(str(i.value) for k, i in enumerate(rest) if k != d and isinstance(i, Const))
-        name = self.names.fresh(f"{source}_{order}" + (f"_{suffix}" if suffix else ""))
+        name = self.names.fresh("_".join(part for part in (source, order, suffix) if part))
         self.made[key] = name
+        if not order:
+            self._bring_together(name, source, rest)
+            return
         base = self.buffers[order]
         self.buffers[name] = n.Buffer(name, self.buffers[source].dtype, base.dims, line=base.line)
         p = Var(self.names.fresh("p"), "index")
@@ -115,6 +130,29 @@ class _Hoisting:
             n.Alloc(name, span=self.loop.span),
             n.Loop(p.name, b.ZERO, stop, b.ONE, "parallel", (
                 n.Store(name, (p,), Load(source, index, self.buffers[source].dtype), span=self.loop.span),
+            ), span=self.loop.span),
+        ]  # fmt: skip
+
+    def _is_column(self, e: Load) -> bool:
+        """Whether an element is at a known place in one of many short rows."""
+        info = self.buffers[e.buffer]
+        if len(e.index) != 2 or len(info.dims) != 2 or info.is_reserved or not info.aligned:
+            return False
+        width, at = b.constant(info.dims[1]), b.constant(e.index[1])
+        return width is not None and at is not None and 0 <= at < width and 1 < width <= _SHORT and not any(
+            isinstance(x, Load) for x in walk_expr(e.index[0])
+        )
+
+    def _bring_together(self, name: str, source: str, rest: tuple[Expr, ...]) -> None:
+        """Copies a column of a matrix before the loop."""
+        info = self.buffers[source]
+        self.buffers[name] = n.Buffer(name, info.dtype, info.dims[:1], line=info.line)
+        p = Var(self.names.fresh("p"), "index")
+        value = Load(source, (p, *rest[1:]), info.dtype)
+        self.before += [
+            n.Alloc(name, span=self.loop.span),
+            n.Loop(p.name, b.ZERO, info.dims[0], b.ONE, "parallel", (
+                n.Store(name, (p,), value, span=self.loop.span),
             ), span=self.loop.span),
         ]  # fmt: skip
 
@@ -142,10 +180,7 @@ class _Hoisting:
         def change(e: Expr) -> Expr | None:
             if not isinstance(e, Load):
                 return None
-            seen = Load(e.buffer, tuple(
-                b.map_expr(i, lambda v: known.get(v.name) if isinstance(v, Var) else None) for i in e.index
-            ), e.dtype)  # fmt: skip
-            found = self._match(seen)
+            found = self._match(_resolved(e, known))
             if found is not None and (name := self.made.get(found[:4])) is not None:
                 return Load(name, (found[4],), e.dtype)
             return None
@@ -163,3 +198,11 @@ class _Hoisting:
             return tuple(out)
 
         return deep((s,))[0]
+
+
+def _resolved(e: Expr, names: Mapping[str, Expr]) -> Expr:
+    """A load with what names in its subscript stand for."""
+    if not isinstance(e, Load):
+        return e
+    index = (b.map_expr(i, lambda v: names.get(v.name) if isinstance(v, Var) else None) for i in e.index)
+    return Load(e.buffer, tuple(index), e.dtype)

@@ -58,7 +58,7 @@ class _Unrolling:
 
     def inner(self, s: n.Stmt, inside: bool) -> n.Stmt:
         match s:
-            case n.Loop(body=body):
+            case n.Loop(body=body) | n.Compact(body=body):
                 return replace(s, body=self.block(body, inside=True))
             case n.If(then=then, orelse=orelse):
                 return replace(s, then=self.block(then, inside), orelse=self.block(orelse, inside))
