@@ -347,3 +347,26 @@ def test_uneven_points_take_no_nearly_empty_vectors() -> None:
     compiled = transkern.compile(long_ones, target="cpu")
     x = np.where(np.arange(1000) % 37 == 0, 0.0, 99.0)
     same(compiled(x, 100.0), long_ones(x, 100.0))
+
+
+def fades(x, y, most):
+    p = (x * 20 + 60).astype(np.uint8)
+    for _ in range(most):
+        bright = p > 10
+        p[bright] -= 3
+    return p
+
+
+def test_lanes_are_as_many_as_the_numbers_of_their_loop_are_narrow() -> None:
+    """What is computed once, in front of the loop, may be wide."""
+    program = pipeline.program_of(
+        "import numpy as np\n\n\n" + inspect.getsource(fades), "fades", "fades(float64[n], float64[n], int)",
+        pipeline.PASSES,
+    )  # fmt: skip
+    (live,) = (b for name, b in program.buffers.items() if name.startswith("live"))
+    assert live.dtype == "int32"
+    compiled = transkern.compile(fades, target="cpu")
+    for count in (1, 255, 256, 300, 513):
+        x, y = inputs(count, False)
+        for most in (0, 1, 12, 40):
+            same(compiled(x, y, most), fades(x, y, most))

@@ -106,7 +106,7 @@ class _Vectorising(Walk):
         self.levels.append(Level(s.axis, s.start, s.stop, 1))
         self.find_loads(s)
         self.levels.pop()
-        width = widest(s.body, self.buffers)
+        width = widest([x for x in s.body if isinstance(x, (n.Loop, n.While))], self.buffers)
         self.truth = f"int{8 * max(width, 4)}"
         count = b.index(_VECTORS * VECTOR // width)
         start = Var(self.names.fresh(f"{s.axis}_block"))
