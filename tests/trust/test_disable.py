@@ -97,3 +97,25 @@ def test_the_environment_disables_for_a_whole_run(tmp_path: Path) -> None:
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=environment, check=True)
         told.append(done.stdout.strip())
     assert told == ["[6] 0", "[] 1"]
+
+
+@pytest.mark.parametrize(("value", "wanted"), [
+    ("yes", "True"), ("True", "True"), ("ON", "True"), ("no", "False"), ("off", "False"), ("false", "False"),
+    ("", "False"), ("maybe", "False"),
+])  # fmt: skip
+def test_words_that_disable(value: str, wanted: str) -> None:
+    code = "from transkern.runtime.disabling import is_disabled; print(is_disabled())"
+    environment = os.environ | {"TRANSKERN_DISABLE": value}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.strip() == wanted
+    told = "TRANSKERN_DISABLE is 'maybe', which says nothing: write 1, true, yes, on" in done.stderr
+    assert told == (value == "maybe") and (told or not done.stderr)
+
+
+def test_what_was_not_called_yet_asks_for_a_call_first() -> None:
+    with pytest.raises(transkern.TypesNeeded, match=r"help: call it once, or give them with types='plain\(float32"):
+        transkern.compile(plain).explain()
+
+
+def plain(x):  # type: ignore[no-untyped-def]
+    return x + 1

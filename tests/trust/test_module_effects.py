@@ -83,11 +83,25 @@ def test_names_that_are_bound_by_other_ways(text: str) -> None:
     "try:\n    X = 1 / 0\nexcept ZeroDivisionError:\n    pass\n",
     "try:\n    math.missing\n    X = 5.0\nexcept AttributeError:\n    pass\n",
     "try:\n    import missing\n    Y = 5.0\nexcept ImportError:\n    X = 7.0\n",
+    "try:\n    import missing\n    W = 5.0\nexcept ImportError:\n    pass\nelse:\n    W = 9.0\nX = W\n",
+    "try:\n    from math import nothing\n    W = 5.0\nexcept ImportError:\n    V = 1.0\nX = W\n",
     "from math import *\nX = pi\nfrom cmath import *\nX = 3\nfrom elsewhere import *\n",
 ])  # fmt: skip
 def test_statements_that_may_not_run(text: str) -> None:
     scope = TextScope(f"{_HEAD}X = 1.0\n{text}", "<text>")
     assert scope.lookup("X") is None and scope.refusal("X") is not None
+
+
+@pytest.mark.parametrize("text", [
+    "try:\n    import missing\n    W = 5.0\nexcept ImportError:\n    pass\nelse:\n    W = 9.0\n",
+    "try:\n    W = 1 / 0\nexcept ZeroDivisionError:\n    pass\n",
+    "try:\n    import missing\nexcept ImportError:\n    V = 1.0\nelse:\n    W = 9.0\n",
+])  # fmt: skip
+def test_names_that_only_a_try_statement_binds(text: str) -> None:
+    scope = TextScope(_HEAD + text, "<text>")
+    assert scope.lookup("W") is None and "of which not all may run" in str(scope.refusal("W"))
+    scope = TextScope(_HEAD + "try:\n    W = 9.0\nexcept ValueError:\n    raise\n", "<text>")
+    assert str(scope.lookup("W")) == "Static(value=9.0)"
 
 
 def test_what_stands_below_counts() -> None:

@@ -210,5 +210,7 @@ def test_the_number_of_threads_is_checked() -> None:
             transkern.set_num_threads(wrong)  # type: ignore[arg-type]
         with pytest.raises(error):
             transkern.compile(wide, threads=wrong)
+    with pytest.raises(ValueError, match="threads is too large: there are at most 2147483647"):
+        transkern.set_num_threads(10**30)
     assert transkern.get_num_threads() == before
     assert "omp parallel" not in transkern.compile(wide, threads=1).emit("cpu", "f(float64[n])")

@@ -64,6 +64,7 @@ from transkern.frontend.indexing import element as list_element
 from transkern.frontend.measures import check_items
 from transkern.frontend.own_lists import IS_SUM
 from transkern.frontend.results import Results
+from transkern.frontend.set_order import check_order
 from transkern.frontend.shaping import concatenate_now
 from transkern.frontend.sharing import is_read_in_a_loop, shared_stores
 from transkern.frontend.source import live_function, span_of
@@ -286,6 +287,7 @@ class Assignments(Results):
             case Dict(keys):
                 return [Static(k) for k in keys]
             case Seq(items) | Record(items=items) if not isinstance(value, Record) or value.is_tuple:
+                check_order(ctx, value)
                 return list(items)
             case Method():
                 counted = iterating.iteration(ctx, value)

@@ -215,7 +215,9 @@ def _handled(found: Bindings, node: ast.Try, before: dict[str, Binding]) -> None
     imported = {name for name, binding in new.items() if isinstance(binding.meaning, Imported)}
     for handler in node.handlers:
         _unknown(found, handler, "bound by an exception's handler", imported)
-        for name in new.keys() & before.keys() - imported:
+        if isinstance(handler.body[-1], ast.Raise):
+            continue
+        for name in new.keys() - imported:
             binding = Binding(new[name].node, None, "bound in a `try` statement, of which not all may run")
             _put(found, name, binding, True)
 

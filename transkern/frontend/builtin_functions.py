@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import classes, doubts, growing, hashed, large, sequences
+from transkern.frontend import classes, doubts, growing, hashed, large, sequences, set_order
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
@@ -294,7 +294,7 @@ def _set(ctx: Context, a: Arguments) -> Value:
     if "iterable" not in a.given:
         return Seq((), "set")
     source = ctx.deref(a.need("iterable"))
-    items = None if isinstance(source, Hashed) else iteration(ctx, source)
+    items = None if isinstance(source, Hashed) else iteration(ctx, set_order.in_any_order(source))
     if isinstance(items, list) and all(isinstance(i, Static) for i in items):
         return Seq(tuple(Static(v) for v in {i.value for i in items if isinstance(i, Static)}), "set")
     span = ctx.span
@@ -305,7 +305,7 @@ def _set(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.any", "builtins.all", names="iterable")
 def _any(ctx: Context, a: Arguments) -> Value:
-    counted = iteration(ctx, a.need("iterable"))
+    counted = iteration(ctx, set_order.in_any_order(ctx.deref(a.need("iterable"))))
     if isinstance(counted, list):
         result: Expr = b.TRUE if a.name == "all" else b.FALSE
         for item in counted:
@@ -321,7 +321,8 @@ def _any(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.sorted", names="iterable key reverse")
 def _sorted(ctx: Context, a: Arguments) -> Value:
-    counted = iteration(ctx, a.need("iterable"))
+    source = a.need("iterable")
+    counted = iteration(ctx, source if a.get("key") is not None else set_order.comparable(ctx.deref(source)))
     if not isinstance(counted, list):
         if a.get("key") is not None:
             ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
@@ -454,7 +455,7 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
         if keywords:
             ctx.fail(f"`{name}` with `{next(iter(keywords))}=`", f"use np.arg{name} of the keys")
         if len(args) == 1:
-            counted = iteration(ctx, args[0])
+            counted = iteration(ctx, set_order.comparable(ctx.deref(args[0])))
             if not isinstance(counted, list):
                 return _extreme_of(ctx, name, args[0], default)
             args = counted

@@ -22,6 +22,7 @@ from transkern.frontend.indexing import Item, SliceValue, constant_object, subsc
 from transkern.frontend.managers import space_of
 from transkern.frontend.measures import MOST_KEYS, NotComputed, check_items
 from transkern.frontend.observed import passing
+from transkern.frontend.set_order import ORDERLESS, is_orderless
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import local_names
 from transkern.frontend.texts import as_text, quoted, together
@@ -324,6 +325,8 @@ class Expressions(Calls):
                 store = ast.If(test, [store], [])
             store = ast.For(generator.target, generator.iter, [store], [])
             setattr(store, UNROLLED, True)
+            if isinstance(node, ast.SetComp) and len(generators) == 1:
+                setattr(store, ORDERLESS, is_orderless("set", node.elt, generator.ifs))
         with self.inner_names(generators, node, store):
             with At(ctx, node, self.scope.file):
                 self.env[name] = self.allocate(contents, "items")

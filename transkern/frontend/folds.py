@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from transkern.frontend.elementwise import truth
+from transkern.frontend.set_order import ORDERLESS, is_orderless
 from transkern.frontend.trips import condition_of
 from transkern.frontend.values import Maybe, Scalar, Static, Value
 from transkern.ir import build as b
@@ -86,6 +87,7 @@ def folded(
         for test in reversed(generator.ifs):
             body = [ast.If(test, body, [])]
         body = [ast.For(generator.target, generator.iter, body, [])]
+        setattr(body[0], ORDERLESS, is_orderless(name, source.elt, generator.ifs) and len(source.generators) == 1)
     outer = {k: translator.env.pop(k) for k in (carried, first, "element") if k in translator.env}
     begun = len(ctx.out)
     with translator.inner_names(source.generators, source, *before, *body):

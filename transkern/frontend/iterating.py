@@ -23,6 +23,7 @@ from transkern.frontend.indexing import constant_object, is_typed
 from transkern.frontend.indexing import element as list_element
 from transkern.frontend.measures import check_items
 from transkern.frontend.reductions import reduce
+from transkern.frontend.set_order import check_order
 from transkern.frontend.shaping import (
     constant_int,
 )  # fmt: skip
@@ -91,6 +92,7 @@ def iteration(ctx: Context, source: Value) -> Any:
 
             return _grid(ctx, dims, pair)
         case Seq(items):
+            check_order(ctx, source)
             return list(items)
         case Flat(array, named):
             if named:

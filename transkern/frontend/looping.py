@@ -17,6 +17,7 @@ from transkern.frontend.context import Catch
 from transkern.frontend.desugar import CATCHES, has_jumps, placed, without_jumps
 from transkern.frontend.expressions import UNROLLED
 from transkern.frontend.liveness import ORIGIN, live_names
+from transkern.frontend.set_order import ORDERLESS, comparable
 from transkern.frontend.sharing import may_show, stored_before_made
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
@@ -198,6 +199,8 @@ class Loops(Branches):
         assert not orelse, "`else` of a loop is a flag"
         catches = getattr(node, CATCHES, None)
         source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(iterable)
+        if getattr(node, ORDERLESS, False):
+            source = comparable(ctx.deref(source))
         counted = iterating.iteration(ctx, source)
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):

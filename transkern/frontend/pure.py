@@ -23,6 +23,7 @@ from transkern.frontend.measures import (
     check_text_of,
     only_numbers,
 )
+from transkern.frontend.set_order import is_in_any_order
 
 _NOT_LARGER = frozenset([
     "abs", "absolute", "all", "amax", "amin", "any", "argmax", "argmin", "argsort", "around", "array", "asarray",
@@ -51,6 +52,7 @@ _OF_PYTHON: dict[str, Callable[..., Any]] = {f.__name__: f for f in (
     abs, all, any, divmod, len, max, min, pow, range, round, slice, sum, bool, complex, float, int, str,
     dict, frozenset, list, set, sorted, tuple,
 )}  # fmt: skip
+_IN_ANY_ORDER = frozenset(["all", "any", "bool", "frozenset", "len", "set", "sorted"])
 
 
 def call(path: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -224,6 +226,8 @@ def _builtin(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     if function is None or (named and name not in ("dict", "round", "sum", "sorted")) or "key" in named:
         return NotImplemented
     check_builtin(name, args)
+    if name not in _IN_ANY_ORDER and any(map(is_in_any_order, args)):
+        raise NotComputed("the order of a set of texts is another one in each process: use sorted()")
     return function(*args, **named)
 
 

@@ -14,6 +14,7 @@ from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
 from transkern.frontend.measures import check_characters, check_format, check_text_of
+from transkern.frontend.set_order import check_order
 from transkern.frontend.values import Array, Dict, Known, OneOf, Record, Scalar, Seq, Static, Text, Value
 from transkern.ir.containers import OF_NUMPY
 
@@ -175,6 +176,7 @@ def text_method(
     if isinstance(receiver, Static) and name == "format":
         return _format(ctx, receiver.value, args, keywords)
     if isinstance(receiver, Static) and name == "join" and len(args) == 1:
+        check_order(ctx, args[0])
         items = args[0].items if isinstance(args[0], Seq) else None
         if items is not None and all(is_text(i) for i in items):
             between = Text(quoted(receiver.value), ())

@@ -418,7 +418,7 @@ class Compiled:
             return self._last.types
         found = types_from_annotations(live_function(self.function).node)
         if found is None:
-            raise TypesNeeded(types_help(self.function.__name__, self._names))
+            raise TypesNeeded(types_help(self.function.__name__, self._names, "call it once, or "))
         return found
 
     @public
@@ -442,12 +442,14 @@ class Compiled:
         return explain(self.function, self._types(types))
 
 
-def types_help(name: str, parameters: Sequence[str]) -> str:
+def types_help(name: str, parameters: Sequence[str], first: str = "") -> str:
+    """How to give the types of a function; `first`: what is easier."""
     example = ", ".join("float32[n]" if k == 0 else "float" for k, _ in enumerate(parameters))
+    given = f"types='{name}({example})'" if first else f"--types '{name}({example})'"
     return (
         f"the types of `{name}({', '.join(parameters)})` are not known\n"
-        f"  help: give them with --types '{name}({example})', with @transkern.compile(types='({example})'), or as "
-        "annotations (x: 'float32[n]')"
+        f"  help: {first}give them with {given}, with @transkern.compile(types='({example})'), or as annotations "
+        "(x: 'float32[n]')"
     )
 
 

@@ -10,8 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from transkern.runtime.compiled import Compiled
+from transkern.warned import warn
 
 VARIABLE = "TRANSKERN_DISABLE"
+_ON, _OFF = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 _compiled_call = Compiled.__call__
 
 
@@ -56,5 +58,15 @@ def disable() -> Disabled:
     return Disabled(before)
 
 
-if os.environ.get(VARIABLE) == "1":
+def _is_asked_for() -> bool:
+    """What the environment says; words that are neither yes nor no are told, and leave compiled code on."""
+    text = os.environ.get(VARIABLE, "")
+    if (word := text.strip().lower()) in _ON or word in _OFF:
+        return word in _ON
+    known = f"{', '.join(_ON)} (compiled functions run as Python) or {', '.join(_OFF[1:])}"
+    warn(f"{VARIABLE} is {text[:40]!r}, which says nothing: write {known}")
+    return False
+
+
+if _is_asked_for():
     disable()

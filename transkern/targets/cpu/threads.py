@@ -6,6 +6,8 @@ import os
 from operator import index
 from types import ModuleType
 
+_TOO_MANY = 2**31  # OpenMP counts them in a C int
+
 
 class _State:
     """`limit`: what the user has set (0: nothing). `shares`: the module whose counts all use, if one is loaded."""
@@ -23,7 +25,7 @@ def set_num_threads(threads: int) -> None:
 
     Raises:
         TypeError: `threads` is not an integer.
-        ValueError: it is less than 1.
+        ValueError: it is less than 1, or more than a C int holds.
     """
     _State.limit = checked(threads)
     if _State.shares is not None:
@@ -43,8 +45,10 @@ def get_num_threads() -> int:
 def checked(threads: int) -> int:
     """`threads`, if it is a number of threads."""
     number = index(threads)
-    if not 1 <= number < 2**31:
-        raise ValueError(f"threads must be 1 or more, not {number}")
+    if number < 1:
+        raise ValueError(f"threads must be 1 or more, not {number if number > -_TOO_MANY else 'so far below'}")
+    if number >= _TOO_MANY:
+        raise ValueError(f"threads is too large: there are at most {_TOO_MANY - 1}")
     return number
 
 
