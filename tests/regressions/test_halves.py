@@ -116,3 +116,17 @@ def test_running_sums_in_a_loop_over_lanes() -> None:
     """`halves`: a variable that a loop changes began as a name."""
     x = np.array([1, 2, 0.5, 3, 1], np.float16)
     alike(running_beside_a_count, x, x[::-1].copy())
+
+
+def running_extremes(x: Any) -> Any:
+    return np.maximum.accumulate(x), np.minimum.accumulate(x)
+
+
+def test_running_extremes_keep_the_first_of_two_zeros() -> None:
+    """`halves`: they took the second."""
+    zeros = np.array([[0.0, -0.0], [-0.0, 0.0], [0.0, -0.0], [np.nan, 1.0]], np.float16)
+    for at in (zeros, zeros.T.copy(), LEFT):
+        found, wanted = transkern.compile(running_extremes)(at), running_extremes(at)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+            np.testing.assert_array_equal(np.signbit(one) & ~np.isnan(one), np.signbit(other) & ~np.isnan(other))

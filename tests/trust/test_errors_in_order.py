@@ -185,3 +185,10 @@ def test_a_sequence_is_no_element_whatever_is_in_it(function: Callable[..., Any]
         arguments = (np.zeros(2, dtype), value) if function is behind else (np.zeros(2, dtype), 0, value)
         found = outcome(compiled, [np.copy(arguments[0]), *arguments[1:]], (transkern.CompileError,))
         assert not difference(found, outcome(function, [np.copy(arguments[0]), *arguments[1:]])), value
+
+
+@pytest.mark.parametrize("value", [float("nan"), 1e30, -1, 2**70], ids=str)
+def test_subscripts_are_counted_before_what_is_stored_there(value: float) -> None:
+    for at in ((np.array([1, 0]), 4), (0, [1]), ([0], [1], 2), (np.array([1]), None)):
+        found = outcome(COMPILED[stored], [np.zeros(5, np.uint32), at, value], (transkern.CompileError,))
+        assert not difference(found, outcome(stored, [np.zeros(5, np.uint32), at, value])), at

@@ -529,9 +529,8 @@ class Plan:
     advanced: bool
 
 
-def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
-    if any(map(large.is_large, items)) or any(map(_is_beyond, items)):
-        asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
+def check_count(ctx: Context, base: Array, items: Sequence[Item]) -> int:
+    """How many axes subscripts are for; NumPy's IndexError where the array has fewer."""
     used = sum(_consumes(item) for item in items)
     if used > base.ndim:
         for item in items:
@@ -541,6 +540,13 @@ def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
             b.FALSE, "IndexError",
             f"too many indices for array: array is {base.ndim}-dimensional, but {used} were indexed",
         )  # fmt: skip
+    return used
+
+
+def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
+    if any(map(large.is_large, items)) or any(map(_is_beyond, items)):
+        asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
+    used = check_count(ctx, base, items)
     if any(isinstance(item, _Truth) for item in items):
         return _plan_of_truth(ctx, base, items)
     full = SliceValue(None, None, None)
@@ -866,4 +872,4 @@ def shape_of(ctx: Context, value: Array) -> tuple[Expr, ...]:
     return (ctx.let(count, "count"), *value.dims[1:])
 
 
-__all__ = ["Plan", "SliceValue", "array_item", "place", "ravel_index", "shape_of", "subscript"]
+__all__ = ["Plan", "SliceValue", "array_item", "check_count", "place", "ravel_index", "shape_of", "subscript"]

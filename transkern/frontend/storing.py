@@ -28,7 +28,7 @@ from transkern.frontend.elementwise import (
     truth,
     warn_discarded,
 )
-from transkern.frontend.indexing import Item, first_place, place
+from transkern.frontend.indexing import Item, check_count, first_place, place
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
@@ -104,6 +104,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     number: Expr | None = None
     by_positions = any(_is_positions(ctx.deref(i)) for i in items)
     if by_positions:
+        check_count(ctx, base, [i for i in map(ctx.deref, items) if not _is_truth(i)])
         value = large.stored(ctx, value, base.dtype)
     if by_positions and is_python_number(value):
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)  # before positions are looked at
@@ -216,6 +217,13 @@ def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
                     "a store through a mask that shares memory with the array: NumPy reads it while it stores",
                     "copy the mask: x[mask.copy()] = value",
                 )
+
+
+def _is_truth(item: Item) -> bool:
+    """Whether a subscript is True or False, which is for no axis."""
+    if isinstance(item, Static):
+        return isinstance(item.value, (bool, np.bool_))
+    return isinstance(item, (Scalar, Array)) and item.dtype == "bool" and not (isinstance(item, Array) and item.axes)
 
 
 def _is_positions(item: Item) -> bool:

@@ -44,7 +44,8 @@ def delinearise(program: n.Program) -> n.Program:
 def _dims(s: n.Write, axis: Axis) -> _Dims:
     """The dims of the array whose elements a statement counts along its axis; empty where it does not take the number
     apart."""
-    divided = {e for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Apply) and len(e.args) == 2}
+    parts = (e for own in own_exprs(s) for e in walk_expr(own))
+    divided = dict.fromkeys(e for e in parts if isinstance(e, Apply) and len(e.args) == 2)
     rest: Expr = axis.var
     dims: list[Expr] = []
     while dim := next((e.args[1] for e in divided if e.op == "remainder" and e.args[0] == rest), None):

@@ -53,6 +53,10 @@ _VECTORS = 4
 _FEW = 8
 """A part of the lanes with which it is no longer worth it to go on together."""
 
+_COUNTED = 4
+"""Bytes of numbers from which on lanes are counted that go on. Narrower ones do not hold the count of their lanes, and
+there are so many of them in a vector that one goes on as fast as many."""
+
 _COMPUTED = frozenset({
     "add", "subtract", "multiply", "plain_multiply", "divide", "python_divide", "negative", "positive", "absolute",
     "square", "sqrt", "reciprocal", "maximum", "minimum", "number_maximum", "number_minimum", "maximum_number",
@@ -94,6 +98,7 @@ class _Vectorising(Walk):
         super().__init__(program)
         self.names, self.buffers, self.variables = Names.of(program), dict(program.buffers), dict(program.variables)
         self.there: dict[Load, bool] = {}
+        self.counts = True  # whether lanes are counted that go on: else only whether any does
         self.truth = ""  # the type that lanes keep truths in: as wide as their numbers, so that vectors have one length
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
@@ -107,8 +112,9 @@ class _Vectorising(Walk):
         self.find_loads(s)
         self.levels.pop()
         width = widest([x for x in s.body if isinstance(x, (n.Loop, n.While))], self.buffers)
-        self.truth = f"int{8 * max(width, 4)}"
-        count = b.index(_VECTORS * VECTOR // width)
+        self.truth = f"int{8 * width}"
+        self.counts = width >= _COUNTED
+        count = b.index((_VECTORS if self.counts else 2 * _VECTORS) * VECTOR // width)
         start = Var(self.names.fresh(f"{s.axis}_block"))
         extent = b.sub(s.stop, s.start)
         extent = extent if b.is_nonnegative(extent) else b.maximum(extent, b.ZERO)
@@ -166,23 +172,30 @@ class _Vectorising(Walk):
             self.masked(s.body, goes, block, inner)
         else:
             self.masked(s.body, on, block, inner)
-        inner.append(n.Accumulate(block.going, "sum", b.cast(Load(live, (lane,), "bool"), self.truth), span=s.span))
-        count_them = n.Accumulator(block.going, "sum", self.truth, span=s.span)
+        goes_on = Load(live, (lane,), "bool")
+        if self.counts:
+            inner.append(n.Accumulate(block.going, "sum", b.cast(goes_on, self.truth), span=s.span))
+            count_them = n.Accumulator(block.going, "sum", self.truth, span=s.span)
+            enough: Expr = Apply("greater", (Var(block.going, self.truth), few), "bool")
+        else:
+            inner.append(n.Accumulate(block.going, "any", goes_on, span=s.span))
+            count_them = n.Accumulator(block.going, "any", "bool", span=s.span)
+            enough = Var(block.going, "bool")
         together = n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", tuple(inner), span=s.span)
-        going = Var(block.going, self.truth)
         if isinstance(s, n.While):
-            yield n.While((count_them, together), Apply("greater", (going, few), "bool"), (), span=s.span)
+            yield n.While((count_them, together), enough, (), span=s.span)
             rest = s
         else:
             next_ = self.names.fresh(f"{s.axis}_next")
             self.variables[next_] = "index"
             yield n.Assign(next_, s.start, span=s.span)
-            leave = n.If(Apply("less_equal", (going, few), "bool"), (n.Break(span=s.span),), span=s.span)
+            leave = n.If(b.logical_not(enough), (n.Break(span=s.span),), span=s.span)
             go_on = n.Assign(next_, b.add(Var(s.axis), s.step), span=s.span)
             yield replace(s, body=(count_them, together, go_on, leave))
             axis = self.names.fresh(s.axis)
             rest = replace(s, axis=axis, start=Var(next_), body=_with_axis(s.body, s.axis, axis))
-        yield self.one_by_one(rest, block, count)
+        if self.counts:
+            yield self.one_by_one(rest, block, count)
 
     def one_by_one(self, s: n.Stmt, block: _Block, count: Expr) -> n.Stmt:
         """The lanes that are left, each in the loop as it was written, with its variables in names again."""

@@ -30,6 +30,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    exprs,
     is_in_order,
     map_block,
     own_exprs,
@@ -68,7 +69,8 @@ class _Ending(Walk):
         if moved is None:
             return []
         if isinstance(s, n.While):
-            behind = knowing(behind, found.decided)  # a lane that goes on knows why
+            if not found.head_changes:
+                behind = knowing(behind, found.decided)  # a lane that goes on knows why
             moved = found.nest((n.While(before, Var(found.mask, "bool"), behind, span=s.span),))
         return [*arrays, moved]
 
@@ -104,6 +106,7 @@ class _Steps:
     ) -> None:
         self.loops, self.parts, self.mask, self.arrays, self.axis = loops, parts, mask, arrays, axis
         self.decided: Expr = b.TRUE  # what the mask is, of what is there as the step begins
+        self.head_changes = False  # whether something else is there when it has been found
 
     @staticmethod
     def of(s: n.Loop | n.While, names: Names) -> _Steps | None:
@@ -153,6 +156,7 @@ class _Steps:
         if not first.run(before):
             return False
         decided = self.decided = first.values[off]
+        self.head_changes = any(isinstance(e, Load) for e in first.changed())
         known: dict[Expr, Expr] = {off: b.FALSE, decided: b.FALSE}
         known |= {e: b.FALSE for e, value in first.values.items() if value == decided and e.dtype == "bool"}
         known = {e: v for e, v in known.items() if isinstance(e, (Var, Load))}
@@ -182,11 +186,18 @@ def _tested(s: n.Loop | n.While) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]
         head = [x for x in s.head if not isinstance(x, n.Let)]
         names = {Var(x.name, "bool"): x.value for x in s.head if isinstance(x, n.Let)}
         test = names.get(s.condition, s.condition) if isinstance(s.condition, Var) else None
-        return (tuple(head), s.body, test.name) if isinstance(test, Var) and _is_any(head, test.name) else None
+        if not isinstance(test, Var) or not _is_any(head, test.name):
+            return None
+        gone = {test.name, *(x.name for x in s.head if isinstance(x, n.Let))}
+        if gone & {e.name for e in exprs((*head, *s.body)) if isinstance(e, Var)}:
+            return None  # somebody else asks for it
+        return tuple(head), s.body, test.name
     for k, x in enumerate(s.body):
         match x:
             case n.If(Apply("logical_not", (Var() as test,)), (*left, n.Break()), ()) if _is_any(s.body[:k], test.name):
                 behind = s.body[k + 1 :]
+                if test in exprs((*s.body[:k], *left, *behind)):
+                    return None  # somebody else asks for it
                 if not left:
                     return s.body[:k], behind, test.name
                 if tuple(left) == behind:  # done in any case, before or behind the test

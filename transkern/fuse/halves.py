@@ -61,7 +61,10 @@ class _Rounding:
         op, start = _RUNNING[s.op]
         total = Var(self.names.fresh(f"{s.buffer}_running"), HALF)
         self.variables[total.name] = HALF
-        step = _narrow(Apply(op, (_wide(total), _wide(s.value)), WIDE))
+        operands = (_wide(total), _wide(s.value))
+        if op in ("maximum", "minimum"):  # of two zeros the first, as of two operands
+            operands = operands[::-1]
+        step = _narrow(Apply(op, operands, WIDE))
         body = (*s.body, n.Assign(total.name, step, span=s.span), n.Store(s.buffer, s.index, total, span=s.span))
         loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "sequential", body, span=s.span)
         return n.Assign(total.name, Const(start, HALF), span=s.span), loop

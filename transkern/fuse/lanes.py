@@ -148,7 +148,9 @@ class _Blocking:
             return None
         if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
-        return _Plan(around, lanes, body, scores[best] > 0)
+        # what no loop in order touches comes in lines in any case
+        alone = not any(lanes.axis in variables_read(i) for index in _touched(body, self.buffers) for i in index)
+        return _Plan(around, lanes, body, scores[best] > 0 or alone)
 
     def several(self, s: n.Loop) -> list[n.Stmt]:
         """A parallel loop over several nests, four of its iterations at a time: one nest after the other for all four.
@@ -463,6 +465,14 @@ def _runs(body: Iterable[n.Stmt]) -> Iterator[list[n.Stmt]]:
 
 def _scalars(run: Iterable[n.Stmt]) -> set[str]:
     return {e.name for e in exprs(run) if isinstance(e, Var)} | {name for s in run for name in scalars_set(s)}
+
+
+def _touched(body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> Iterator[tuple[Expr, ...]]:
+    """The subscripts of what the loops of `body` load and store."""
+    for loop in (s for s in walk(body) if isinstance(s, n.Loop)):
+        for s in loop.body:
+            if not isinstance(s, n.Loop):
+                yield from (index for index, _ in _accesses(s, buffers))
 
 
 def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
