@@ -530,3 +530,28 @@ def best_of_rest(boxes, scores, threshold, limit):
         inter = w * h
         left = left[inter / (areas[i] + areas[left] - inter) <= threshold]
     return picked
+
+
+def corner_of_the_first(boxes, scores, threshold, limit):
+    """The mask itself looks at the first box, while boxes and scores get fewer."""
+    order = np.argsort(-scores)
+    boxes, scores = boxes[order], scores[order]
+    picked = []
+    while len(scores) > 0:
+        picked.append(scores[0])
+        far = np.abs(boxes[1:, 0] - boxes[0, 0]) + np.abs(boxes[1:, 1] - boxes[0, 1]) > 10
+        boxes, scores = boxes[1:][far], scores[1:][far]
+    return picked
+
+
+def corner_of_the_last(boxes, scores, threshold, limit):
+    """The best one is the last; what is in front of it is looked at with it."""
+    order = np.argsort(scores)
+    boxes, scores = boxes[order], scores[order]
+    picked = []
+    while len(boxes) > 0:
+        picked.append(scores[-1])
+        far = (boxes[:-1, 0] - boxes[-1, 0]) ** 2 > 25
+        scores = scores[:-1][far]
+        boxes = boxes[:-1][far]
+    return picked

@@ -18,14 +18,17 @@ from dataclasses import dataclass, replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
     buffers_used,
     buffers_written,
+    exprs,
+    is_in_order,
     map_block,
+    own_exprs,
     result_buffers,
     scalars_set,
     scalars_used,
@@ -55,6 +58,16 @@ class _Shorter:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """The statements of a step, from `begin` up to `end`, that make arrays shorter, and the lengths that they hold."""
+
+    begin: int
+    end: int
+    group: list[_Shorter]
+    lets: list[n.Let]
+
+
 class _Joining:
     def __init__(self, program: n.Program) -> None:
         self.program, self.names = program, Names.of(program)
@@ -63,7 +76,7 @@ class _Joining:
     def block(self, body: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
         for k, s in enumerate(body):
-            if isinstance(s, (n.While, n.Loop)) and any(isinstance(x, n.Compact) for x in s.body):
+            if isinstance(s, (n.While, n.Loop)) and is_in_order(s) and any(isinstance(x, n.Compact) for x in s.body):
                 made = self.joined(s, out, body[k + 1 :])
                 if made is not None:
                     out += made
@@ -75,7 +88,7 @@ class _Joining:
         region = _region(s.body)
         if region is None:
             return None
-        begin, end, group = region
+        begin, end, group = region.begin, region.end, region.group
         arrays = {one.array for one in group}
         sizes = {f"{x}.size" for x in arrays}
         extent = self.extent(sizes, before)
@@ -86,10 +99,14 @@ class _Joining:
         inner = (*s.body[:begin], *s.body[end:])
         if any(arrays & set(buffers_written(x)) or sizes & set(scalars_set(x)) for x in inner):
             return None
-        made = {one.compact.outputs[0] for one in group}
-        made |= {one.compact.count for one in group}
+        if any(isinstance(x, (n.Library, n.Return)) and arrays & _names(x) for x in walk(inner)):
+            return None  # these take them as they are in memory
+        made = {one.compact.outputs[0] for one in group} - arrays
+        made |= {one.compact.count for one in group} - sizes
         if any(made & _names(x) for x in inner if not isinstance(x, n.Alloc)):
             return None
+        if len(group) == 1 and group[0].compact.outputs[0] in arrays and not group[0].compact.inner:
+            return None  # as it should be
         first = group[0]
         rest = self.names.fresh("rest")
         size = b.size(f"{rest}.size")
@@ -99,10 +116,12 @@ class _Joining:
                 case Load(buffer, (at, *others), dtype) if buffer in arrays:
                     place = Load(rest, (b.map_expr(at, change),), "int64")
                     return Load(buffer, (b.as_index(place), *(b.map_expr(i, change) for i in others)), dtype)
-                case Var(name) if name in sizes:
+                case Var(name) if name in sizes or name in held:
                     return size
                 case _:
                     return None
+
+        held: set[str] = {x.name for x in region.lets}  # within the region
 
         # each of them keeps the same elements
         kept = {self.kept(one, change) for one in group}
@@ -110,10 +129,16 @@ class _Joining:
             return None
         k = Var(first.compact.axis)
         (block,) = map_block((replace(first.compact, inner=()),), change)
+        held.clear()
         assert isinstance(block, n.Compact)
         value = Load(rest, (b.add(k, b.index(first.offset)),), "int64")
+        made_before = self.held(block, rest, size)
+        if made_before is None or any(not isinstance(x.value, Var) or x.value.name not in sizes for x in region.lets):
+            return None
+        lets, block = made_before
         compact = replace(block, outputs=(rest,), count=size.name, values=(value,))
-        body = (*map_block(s.body[:begin], change), compact, *map_block(s.body[end:], change))
+        lengths = map_block(tuple(region.lets), change)
+        body = (*map_block(s.body[:begin], change), *lengths, *lets, compact, *map_block(s.body[end:], change))
         (loop,) = map_block((replace(s, body=()),), change)
         assert isinstance(loop, (n.While, n.Loop))
         dim = self.buffers[first.array].dims[0]
@@ -122,6 +147,7 @@ class _Joining:
         }
         self.buffers[rest] = n.Buffer(rest, "int64", (dim,), low=b.ZERO, high=dim, line=s.span.line)
         self.variables[size.name] = "index"
+        self.bounds = {name: x for name, x in self.bounds.items() if name not in made | sizes}
         self.bounds[size.name] = dim
         p = self.names.fresh("p")
         fill = n.Store(rest, (Var(p),), b.cast(Var(p), "int64"), span=s.span)
@@ -131,6 +157,27 @@ class _Joining:
             n.Assign(size.name, extent, span=s.span),
             replace(loop, body=self.block(body)),
         ]
+
+    def held(self, compact: n.Compact, rest: str, size: Expr) -> tuple[list[n.Let], n.Compact] | None:
+        """A compaction of `rest` in place, with what its mask reads of it at one place for all elements held before it:
+        what is kept goes where that was. None where the mask reads what stands before an element."""
+        lets: dict[Expr, n.Let] = {}
+        for e in exprs((compact,)):
+            if not isinstance(e, Load) or e.buffer != rest:
+                continue
+            terms, offset = b.affine(e.index[0])
+            if compact.axis not in variables_read(e.index[0]):
+                inside = b.both(b.compare("less_equal", b.ZERO, e.index[0]), b.compare("less", e.index[0], size))
+                value = b.where(inside, e, Const(0, e.dtype))
+                lets.setdefault(e, n.Let(self.names.fresh("kept"), value, span=compact.span))
+            elif terms != {Var(compact.axis): 1} or offset < 0:
+                return None
+        bound = {x.name for x in walk(compact.body) if isinstance(x, n.Let)}
+        if any(variables_read(e) & bound for e in lets):
+            return None
+        (made,) = map_block((compact,), lambda e: Var(lets[e].name, e.dtype) if e in lets else None)
+        assert isinstance(made, n.Compact)
+        return list(lets.values()), made
 
     def kept(self, one: _Shorter, change: Callable[[Expr], Expr | None]) -> tuple[object, ...]:
         """What a compaction keeps, in names that all of a group have."""
@@ -162,20 +209,32 @@ class _Joining:
         return arrays <= made and here == everywhere
 
 
-def _region(body: Sequence[n.Stmt]) -> tuple[int, int, list[_Shorter]] | None:
-    """The statements of a step, side by side, that make arrays shorter."""
+def _region(body: Sequence[n.Stmt]) -> _Region | None:
+    """The statements of a step, side by side, that make arrays shorter: in place, or put aside and copied back."""
     compacts: dict[str, n.Compact] = {}
     copied: dict[str, str] = {}
     sized: dict[str, str] = {}
+    lets: list[n.Let] = []  # lengths that are held meanwhile
     places: list[int] = []
+    shorter: set[str] = set()  # what is no longer what it was
     for k, s in enumerate(body):
         match s:
-            case n.Compact((out,), count, values=(Load(),), append=False) if count == f"{out}.size":
+            case n.Compact((out,), count, values=(Load(array),), append=False) if count == f"{out}.size":
+                if shorter & {x for e in own_exprs(s) for x in variables_read(e) | buffers_read(e)} or shorter & {
+                    x for y in s.body for x in _names(y)
+                }:
+                    return None  # it looks at what is left already
                 compacts[out] = s
+                if out == array:
+                    shorter |= {out, count}
             case n.Loop(kind="parallel") if (copy := _copy(s)) is not None and copy[1] in compacts:
                 copied[copy[1]] = copy[0]
             case n.Assign(name, Var(value)) if value.removesuffix(".size") in compacts and name.endswith(".size"):
                 sized[value.removesuffix(".size")] = name.removesuffix(".size")
+            case n.Let(_, Var(value)) if places or _goes_on(body, k):
+                if value in shorter:
+                    return None
+                lets.append(s)
             case n.Alloc():
                 continue
             case _:
@@ -186,7 +245,13 @@ def _region(body: Sequence[n.Stmt]) -> tuple[int, int, list[_Shorter]] | None:
     group = [one for out, c in compacts.items() if (one := _shorter(out, c, copied, sized)) is not None]
     if not group or len(group) != len(compacts) or len({one.array for one in group}) != len(group):
         return None
-    return places[0], places[-1] + 1, group
+    return _Region(places[0], places[-1] + 1, group, lets)
+
+
+def _goes_on(body: Sequence[n.Stmt], k: int) -> bool:
+    """Whether nothing but lengths and memory stand between a statement and the one that makes an array shorter."""
+    behind = next((x for x in body[k:] if not isinstance(x, (n.Let, n.Alloc))), None)
+    return isinstance(behind, n.Compact)
 
 
 def _shorter(out: str, c: n.Compact, copied: dict[str, str], sized: dict[str, str]) -> _Shorter | None:
@@ -195,9 +260,10 @@ def _shorter(out: str, c: n.Compact, copied: dict[str, str], sized: dict[str, st
     array, at = value.buffer, value.index[0] if value.index else b.ZERO
     offset = b.difference(at, Var(c.axis))
     whole = value.index[1:] == tuple(a.var for a in c.inner)
-    if offset is None or not whole or copied.get(out) != array or sized.get(out) != array or c.start != b.ZERO:
+    if offset is None or not whole or c.start != b.ZERO:
         return None
-    return _Shorter(array, c, offset)
+    in_place = out == array and out not in copied and out not in sized
+    return _Shorter(array, c, offset) if in_place or (copied.get(out) == array == sized.get(out)) else None
 
 
 def _copy(s: n.Loop) -> tuple[str, str] | None:

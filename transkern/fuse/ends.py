@@ -64,7 +64,8 @@ class _Ending(Walk):
         values = {x.buffer: self.names.fresh(x.buffer) for x in found.arrays if _is_value(x.buffer, body)}
         arrays = [x for x in found.arrays if x.buffer not in values]
         before, behind = (_with_values(part, values) for part in found.parts)
-        time = s if isinstance(s, n.Loop) else n.Loop(self.names.fresh("t"), b.ZERO, b.ONE, b.ONE, "sequential", ())
+        axis = self.names.fresh("t")
+        time = s if isinstance(s, n.Loop) else n.Loop(axis, b.ZERO, b.size(axis), b.ONE, "sequential", ())
         moved = inside_lanes(self, replace(time, body=(found.nest((*before, *behind)),)))
         if moved is None:
             return []
@@ -134,8 +135,8 @@ class _Steps:
                     own.append(n.Let(mask, x.value, span=x.span) if isinstance(x, n.Accumulate) else x)
             parts.append(tuple(own))
         bound = {v for x in loops for e in (x.start, x.stop) for v in variables_read(e)}
-        sizes = bound & {x.name for part in parts for y in part for x in walk((y,)) if isinstance(x, n.Let)}
-        if sum(isinstance(x, n.Let) and x.name == mask for part in parts for x in part) != 1 or sizes:
+        lets = [x.name for part in parts for x in walk(part) if isinstance(x, n.Let)]
+        if lets.count(mask) != 1 or len(set(lets)) != len(lets) or bound & set(lets):
             return None
         return _Steps(loops, parts, mask, arrays, s.axis if isinstance(s, n.Loop) else "")
 
