@@ -322,3 +322,18 @@ def filters_that_nobody_reads(x: Any, y: Any, p: Any) -> Any:
 def test_filters_begin_anew_in_each_iteration() -> None:
     """`settle_after_loop`: the count began anew after the loop only, and the filter outgrew its memory."""
     alike(filters_that_nobody_reads, np.arange(500.0)[::-1].copy(), np.arange(500.0), np.arange(500))
+
+
+def filters_in_loops_with_checks_ahead(x: Any, y: Any, c: Any) -> Any:
+    rest = 1 % len(x)
+    for _ in range(2):
+        for _ in np.where(x)[0]:
+            y[-1] += np.median(1)
+            last = c[2]  # noqa: F841
+    return y, rest
+
+
+def test_copies_of_loops_have_counts_of_their_own() -> None:
+    """`with_names`: in a copy of a loop a filter set the count of the other one."""
+    for size in (1, 2, 3, 9):
+        alike(filters_in_loops_with_checks_ahead, np.arange(size), np.zeros(size), np.zeros((size, 2, 2), np.uint16))

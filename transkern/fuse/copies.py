@@ -87,5 +87,7 @@ def with_names(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.Stm
             s = replace(s, name=names[s.name])
         if isinstance(s, (n.Loop, n.Scanning, n.Compact)) and s.axis in names:
             s = replace(s, axis=names[s.axis])
+        if isinstance(s, (n.Compact, n.Filter)) and s.count in names:
+            s = replace(s, count=names[s.count])
         out.append(with_bodies(s, lambda inner: with_names(inner, names)))
     return tuple(out)
