@@ -27,6 +27,7 @@ from transkern.ir.traverse import (
     exprs,
     map_block,
     map_statement,
+    names_in,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -61,21 +62,17 @@ def _in_block(
         if made is not None:
             program, body = made
             continue
-        others = (outside or frozenset()).union(*(_names_in(x) for x in (*body[:position], *body[position + 1 :])))
+        others = (outside or frozenset()).union(*(names_in(x) for x in (*body[:position], *body[position + 1 :])))
 
         def inside(inner: tuple[n.Stmt, ...], s: n.Stmt = s, others: frozenset[str] = others) -> tuple[n.Stmt, ...]:
             nonlocal program
             own = {name for e in own_exprs(s) for name in variables_read(e) | buffers_read(e)}
-            beside = (_names_in(x) for one in bodies(s) if one is not inner for x in one)
+            beside = (names_in(x) for one in bodies(s) if one is not inner for x in one)
             program, made = _in_block(program, names, inner, others.union(own, *beside))
             return tuple(made)
 
         body[position] = with_bodies(s, inside)
     return program, body
-
-
-def _names_in(s: n.Stmt) -> frozenset[str]:
-    return frozenset(buffers_used(s) | buffers_written(s) | scalars_used(s) | scalars_set(s))
 
 
 def _counted(
@@ -149,7 +146,7 @@ class _Masking:
         if any(isinstance(s, n.Library) and self.array in s.outs + s.ins for s in walk(self.loop.body)):
             return None
         behind = self.loop.body[self.loop.body.index(compact) + 1 :]
-        if {self.array, self.size} & frozenset().union(*(_names_in(s) for s in behind)):
+        if {self.array, self.size} & frozenset().union(*(names_in(s) for s in behind)):
             return None
         if not self._ends_here():
             return None

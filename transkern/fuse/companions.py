@@ -23,15 +23,14 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
     buffers_read,
-    buffers_used,
     buffers_written,
     exprs,
     is_in_order,
     map_block,
+    names_in,
     own_exprs,
     result_buffers,
     scalars_set,
-    scalars_used,
     variables_read,
     walk,
     with_bodies,
@@ -93,17 +92,17 @@ class _Joining:
         sizes = {f"{x}.size" for x in arrays}
         extent = self.extent(sizes, before)
         if extent is None or not self.is_own(arrays, sizes, s, before) or any(
-            (arrays | sizes) & _names(x) for x in behind
+            (arrays | sizes) & names_in(x) for x in behind
         ):
             return None
         inner = (*s.body[:begin], *s.body[end:])
         if any(arrays & set(buffers_written(x)) or sizes & set(scalars_set(x)) for x in inner):
             return None
-        if any(isinstance(x, (n.Library, n.Return)) and arrays & _names(x) for x in walk(inner)):
+        if any(isinstance(x, (n.Library, n.Return)) and arrays & names_in(x) for x in walk(inner)):
             return None  # these take them as they are in memory
         made = {one.compact.outputs[0] for one in group} - arrays
         made |= {one.compact.count for one in group} - sizes
-        if any(made & _names(x) for x in inner if not isinstance(x, n.Alloc)):
+        if any(made & names_in(x) for x in inner if not isinstance(x, n.Alloc)):
             return None
         if len(group) == 1 and group[0].compact.outputs[0] in arrays and not group[0].compact.inner:
             return None  # as it should be
@@ -221,7 +220,7 @@ def _region(body: Sequence[n.Stmt]) -> _Region | None:
         match s:
             case n.Compact((out,), count, values=(Load(array),), append=False) if count == f"{out}.size":
                 if shorter & {x for e in own_exprs(s) for x in variables_read(e) | buffers_read(e)} or shorter & {
-                    x for y in s.body for x in _names(y)
+                    x for y in s.body for x in names_in(y)
                 }:
                     return None  # it looks at what is left already
                 compacts[out] = s
@@ -282,13 +281,9 @@ def _copy(s: n.Loop) -> tuple[str, str] | None:
             return None
 
 
-def _names_here(s: n.Stmt) -> set[str]:
+def _names_here(s: n.Stmt) -> frozenset[str]:
     """What a statement has itself, without those inside it."""
-    return _names(with_bodies(s, lambda _: ())) if any(bodies(s)) else _names(s)
-
-
-def _names(s: n.Stmt) -> set[str]:
-    return set(buffers_used(s)) | set(buffers_written(s)) | set(scalars_used(s)) | set(scalars_set(s))
+    return names_in(with_bodies(s, lambda _: ()))
 
 
 def forward_positions(program: n.Program) -> n.Program:

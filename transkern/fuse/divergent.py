@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.copies import with_names
 from transkern.fuse.lanes import VECTOR, widest
 from transkern.fuse.load_once import is_beside, is_within, stays
 from transkern.fuse.machine import VECTOR_FUNCTIONS, vector_functions
@@ -36,7 +37,6 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
     exprs,
-    map_block,
     map_own,
     own_exprs,
     scalars_set,
@@ -148,7 +148,7 @@ class _Vectorising(Walk):
             run.append(n.Store(live, (lane,), b.TRUE, span=x.span))
             yield n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", tuple(run), span=run[0].span)
             run = []
-            yield from self.leaving(x, replace(block, going=self.names.fresh("going")), count, s)
+            yield from self.leaving(x, replace(block, going=self.names.fresh("going")), count)
         if run:
             yield n.Loop(lane.name, b.ZERO, count, b.ONE, "parallel", tuple(run), span=run[0].span)
 
@@ -157,7 +157,7 @@ class _Vectorising(Walk):
         self.buffers[name] = n.Buffer(name, dtype, (count,), line=s.span.line)
         return name
 
-    def leaving(self, s: n.Loop | n.While, block: _Block, count: Expr, points: n.Loop) -> Iterator[n.Stmt]:
+    def leaving(self, s: n.Loop | n.While, block: _Block, count: Expr) -> Iterator[n.Stmt]:
         """A loop that lanes leave: together, and then those that are left."""
         lane, live = block.lane, block.live
         few = Const((b.constant(count) or 0) // _FEW, self.truth)
@@ -193,7 +193,7 @@ class _Vectorising(Walk):
             go_on = n.Assign(next_, b.add(Var(s.axis), s.step), span=s.span)
             yield replace(s, body=(count_them, together, go_on, leave))
             axis = self.names.fresh(s.axis)
-            rest = replace(s, axis=axis, start=Var(next_), body=_with_axis(s.body, s.axis, axis))
+            rest = replace(s, axis=axis, start=Var(next_), body=with_names(s.body, {s.axis: axis}))
         if self.counts:
             yield self.one_by_one(rest, block, count)
 
@@ -392,7 +392,7 @@ def _always_calls(statements: Sequence[n.Stmt]) -> bool:
 def _kept(body: Sequence[n.Stmt], variables: dict[str, str]) -> dict[str, str]:
     """The scalars that lanes keep from one run of statements to the next, or from one iteration to the next."""
     kept = {x.name: variables[x.name] for x in walk(body) if isinstance(x, n.Assign)}
-    segment, where = 0, {}
+    where: dict[str, tuple[int, str]] = {}
     segments: list[set[str]] = [set()]
     for s in body:
         if isinstance(s, (n.Loop, n.While)):
@@ -405,7 +405,3 @@ def _kept(body: Sequence[n.Stmt], variables: dict[str, str]) -> dict[str, str]:
         if any(name in used for k, used in enumerate(segments) if k != segment):
             kept.setdefault(name, dtype)
     return kept
-
-
-def _with_axis(body: tuple[n.Stmt, ...], old: str, new: str) -> tuple[n.Stmt, ...]:
-    return map_block(body, lambda e: Var(new, e.dtype) if isinstance(e, Var) and e.name == old else None)

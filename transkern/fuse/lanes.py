@@ -149,7 +149,7 @@ class _Blocking:
         if any(lanes.axis in _bounds(x) for x in around):
             return None  # triangular: the loops cannot change places as they are
         # what no loop in order touches comes in lines in any case
-        alone = not any(lanes.axis in variables_read(i) for index in _touched(body, self.buffers) for i in index)
+        alone = not any(lanes.axis in variables_read(i) for index, _ in _touched(body, self.buffers) for i in index)
         return _Plan(around, lanes, body, scores[best] > 0 or alone)
 
     def several(self, s: n.Loop) -> list[n.Stmt]:
@@ -467,28 +467,24 @@ def _scalars(run: Iterable[n.Stmt]) -> set[str]:
     return {e.name for e in exprs(run) if isinstance(e, Var)} | {name for s in run for name in scalars_set(s)}
 
 
-def _touched(body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> Iterator[tuple[Expr, ...]]:
-    """The subscripts of what the loops of `body` load and store."""
+def _touched(body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[Expr, ...], n.Buffer]]:
+    """What the loops of `body` load and store: subscripts and arrays."""
     for loop in (s for s in walk(body) if isinstance(s, n.Loop)):
         for s in loop.body:
             if not isinstance(s, n.Loop):
-                yield from (index for index, _ in _accesses(s, buffers))
+                yield from _accesses(s, buffers)
 
 
 def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
     """How many accesses inside the loops of `body` are contiguous along `axis`, less those that are far apart."""
     score = 0
-    for loop in (s for s in walk(body) if isinstance(s, n.Loop)):
-        for s in loop.body:
-            if isinstance(s, n.Loop):
-                continue
-            for index, info in _accesses(s, buffers):
-                used = [k for k, i in enumerate(index) if axis in variables_read(i)]
-                if not used:
-                    continue
-                terms, _ = b.affine(index[-1])
-                unit = used == [len(index) - 1] and len(index) == len(info.dims) and terms.get(Var(axis)) in (1, -1)
-                score += 1 if unit and info.layout == "C" else -1
+    for index, info in _touched(body, buffers):
+        used = [k for k, i in enumerate(index) if axis in variables_read(i)]
+        if not used:
+            continue
+        terms, _ = b.affine(index[-1])
+        unit = used == [len(index) - 1] and len(index) == len(info.dims) and terms.get(Var(axis)) in (1, -1)
+        score += 1 if unit and info.layout == "C" else -1
     return score
 
 

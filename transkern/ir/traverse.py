@@ -303,3 +303,9 @@ def scalars_used(statement: n.Stmt) -> Iterable[str]:
     if isinstance(statement, (n.Compact, n.Filter)) and statement.append:
         found.add(statement.count)
     return found
+
+
+def names_in(statement: n.Stmt) -> frozenset[str]:
+    """The buffers and scalars that the statement, or one inside it, reads or sets."""
+    found = (buffers_used(statement), buffers_written(statement), scalars_used(statement), scalars_set(statement))
+    return frozenset[str]().union(*found)
