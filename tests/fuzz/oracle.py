@@ -239,6 +239,7 @@ class _Noise:
         """`turned`: what another one with such numbers makes larger becomes smaller; `exact`: sums are what they are,
         where terms that cancel each other would let noise swamp them."""
         self.rng, self.turned, self.exact = rng, turned, exact
+        self.factors: dict[bytes, Any] = {}
 
     def _either(self) -> bool:
         return (self.rng.random() < 0.5) != self.turned
@@ -309,8 +310,12 @@ class _Noise:
             return value
         shape = np.shape(value)
         with np.errstate(all="ignore"):
-            signs = (-1.0, 1.0) if self.turned else (1.0, -1.0)
-            factor = np.array([self.rng.choice(signs) * (0.5 + self.rng.random()) for _ in range(np.size(value))])
+            # The same sum is off by the same each time it is taken: a thousand of them do not cancel each other.
+            key = np.asarray(value).tobytes()
+            if (factor := self.factors.get(key)) is None:
+                signs = (-1.0, 1.0) if self.turned else (1.0, -1.0)
+                factor = np.array([self.rng.choice(signs) * (0.5 + self.rng.random()) for _ in range(np.size(value))])
+                self.factors[key] = factor
             made = np.asarray(value) + (np.where(np.isfinite(value), by, 0) * factor.reshape(shape)).astype(
                 np.asarray(value).dtype
             )

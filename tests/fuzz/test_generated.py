@@ -57,6 +57,15 @@ def test_noise_beside_numbers_that_are_not_finite(answer: str, scans: bool) -> N
         assert np.any(wanted.noise["[0]"][finite] > 0)
 
 
+def test_noise_of_one_sum_taken_again_and_again_adds_up() -> None:
+    """Each taking is off by the same: what a thousand of them make is off by a thousand times that."""
+    loop = "v = 0.0\n    for i in range(n):\n        v = v + np.var(x)"
+    source = f"import numpy as np\n\ndef f(x, n):\n    {loop}\n    return v"
+    x = np.array([1 / 3, 0.1, 0.7, 5.3])
+    one, many = (Oracle(source).outcome(lambda n=n: [x.copy(), n]) for n in (1, 1000))  # type: ignore[misc]
+    assert many.noise["[0]"] > 300 * one.noise["[0]"] > 0
+
+
 def test_a_time_limit_that_is_lost_in_a_callback_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
     class Busy:
         def __del__(self) -> None:
