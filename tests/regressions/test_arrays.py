@@ -606,3 +606,15 @@ def test_numbers_that_the_type_of_no_elements_does_not_hold() -> None:
     for u in ([0, 5], [3, 5]):
         for k in (2, -1):
             alike(of_few_unsigned, np.array(u, np.uint64), k)
+
+
+class Metres(float):
+    """A subclass of a number."""
+
+
+def test_subscripts_that_are_objects_of_the_users() -> None:
+    """What NumPy says about an object among the subscripts comes before what it says about their number."""
+    compiled = transkern.compile(lambda x, k: x[k])
+    for k in ((np.array([0]), Metres(2.5)), (Metres(2.5), 0), (0, Metres(2.5))):
+        with pytest.raises(transkern.CompileError, match="a subscript that is a Metres"):
+            compiled(np.ones(2), k)

@@ -5,6 +5,7 @@ The front end was at fault: it computed in the type that holds both.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.fuzz.oracle import call, difference
+from tests.fuzz.stages import function_of, interpreted
 from tests.regressions.support import alike, like_numpy
 from tests.tools import on_target, require
 
@@ -336,3 +339,55 @@ def test_interpolation_of_a_nan_in_a_single_point() -> None:
     for at in (1.0, np.nan, np.inf):
         alike(between_single_points, np.array([np.nan, 1.0, 0.0, 2.0]), np.array([at]), np.array([5.0]))
         alike(between_single_points, np.array([0.0, np.nan]), np.array([at]), np.array([5.0]))
+
+
+WAYS = {
+    "default": "v = min([e for e in y if 1 < p[0]], default=1)",
+    "branch": "v = 1\n    if p[0] > 1:\n        v = y[0]",
+    "loop": "v = 1\n    for e in y:\n        if e < p[0]:\n            v = e",
+    "choice": "v = y[0] if p[0] > 1 else 1",
+    "floats": "v = 1.0 if p[0] < 1 else z[0]",
+}  # fmt: skip
+ASKED = (
+    "isinstance(v, int)", "isinstance(v, (float, np.integer))", "isinstance(v, np.generic)", "isinstance(v + 1, int)",
+    "isinstance(v, bool)", "hasattr(v, 'dtype')", "type(v) is int", "type(v)(2.7)", "len(v)", "v.item()",
+    "v.bit_length()", "v.dtype", "f'{v!r}'", "range(v)", "v << 3", "~v", "np.zeros(3, dtype=type(v))",
+    "x.astype(type(v))", "x[v]", "v.conjugate()", "np.zeros(v)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_types_of_numbers_that_have_one_of_two(way: str) -> None:
+    """Their type was said to be the one that holds both: it is asked for at run time, or the question is refused."""
+    answered = 0
+    for asked in ASKED:
+        function = function_of(f"import numpy as np\n\n\ndef f(x, y, z, p):\n    {WAYS[way]}\n    return {asked}\n")
+        for p in (0, 5):
+            given = [np.arange(5, dtype=np.int16), np.array([3, 4], np.int16), np.ones(2, np.float32), np.array([p])]
+            try:
+                found = call(interpreted(function, 0), copy.deepcopy(given), transkern.CompileError)
+            except transkern.CompileError:
+                continue
+            answered += asked.startswith(("isinstance", "hasattr"))
+            assert not difference(found, call(function, copy.deepcopy(given))), asked
+    assert answered == 12
+
+
+@pytest.mark.parametrize(
+    "taken",
+    ("x.sum(0)", "x.T.sum(1)", "np.exp(x.T).sum(1)", "(x.T + x.T[0]).sum(1)", "np.prod(x, axis=0)", "y.sum((0, 2))",
+     "y.sum((1, 2))", "x.cumsum(0)", "np.add.reduce(x)", "np.nansum(x, 0)", "x[:, ::2].sum(0)", "z.sum(1)", "sum(x)",
+     "np.sum(x)", "x.sum(1)", "x[1].sum()"),
+)  # fmt: skip
+def test_sums_of_halves(taken: str) -> None:
+    """NumPy rounds a sum of float16 at each step, unless it goes along the memory: what was rounded once is refused."""
+    function = function_of(f"import numpy as np\n\n\ndef f(x, y, z):\n    return {taken}\n")
+    x = np.random.default_rng(1).random((300, 7)).astype(np.float16)
+    given = [x, np.random.default_rng(2).random((20, 30, 4)).astype(np.float16), np.asfortranarray(x)]
+    try:
+        found = call(interpreted(function, 0), copy.deepcopy(given), transkern.CompileError)
+    except transkern.CompileError:
+        assert taken not in ("np.sum(x)", "x.sum(1)", "x[1].sum()")
+        return
+    assert found.error is None
+    assert np.array_equal(found.result, function(*copy.deepcopy(given))), taken

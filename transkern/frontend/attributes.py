@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import EMPTY
-from transkern.frontend import classes, objects, python_types, special_methods
+from transkern.frontend import classes, doubts, objects, python_types, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -137,6 +137,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         if isinstance(found, Unbound):
             ctx.fail(found.why, "keep what needs it outside")
         return found
+    if isinstance(value, Scalar) and value.doubt is not None:
+        doubts.agreed(ctx, value, lambda v: hasattr(kind := classes.class_of(v), name) or kind, f"`.{name}` of")
     python_types.check_attribute(ctx, contents, name)
     if isinstance(value, Scalar) and value.python and name in _PARTS:
         return _part_of_number(value, name)

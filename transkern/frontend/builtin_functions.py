@@ -85,9 +85,9 @@ def _len(ctx: Context, a: Arguments) -> Value:
         case Range(start, stop, step):
             return static_or(trip_count(start, stop, step))
         case Scalar() | Static() if is_number(value) or isinstance(value, Scalar):
-            module = "" if is_python_number(value) else "numpy."
-            kind = classes.class_of(value)
+            kind = doubts.agreed(ctx, value, classes.class_of, "the length of")
             assert kind is not None
+            module = "" if is_python_number(value) else "numpy."
             ctx.guard(b.FALSE, "TypeError", f"object of type '{module}{kind.__name__}' has no len()")
             raise AssertionError
         case _:
@@ -355,13 +355,18 @@ def _hasattr(ctx: Context, a: Arguments) -> Value:
             return Static(hasattr(found, name))
         case Record() if value.get(name) is not None:
             return Static(True)
-    kind = classes.class_of(value)
-    if kind is None:
-        ctx.fail(f"`hasattr` of {describe(value)}")
-    found = any(name in vars(c) for c in kind.__mro__)  # an object has not what its class has of `type`
-    if not found and (kind is types.FunctionType or hasattr(kind, "__getattr__")):
-        ctx.fail(f"`hasattr` of {describe(value)}, which may have been given anything")
-    return Static(found)
+
+    def has(value: Value) -> bool:
+        kind = classes.class_of(value)
+        if kind is None:
+            ctx.fail(f"`hasattr` of {describe(value)}")
+        found = any(name in vars(c) for c in kind.__mro__)  # an object has not what its class has of `type`
+        if not found and (kind is types.FunctionType or hasattr(kind, "__getattr__")):
+            ctx.fail(f"`hasattr` of {describe(value)}, which may have been given anything")
+        return found
+
+    found = doubts.whether(ctx, value, has, "`hasattr` of")
+    return Static(found) if isinstance(found, bool) else Scalar(found, True)
 
 
 @handles("builtins.getattr", names="obj name default")
@@ -376,7 +381,7 @@ def _getattr(ctx: Context, a: Arguments) -> Value:
 @handles("builtins.type", names="obj")
 def _type(ctx: Context, a: Arguments) -> Value:
     value = ctx.deref(a.need("obj"))
-    kind = classes.class_of(value)
+    kind = doubts.agreed(ctx, value, classes.class_of, "the type of")
     if kind is None:
         ctx.fail(f"the type of {describe(value)}")
     named = from_object(kind)
@@ -566,8 +571,11 @@ def _isinstance(ctx: Context, a: Arguments) -> Value:
         inner, none = classes.is_instance(ctx, ctx.deref(value.value), wanted), issubclass(type(None), wanted)
         if inner == none:
             return Static(none)
+        if not isinstance(inner, bool):
+            return Scalar(b.either(value.none, inner) if none else b.both(b.logical_not(value.none), inner), True)
         return Scalar(value.none if none else b.logical_not(value.none), True)
-    return Static(classes.is_instance(ctx, value, wanted))
+    found = classes.is_instance(ctx, value, wanted)
+    return Static(found) if isinstance(found, bool) else Scalar(found, True)
 
 
 def _classes(ctx: Context, value: Value) -> Iterator[Any]:

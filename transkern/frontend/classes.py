@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import identity
+from transkern.frontend import doubts, identity
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe
 from transkern.frontend.values import (
@@ -36,6 +36,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )
+from transkern.ir.expr import Expr
 
 _NUMBERS: dict[str, type] = {"index": int, "int64": int, "float64": float, "bool": bool, "complex128": complex}
 """Of Python, by the type that they are computed in."""
@@ -100,9 +101,13 @@ def class_of(value: Value) -> type | None:
             return None
 
 
-def is_instance(ctx: Context, value: Value, wanted: tuple[Any, ...]) -> bool:
-    """Whether a value is of one of some classes."""
-    kind = value.pool.kind if isinstance(value, Instance) else class_of(value)
-    if kind is None:
-        ctx.fail(f"`isinstance` of {describe(value)}", "test what is known when the function is specialised")
-    return issubclass(kind, wanted)
+def is_instance(ctx: Context, value: Value, wanted: tuple[Any, ...]) -> bool | Expr:
+    """Whether a value is of one of some classes: at run time, of a number whose type is decided there."""
+
+    def is_one(value: Value) -> bool:
+        kind = value.pool.kind if isinstance(value, Instance) else class_of(value)
+        if kind is None:
+            ctx.fail(f"`isinstance` of {describe(value)}", "test what is known when the function is specialised")
+        return issubclass(kind, wanted)
+
+    return doubts.whether(ctx, value, is_one, "`isinstance` of")

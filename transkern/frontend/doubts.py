@@ -159,6 +159,24 @@ def certain(ctx: Context, values: Sequence[Value], of: Callable[[Sequence[Value]
     return held
 
 
+def agreed(ctx: Context, value: Value, of: Callable[[Value], T], what: str) -> T:
+    """What `of` answers for a number, of whichever type it is (`certain`)."""
+    return certain(ctx, [value], lambda given: of(given[0]), what)
+
+
+def whether(ctx: Context, value: Value, of: Callable[[Value], bool], what: str) -> bool | Expr:
+    """Whether a number is what `of` asks about its type: at run time, where that depends on which it has."""
+    if not doubts_of([value]) or len(outcomes([value], lambda given: of(given[0]))) == 1:
+        return of(value)
+    if (told := _told([value])) is not None:
+        told()
+    assert isinstance(value, Scalar) and value.doubt is not None
+    split = value.doubt.split
+    if split is None or split.of_empty:
+        return agreed(ctx, value, of, what)
+    return split.tag if of(split.one) else b.logical_not(split.tag)
+
+
 def _is_of_empty(value: Value) -> bool:
     split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
     return split is not None and split.of_empty

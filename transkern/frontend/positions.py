@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend import doubts
 from transkern.frontend.asking import asked, told
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, list_array
+from transkern.frontend.elementwise import as_array, describe, list_array
 from transkern.frontend.values import (
     Array,
     Char,
@@ -18,7 +19,9 @@ from transkern.frontend.values import (
     Dict,
     GrowingList,
     Hashed,
+    Instance,
     Known,
+    Record,
     Scalar,
     Seq,
     Slice,
@@ -34,21 +37,29 @@ _UNKNOWN = object()
 
 def check_position(ctx: Context, value: Value, use: Callable[[Any], object], allowed: Expr = b.FALSE) -> None:
     """Python's TypeError where a value is no integer (nor a slice), unless `allowed`; `use` is what needs one."""
-    example = _example(ctx, value)
-    if example is _UNKNOWN:
-        return
-    try:
-        use(example)
-    except TypeError as error:
-        ctx.guard(allowed, *told(error))
-    except (IndexError, OverflowError):  # of the example: what is there is seen where it is looked for
-        return
+
+    def refusal(value: Value) -> tuple[str, str] | None:
+        example = _example(ctx, value)
+        if example is _UNKNOWN:
+            return None
+        try:
+            use(example)
+        except TypeError as error:
+            return told(error)
+        except (IndexError, OverflowError):  # of the example: what is there is seen where it is looked for
+            pass
+        return None
+
+    if (found := doubts.agreed(ctx, ctx.deref(value), refusal, "a position that is")) is not None:
+        ctx.guard(allowed, *found)
 
 
 def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
     """NumPy's IndexError for subscripts of an array that are of another type; it comes before all others."""
     for given in items:
         item = ctx.deref(given)
+        if isinstance(given, Instance) or (isinstance(item, Record) and not item.is_tuple):
+            ctx.fail(f"a subscript that is {describe(item)}")  # what NumPy asks it for comes before all errors, too
         example = _example(ctx, item)
         if example is _UNKNOWN or example is None or isinstance(example, (int, np.integer, slice, type(...))):
             continue

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import classes
-from transkern.frontend.asking import raised
+from transkern.frontend import classes, doubts
+from transkern.frontend.asking import raised, told
 from transkern.frontend.context import Context
 from transkern.frontend.large import is_large
 from transkern.frontend.values import (
@@ -39,6 +39,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )
+from transkern.ir import build as b
 
 BINARY: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
     "add": (operator.add, operator.iadd), "subtract": (operator.sub, operator.isub),
@@ -126,21 +127,23 @@ def _function() -> None:
 
 def check(ctx: Context, asked: Callable[..., Any], *values: Value) -> None:
     """The TypeError where there is no such operation for values of these types, none of which is an array."""
-    examples = [example(ctx, v) for v in values]
-    if any(e is _UNKNOWN for e in examples):
-        return
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        _try(ctx, asked, examples)
 
+    def refusal(values: Sequence[Value]) -> tuple[str, str] | None:
+        examples = [example(ctx, v) for v in values]
+        if any(e is _UNKNOWN for e in examples):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                asked(*examples)
+            except TypeError as error:
+                return told(error)
+            except Exception:  # of the examples: what the values themselves do is seen where they are computed with
+                return None
+        return None
 
-def _try(ctx: Context, asked: Callable[..., Any], examples: Sequence[Any]) -> None:
-    try:
-        asked(*examples)
-    except TypeError as error:
-        raised(ctx, error)
-    except Exception:  # of the examples: what the values themselves do is seen where they are computed with
-        return
+    if (found := doubts.certain(ctx, values, refusal, "an operation with")) is not None:
+        ctx.guard(b.FALSE, *found)
 
 
 def check_attribute(ctx: Context, value: Value, name: str) -> None:

@@ -14,8 +14,9 @@ from transkern.frontend.shaping import constant_axis, dtype_of, normal_axis, res
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.complexes import float_of, is_complex
-from transkern.ir.expr import Apply, Const, Expr, Reduce
+from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
 from transkern.ir.extremes import highest, lowest
+from transkern.ir.traverse import variables_read, walk_expr
 
 _EMPTY = {
     "max": "zero-size array to reduction operation maximum which has no identity",
@@ -64,6 +65,8 @@ def reduce(
         value = ctx.compact(value, "kept")
     if op in ("sum", "prod"):
         result = dtype or sum_dtype(value.dtype)
+        if result == "float16":
+            _check_rounding(ctx, value, axes)
         value = convert(value, result) if value.dtype != result else value
     elif op in ("any", "all"):
         result = "bool"
@@ -121,6 +124,23 @@ def reduce(
         full = tuple(ctx.axis("o", b.ONE) if p in axes else next(kept) for p in range(value.ndim))
         return ctx.define(Array(full, total), name or op, **facts)
     return ctx.define(Array(outer, total), name or op, **facts)
+
+
+def _check_rounding(ctx: Context, value: Array, axes: tuple[int, ...]) -> None:
+    """NumPy adds float16 in float32 and rounds once along the memory; across it, it rounds at each step."""
+    if value.ndim < 2 or not axes:
+        return
+    place = {a.name: k for k, a in enumerate(value.axes)}
+    along = axes == tuple(range(value.ndim - len(axes), value.ndim))
+    for x in walk_expr(value.body):  # an elementwise function's result lies as its operands do
+        if isinstance(x, Load):
+            turns = [place[v] for i in x.index for v in sorted(variables_read(i) & place.keys())]
+            along = along and turns == sorted(turns) and ctx.buffers[x.buffer].layout == "C"
+    if not along:
+        ctx.fail(
+            "a sum or product of float16 over an axis that is not the last: NumPy rounds it at each step",
+            "compute it in float32: x.sum(0, dtype=np.float32)",
+        )
 
 
 def _in_order(

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import large, python_types
+from transkern.frontend import doubts, large, python_types
 from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_text, stretched
 from transkern.frontend.context import Context
@@ -154,10 +154,16 @@ def whole_size(ctx: Context, value: Value) -> Expr:
 
 def check_integer(ctx: Context, value: Value) -> None:
     """Python's error for what is no integer, and no Boolean."""
-    expr = scalar_expr(ctx, value)
-    if not (expr.dtype in ("index", "bool") or expr.dtype.startswith(("int", "uint"))):
-        kind = type_name(value) if is_python_number(value) else f"numpy.{expr.dtype}"
-        ctx.guard(b.FALSE, "TypeError", f"'{kind}' object cannot be interpreted as an integer")
+
+    def kind(value: Value) -> str:
+        """The type's name, of what is none."""
+        dtype = scalar_expr(ctx, value).dtype
+        if dtype in ("index", "bool") or dtype.startswith(("int", "uint")):
+            return ""
+        return type_name(value) if is_python_number(value) else f"numpy.{dtype}"
+
+    if found := doubts.agreed(ctx, value, kind, "a size that is"):
+        ctx.guard(b.FALSE, "TypeError", f"'{found}' object cannot be interpreted as an integer")
 
 
 def full(ctx: Context, dims: tuple[Expr, ...], value: Expr) -> Array:

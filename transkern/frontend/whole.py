@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from transkern.errors import TOO_LARGE
+from transkern.frontend import doubts
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import is_python_number, scalar_expr
 from transkern.frontend.values import Array, Scalar, Value
@@ -99,7 +100,13 @@ def _within(number: Expr, low: float, high: float) -> Expr:
 
 def check_whole(ctx: Context, value: Value) -> None:
     """Python's error where an integer is needed and a number of another type given."""
-    dtype = scalar_expr(ctx, value).dtype
-    if dtype.startswith(("float", "complex")):
-        kind = dtype.rstrip("0123456789") if is_python_number(value) else f"numpy.{dtype}"
-        ctx.guard(b.FALSE, "TypeError", f"'{kind}' object cannot be interpreted as an integer")
+
+    def kind(value: Value) -> str:
+        """The type's name, of what is none."""
+        dtype = scalar_expr(ctx, value).dtype
+        if not dtype.startswith(("float", "complex")):
+            return ""
+        return dtype.rstrip("0123456789") if is_python_number(value) else f"numpy.{dtype}"
+
+    if found := doubts.agreed(ctx, value, kind, "an integer that is"):
+        ctx.guard(b.FALSE, "TypeError", f"'{found}' object cannot be interpreted as an integer")
