@@ -35,7 +35,8 @@ def test_extremes_of_floats(dtype: str) -> None:
         a = random.integers(-most, most + 1, shape).astype(dtype)
         for given in (a, a[:, ::-1], np.asfortranarray(a), a[::2]):
             alike(extremes, given)
-            alike(with_sums, given)
+            if dtype != "float16" or given is a:  # their sums are not rounded at each step in this order alone
+                alike(with_sums, given)
         alike(by_loops, a)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from transkern.runtime.emitting import emit_files
+from transkern.targets.cpu import compiler, waking
 
 PROGRAM = """
 import numpy as np
@@ -81,6 +84,7 @@ def test_a_pass_without_work_for_threads_does_not_ask_openmp(tmp_path: Path) -> 
     files = emit_files(tmp_path / "steps.py", "steps", "cpu", "steps(float64[n], float64[n], int)")
     text = next(v for k, v in files.items() if k.endswith(".c"))
     with_threads, _, without = text[text.index("steps_loop") :].partition("} else {")
+    without = without[: without.index("py_paid")]
     assert "#pragma omp parallel" in with_threads
     assert "omp parallel" not in without
     assert "#pragma omp simd" in without
@@ -136,3 +140,86 @@ def test_a_team_waits_for_all_its_threads(threads: int, cores: str, tmp_path: Pa
     command = [sys.executable, str(tmp_path / "relaxed.py"), cores]
     run = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=120)
     assert run.stdout.strip() == "equal", run.stderr
+
+
+WAKES = """
+import time
+import numpy as np
+import transkern
+
+@transkern.compile(target="cpu")
+def scaled(x, y):
+    return np.exp(x) * y
+
+x, y = np.random.default_rng(3).random((2, 300_000))
+wanted = np.exp(x) * y
+for pause in (0.0, 0.003):  # threads that spin, and threads that sleep
+    for _ in range(60):
+        got = scaled(x, y)
+        time.sleep(pause)
+        assert np.allclose(got, wanted, rtol=1e-15)
+print("equal")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_loops_learn_whether_threads_pay(threads: int, tmp_path: Path) -> None:
+    (tmp_path / "wakes.py").write_text(WAKES)
+    env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    command = [sys.executable, "wakes.py"]
+    run = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, check=False)
+    assert run.stdout == "equal\n", run.stderr
+
+
+DECISIONS = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#define _OPENMP 1
+static int64_t clock_now, to_wake;
+static int omp_get_max_threads(void) { return 2; }
+static int64_t py_clock(void) { return clock_now; }
+typedef struct { int threads, running; int64_t awake, waking, missed, alone; } py_shares;
+static py_shares py_own = {0, 0, 0, 50000, 0, 0}, *py_shared = &py_own;
+enum { PY_LEAST = 1, PY_ALWAYS = 2000000000 };
+@TEXT@
+int main(int count, char **given) {  // what a loop takes alone, shared, to wake threads, and until the next loop
+    const int64_t alone = atoll(given[1]), shared = atoll(given[2]), pause = atoll(given[4]);
+    to_wake = atoll(given[3]);
+    clock_now = 1000000000;
+    static py_pace pace;
+    int64_t total = 0, often = 0;
+    for (int k = 0; k < 1000; ++k) {
+        const int64_t begun = clock_now;
+        const py_deal deal = py_pays(&pace, alone, 10);
+        clock_now += deal.shared ? shared : alone;
+        py_paid(&deal);
+        total += clock_now - begun;
+        often += deal.shared;
+        clock_now += pause;
+    }
+    printf("%lld %lld", (long long)total, (long long)often);
+    return 0;
+}
+"""
+
+
+def test_threads_are_woken_when_that_pays(tmp_path: Path) -> None:
+    """The decision alone, with a clock of its own: never much worse than always alone, or always shared."""
+    text = waking.DEAL + waking.WAKING
+    text = re.sub(r"static inline int64_t py_clock.*?\n}\n", "", text, flags=re.DOTALL)
+    text = re.sub(r"#if defined\(_OPENMP\) && defined\(__linux__\).*?#endif\n", "", text, flags=re.DOTALL)
+    text = re.sub(r"const int core = .*?py_part\(core\);", "clock_now += to_wake;", text, flags=re.DOTALL)
+    (tmp_path / "decide.c").write_text(DECISIONS.replace("@TEXT@", text))
+    subprocess.run([*compiler.command(), "-O1", "-o", "decide", "decide.c"], cwd=tmp_path, check=True)
+    for alone, part, wake, pause in itertools.product(
+        (40_000, 150_000, 1_000_000), (0.5, 0.8, 1.5), (10_000, 400_000), (0, 50_000, 5_000_000)
+    ):
+        given = [str(int(x)) for x in (alone, part * alone, wake, pause)]
+        run = subprocess.run(["./decide", *given], capture_output=True, text=True, cwd=tmp_path, check=True)
+        total, often = map(int, run.stdout.split())
+        each_time = wake if pause > 100_000 else 0
+        best = 1000 * min(alone, part * alone + each_time)
+        assert total <= 1.25 * best + 20 * (wake + alone), (alone, part, wake, pause, total / best, often)

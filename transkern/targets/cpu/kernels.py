@@ -33,6 +33,7 @@ from transkern.ir.traverse import (
 )  # fmt: skip
 from transkern.targets.clike import CPrinter, ident, kind_of
 from transkern.targets.comments import comment
+from transkern.targets.cpu import waking
 from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
@@ -40,6 +41,7 @@ from transkern.targets.cpu.searches import positions_of, print_positions, print_
 from transkern.targets.cpu.streams import print_streamed, streams
 from transkern.targets.cpu.teams import begin_team, print_shared, team, wait_for_all
 from transkern.targets.cpu.terms import print_sums, sums_of
+from transkern.targets.cpu.waking import begin_deal, end_deal
 
 TYPES = {
     "bool": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint8": "uint8_t",
@@ -48,7 +50,6 @@ TYPES = {
 }  # fmt: skip
 
 _LANES = 64  # elements of the narrowest type in the widest vector
-_PARALLEL_WORK = 1_000_000  # operations below which a second thread costs more than it gains
 _UNEVEN = 1  # iterations that a thread takes at a time where they do not all cost the same
 _SHORT = 16  # iterations of a loop that is written out
 _SHARED = 16  # the same where each stores its own element: threads that store into one line of a cache wait for it
@@ -415,7 +416,8 @@ class KernelPrinter:
         if not condition:
             self.one_loop(s)
             return
-        self.line(f"if ({condition}) {{")
+        deal = begin_deal(self, condition)
+        self.line(f"if ({deal}.shared) {{")
         self.depth += 1
         self.known.add(condition)
         self.one_loop(s)
@@ -428,6 +430,7 @@ class KernelPrinter:
         self.parallel -= 1
         self.depth -= 1
         self.line("}")
+        end_deal(self, deal)
 
     def asks(self, s: n.Loop) -> str:
         """The condition under which threads share a loop that is run again and again, or the passes of one in order."""
@@ -448,8 +451,9 @@ class KernelPrinter:
             self.source(s)
             shared = team(self, s)
             shared = "1" if shared in self.known else shared
+            deal = self.deal(shared)
             if shared:
-                begin_team(self, shared)
+                begin_team(self, f"{deal}.shared" if deal else "1")
             loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
             ordered = sums_of(s, self.program)
             if ordered is not None and not shared:
@@ -472,6 +476,7 @@ class KernelPrinter:
                 self.nested(s.body)
             self.repeated -= 1
             self.line("}")
+            end_deal(self, deal)
             self.team = self.team and not shared
             return
         self.source(s)
@@ -496,8 +501,9 @@ class KernelPrinter:
             s = _rounded(s)
         vector = innermost and not serial and self.vectorises(s)
         extremes = begin_extremes(self, own) if vector and threads != "team" else []
-        pragma = self.pragma(s, outer, threads, vector)
         begins, around = len(self.lines), self.region
+        deal = self.deal(threads)
+        pragma = self.pragma(s, outer, threads, vector, deal)
         if threads:
             self.region = Region(self.names.fresh("py_lost"), len(self.frees))
         if pragma:
@@ -511,6 +517,7 @@ class KernelPrinter:
         if lost:
             self.line(f"    {lost}_next:;")
         self.line("}")
+        end_deal(self, deal)
         end_extremes(self, extremes)
         if threads == "team":
             wait_for_all(self)
@@ -545,12 +552,13 @@ class KernelPrinter:
         if self.team:
             return "team"
         work, cost = self.work(s)
-        extent = self.c.operand(work)
-        limit = max(1, round(_PARALLEL_WORK * (_REPEATED if self.repeated else 1) / cost))
-        constant = b.constant(work)
-        if constant is not None:
-            return "1" if constant >= limit else ""
-        condition = f"{extent} >= {limit}"
+        cost /= _REPEATED if self.repeated else 1
+        if (constant := b.constant(work)) is not None:
+            if constant * cost < waking.LEAST:
+                return ""
+            if constant * cost >= waking.ALWAYS:
+                return "1"
+        condition = waking.pays(self, work, cost)
         return "1" if condition in self.known else condition
 
     def work(self, s: n.Loop) -> tuple[Expr, float]:
@@ -592,7 +600,11 @@ class KernelPrinter:
             isinstance(x, n.Let) and x.name in self.program.variables for x in walk(s.body)
         )
 
-    def pragma(self, s: n.Loop, outer: Sequence[n.Accumulate], threads: str, simd: bool) -> str:
+    def deal(self, threads: str) -> str:
+        """Asks whether threads pay, where it is a question; the name of the answer."""
+        return "" if threads in ("", "1", "team") else begin_deal(self, threads)
+
+    def pragma(self, s: n.Loop, outer: Sequence[n.Accumulate], threads: str, simd: bool, deal: str) -> str:
         if not threads and not simd:
             return ""
         clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
@@ -610,8 +622,8 @@ class KernelPrinter:
         words += clauses
         if threads:
             words += schedule
-            if threads != "1":
-                words += f" if({'parallel: ' if simd else ''}{threads})"
+            if deal:
+                words += f" if({'parallel: ' if simd else ''}{deal}.shared)"
         return words
 
     def _clause(self, x: n.Accumulate) -> str:
@@ -742,11 +754,10 @@ class KernelPrinter:
         names = list(dict.fromkeys(x.name for x in sums))
         others = [x for x in outer if x.name not in names]
         start, stop = c.expr(s.start), c.operand(s.stop)
+        deal = self.deal(threads)
         if threads:
             clauses = "".join(self._clause(x) for x in {x.name: x for x in outer}.values())
-            self.line(
-                f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({threads})" if threads != "1" else "")
-            )
+            self.line(f"#pragma omp parallel for{clauses} schedule(static)" + (f" if({deal}.shared)" if deal else ""))
         self.line(f"for (int64_t {i}_block = {start}; {i}_block < {stop}; {i}_block += {PART}) {{")
         self.depth += 1
         self.line(f"const int64_t {i}_end = {i}_block + {PART} < {stop} ? {i}_block + {PART} : {stop};")
@@ -759,6 +770,7 @@ class KernelPrinter:
         self.end_parts(sums)
         self.depth -= 1
         self.line("}")
+        end_deal(self, deal)
 
     def begin_parts(self, sums: Sequence[n.Accumulate], others: Sequence[n.Accumulate]) -> str:
         """Declares what a block adds up, and the extrema of its own; OpenMP's reductions for all."""

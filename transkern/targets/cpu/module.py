@@ -29,6 +29,7 @@ from transkern.targets.cpu import glue
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
 from transkern.targets.cpu.running import DECLARED, METHODS, RUNNING
+from transkern.targets.cpu.waking import WAKING
 from transkern.targets.naming import C, function_name, with_names
 from transkern.targets.places import Places
 
@@ -99,6 +100,8 @@ class _Module:
         p = self.program
         body = self.entry()
         c = self.printer.c
+        if c.used.get("py_pays"):
+            self.releases = True
         if self.releases:
             c.used.setdefault("py_run", DECLARED)
         parts = [self.header(), self.math()]
@@ -113,6 +116,8 @@ class _Module:
         if self.releases:
             most = f"PY_THREADS = {p.threads}, PY_FLAGS = {int(p.warns)}"
             glue_parts += [f"enum {{ {most} }};  // at most (0: any number); flags are read", RUNNING]
+        if "py_pays" in c.used:
+            glue_parts.append(WAKING)
         if any(isinstance(x, n.ArrayParam) for x in p.params):
             glue_parts.append(glue.ARRAYS)
         has_results = any(x.role == "result" for x in p.buffers.values()) or "new_array" in body

@@ -11,6 +11,7 @@ from transkern.ir.expr import Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import stride_along, variables_read, walk
 from transkern.targets.clike import ident
+from transkern.targets.cpu.waking import end_deal
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
@@ -124,7 +125,8 @@ def print_streamed(
     printer.depth -= 1
     printer.line("} else {")
     printer.depth += 1
-    pragma = printer.pragma(s, (), threads, printer.vectorises(s))
+    deal = printer.deal(threads)
+    pragma = printer.pragma(s, (), threads, printer.vectorises(s), deal)
     if pragma:
         printer.line(pragma)
     printer.line(printer.header(s))
@@ -132,5 +134,6 @@ def print_streamed(
     printer.iteration(s, True)
     printer.parallel -= bool(threads)
     printer.line("}")
+    end_deal(printer, deal)
     printer.depth -= 1
     printer.line("}")

@@ -13,6 +13,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk
+from transkern.targets.cpu import waking
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
@@ -108,6 +109,19 @@ def team(printer: KernelPrinter, s: n.Loop) -> str:
 
     Its parallel loops are shared with a barrier behind each, which costs less than to wake threads each time.
     """
+    condition = _enough_in_a_pass(printer, s)
+    if not condition or s.large:
+        return condition
+    turns, cost = printer.work(s)
+    if buffers_read(turns):
+        turns, cost = b.ONE, waking.ALWAYS  # nobody knows how many passes there are
+    if condition == "1" and (b.constant(turns) or 0) * cost >= waking.ALWAYS:
+        return condition
+    return waking.pays(printer, turns, cost, "" if condition == "1" else f"({condition})")
+
+
+def _enough_in_a_pass(printer: KernelPrinter, s: n.Loop) -> str:
+    """The condition under which a pass is worth a barrier."""
     if printer.parallel or printer.team or not printer.threads or printer.searching or not _for_a_team(s):
         return ""
     if s.large:

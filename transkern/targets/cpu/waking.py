@@ -1,0 +1,163 @@
+"""Whether threads pay for a loop: what they save against what it takes to wake them.
+
+Threads that wait for work spin for a while, then they sleep (`build`). Those that spin begin within a microsecond; to
+wake one takes ten microseconds on one machine and half a millisecond on another, a virtual one: as much as many kernels
+take in all. So emitted code measures it where it wakes them, and remembers until when they spin. What a loop takes on
+one thread and on several it knows from the last times, before these from its operations. What has not been done for
+long is taken for cheaper and cheaper, until it is tried again: other processes come and go.
+
+While they sleep, loops add up what threads would have saved; the loop that brings this to what it takes to wake them
+does so. That is the ski-rental rule: rent until the rents have come to the price, then buy. Whatever follows, it costs
+at most twice what it would cost to know what follows (Karlin, Manasse, Rudolph, Sleator: Competitive snoopy caching,
+Algorithmica 3, 1988). After a pause in which threads would have gone back to sleep the sum begins again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from transkern.ir.expr import Expr
+
+if TYPE_CHECKING:
+    from transkern.targets.cpu.kernels import KernelPrinter
+
+LEAST = 1_000_000
+"""Operations below which threads do not pay, also if they are awake."""
+
+ALWAYS = 200_000_000
+"""Operations from which on they pay, whatever it takes to wake them."""
+
+DEAL = """// Whether threads share a loop of so many turns of so many operations: what it has taken alone and shared.
+typedef struct { float alone, shared; } py_pace;  // nanoseconds an operation
+typedef struct { int shared; py_pace *pace; int64_t begun; double work; } py_deal;
+static void py_decide(py_deal *), py_learn(const py_deal *);
+static inline py_deal py_pays(py_pace *pace, int64_t turns, double cost) {
+    py_deal deal = {0, pace, 0, turns * cost};
+    if (deal.work >= PY_LEAST) py_decide(&deal);
+    return deal;
+}
+static inline void py_paid(const py_deal *deal) { if (deal->begun) py_learn(deal); }"""
+
+WAKING = r"""
+// ---- Threads are woken where that takes less than it saves
+#include <time.h>
+enum {
+    PY_SPINS = 100000,     // nanoseconds that threads stay awake
+    PY_LONGEST = 2000000,  // nanoseconds that waking them takes at most: what takes longer is something else
+    PY_LONG = 20000000,    // operations that pay for it the first time, too
+};
+#define py_get(field) __atomic_load_n(&py_shared->field, __ATOMIC_RELAXED)
+#define py_put(field, value) __atomic_store_n(&py_shared->field, value, __ATOMIC_RELAXED)
+
+static inline int64_t py_clock(void) {  // nanoseconds
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static inline int64_t py_missed(int64_t now) {  // what threads would have saved since they could have been woken
+    return now > py_get(alone) + PY_SPINS ? 0 : py_get(missed);
+}
+
+static inline float py_known(const float *pace) {
+    float known;
+    __atomic_load(pace, &known, __ATOMIC_RELAXED);
+    return known;
+}
+
+static inline void py_note(float *pace, float now) { __atomic_store(pace, &now, __ATOMIC_RELAXED); }
+
+#if defined(_OPENMP) && defined(__linux__)
+#include <sys/syscall.h>
+long syscall(long, ...);
+int sched_getcpu(void), omp_get_thread_num(void);
+// A thread that is woken on the core of the one that wakes it waits until that sleeps: it moves to another one.
+static void py_part(int core) {
+    unsigned long all[128], others[128];
+    const int bits = 8 * sizeof *all;
+    if (!omp_get_thread_num() || core < 0 || core >= 128 * bits || sched_getcpu() != core) return;
+    const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof all, all);
+    if (bytes <= 0) return;
+    memcpy(others, all, bytes);
+    others[core / bits] &= ~(1ul << core % bits);
+    if (!syscall(SYS_sched_setaffinity, 0, bytes, others)) syscall(SYS_sched_setaffinity, 0, bytes, all);
+}
+#else
+static inline int sched_getcpu(void) { return 0; }
+static inline void py_part(int core) {}
+#endif
+
+static void py_decide(py_deal *deal) {
+#ifdef _OPENMP
+    const int threads = omp_get_max_threads();
+    if (threads < 2) return;
+    float alone = py_known(&deal->pace->alone), shared = py_known(&deal->pace->shared);
+    const int64_t now = deal->begun = py_clock();
+    deal->shared = deal->work >= PY_ALWAYS;
+    if (deal->shared) return;
+    if (!alone && deal->work < PY_LONG) return;  // once, to know it
+    if (!alone) alone = 0.05f;
+    if (!shared) shared = alone / threads;
+    const double saved = deal->work * (alone - shared);
+    if (saved < 0) {
+        py_note(&deal->pace->shared, 0.95f * shared);
+        return;
+    }
+    if (now > py_get(awake)) {
+        const int64_t waking = py_get(waking);
+        if (py_missed(now) + saved < waking) {
+            py_put(waking, waking - waking / 128);
+            return;
+        }
+        const int core = sched_getcpu();
+#pragma omp parallel
+        py_part(core);
+        deal->begun = py_clock();
+        const int64_t took = deal->begun - now;
+        py_put(waking, (3 * waking + (took < PY_LONGEST ? took : PY_LONGEST)) / 4);
+        py_put(missed, 0);
+    }
+    py_note(&deal->pace->alone, 0.998f * alone);
+    deal->shared = 1;
+#endif
+}
+
+static void py_learn(const py_deal *deal) {
+    const int64_t now = py_clock();
+    float *pace = deal->shared ? &deal->pace->shared : &deal->pace->alone;
+    const float known = py_known(pace), took = (now - deal->begun) / deal->work;
+    // What comes in between only makes it longer; the first time threads are cold, besides.
+    const float first = deal->shared ? took / 2 : took;
+    py_note(pace, !known ? first : took < known ? took : (3 * known + took) / 4);
+    if (deal->shared) {
+        py_put(awake, now + PY_SPINS);
+        return;
+    }
+    const float shared = py_known(&deal->pace->shared), saved = shared ? took - shared : took / 2;
+    py_put(missed, py_missed(deal->begun) + (int64_t)(saved > 0 ? deal->work * saved : 0));
+    py_put(alone, now);
+}
+"""
+
+
+def pays(printer: KernelPrinter, turns: Expr, cost: float, if_also: str = "") -> str:
+    """The question, for `begin_deal`, whether threads pay for `turns` of `cost` operations each."""
+    limits = f"enum {{ PY_LEAST = {LEAST}, PY_ALWAYS = {ALWAYS} }};  // operations: threads may pay, they do"
+    printer.c.used.setdefault("py_pays", f"{limits}\n{DEAL}")
+    work = f"{if_also} ? {printer.c.operand(turns)} : 0" if if_also else printer.c.expr(turns)
+    return f"py_pays({work}, {cost:.3g})"
+
+
+def begin_deal(printer: KernelPrinter, question: str) -> str:
+    """Asks once, before a loop, and says what the answer is called: OpenMP does not say how often it evaluates a
+    condition."""
+    name, pace = printer.names.fresh("py_loop"), printer.names.fresh("py_paces")
+    printer.line(f"static py_pace {pace};")
+    printer.line(f"const py_deal {name} = {question.replace('py_pays(', f'py_pays(&{pace}, ', 1)};")
+    return name
+
+
+def end_deal(printer: KernelPrinter, name: str) -> None:
+    """What stands behind the loop: what it has taken is known now."""
+    if name:
+        printer.line(f"py_paid(&{name});")
