@@ -183,7 +183,6 @@ static int omp_get_max_threads(void) { return 2; }
 static int64_t py_clock(void) { return clock_now; }
 typedef struct { int threads, running; int64_t awake, waking, missed, alone; } py_shares;
 static py_shares py_own = {0, 0, 0, 50000, 0, 0}, *py_shared = &py_own;
-enum { PY_LEAST = 1, PY_ALWAYS = 2000000000 };
 @TEXT@
 int main(int count, char **given) {  // what a loop takes alone, shared, to wake threads, and until the next loop
     const int64_t alone = atoll(given[1]), shared = atoll(given[2]), pause = atoll(given[4]);
@@ -193,7 +192,7 @@ int main(int count, char **given) {  // what a loop takes alone, shared, to wake
     int64_t total = 0, often = 0;
     for (int k = 0; k < 1000; ++k) {
         const int64_t begun = clock_now;
-        const py_deal deal = py_pays(&pace, alone, 10);
+        const py_deal deal = py_pays(&pace, alone, 1000);
         clock_now += deal.shared ? shared : alone;
         py_paid(&deal);
         total += clock_now - begun;
@@ -210,8 +209,8 @@ def test_threads_are_woken_when_that_pays(tmp_path: Path) -> None:
     """The decision alone, with a clock of its own: never much worse than always alone, or always shared."""
     text = waking.DEAL + waking.WAKING
     text = re.sub(r"static inline int64_t py_clock.*?\n}\n", "", text, flags=re.DOTALL)
-    text = re.sub(r"#if defined\(_OPENMP\) && defined\(__linux__\).*?#endif\n", "", text, flags=re.DOTALL)
-    text = re.sub(r"const int core = .*?py_part\(core\);", "clock_now += to_wake;", text, flags=re.DOTALL)
+    text = re.sub(r"#if defined\(_OPENMP\) && defined\(__linux__\).*?#endif\n\n", "", text, flags=re.DOTALL)
+    text = re.sub(r"const int core = .*?py_gather\([^)]*\);", "clock_now += to_wake;", text, flags=re.DOTALL)
     (tmp_path / "decide.c").write_text(DECISIONS.replace("@TEXT@", text))
     subprocess.run([*compiler.command(), "-O1", "-o", "decide", "decide.c"], cwd=tmp_path, check=True)
     for alone, part, wake, pause in itertools.product(

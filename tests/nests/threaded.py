@@ -68,8 +68,7 @@ def races(nests: Iterable[Nest], edit: Callable[[str], str] = lambda text: text)
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setenv("XDG_CACHE_HOME", name)
-        patch.setattr(waking, "LEAST", 0)
-        patch.setattr(waking, "ALWAYS", 0)
+        patch.setattr(waking, "ALWAYS", True)
         patch.setattr(build, "compile_text", _compile_for(folder, edit))
         patch.setattr(build, "load", lambda built, name, path: _Unloaded(name))
         for nest in nests:
@@ -112,7 +111,7 @@ def main(names: list[str]) -> None:
     """The second process: each nest by its name. What it refuses to take from the cache it builds itself."""
     by_name = {nest.name: nest for nest in NESTS}
     os.environ.pop("LD_PRELOAD")  # not for the compiler
-    waking.LEAST = waking.ALWAYS = 0
+    waking.ALWAYS = True
     build.compile_text = _compile_for(Path(os.environ["XDG_CACHE_HOME"]), lambda text: text)
     for name in names:
         nest = by_name.get(name) or random_nest(int(name.removeprefix("random_")))

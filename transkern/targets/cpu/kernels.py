@@ -416,8 +416,8 @@ class KernelPrinter:
         if not condition:
             self.one_loop(s)
             return
-        deal = begin_deal(self, condition)
-        self.line(f"if ({deal}.shared) {{")
+        deal = self.deal(condition)
+        self.line(f"if ({deal}.shared) {{" if deal else f"if ({condition}) {{")
         self.depth += 1
         self.known.add(condition)
         self.one_loop(s)
@@ -453,7 +453,7 @@ class KernelPrinter:
             shared = "1" if shared in self.known else shared
             deal = self.deal(shared)
             if shared:
-                begin_team(self, f"{deal}.shared" if deal else "1")
+                begin_team(self, f"{deal}.shared" if deal else shared)
             loops = [x for x in walk(s.body) if isinstance(x, n.Loop)]
             ordered = sums_of(s, self.program)
             if ordered is not None and not shared:
@@ -553,11 +553,10 @@ class KernelPrinter:
             return "team"
         work, cost = self.work(s)
         cost /= _REPEATED if self.repeated else 1
-        if (constant := b.constant(work)) is not None:
-            if constant * cost < waking.LEAST:
-                return ""
-            if constant * cost >= waking.ALWAYS:
-                return "1"
+        if waking.ALWAYS:
+            return "1"
+        if (constant := b.constant(work)) is not None and constant * cost < waking.LEAST:
+            return ""
         condition = waking.pays(self, work, cost)
         return "1" if condition in self.known else condition
 
@@ -602,7 +601,7 @@ class KernelPrinter:
 
     def deal(self, threads: str) -> str:
         """Asks whether threads pay, where it is a question; the name of the answer."""
-        return "" if threads in ("", "1", "team") else begin_deal(self, threads)
+        return begin_deal(self, threads) if "py_pays(" in threads else ""
 
     def pragma(self, s: n.Loop, outer: Sequence[n.Accumulate], threads: str, simd: bool, deal: str) -> str:
         if not threads and not simd:

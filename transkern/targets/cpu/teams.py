@@ -110,13 +110,11 @@ def team(printer: KernelPrinter, s: n.Loop) -> str:
     Its parallel loops are shared with a barrier behind each, which costs less than to wake threads each time.
     """
     condition = _enough_in_a_pass(printer, s)
-    if not condition or s.large:
+    if not condition or s.large or waking.ALWAYS:
         return condition
     turns, cost = printer.work(s)
     if buffers_read(turns):
-        turns, cost = b.ONE, waking.ALWAYS  # nobody knows how many passes there are
-    if condition == "1" and (b.constant(turns) or 0) * cost >= waking.ALWAYS:
-        return condition
+        turns, cost = b.ONE, float(waking.LEAST)  # nobody knows how many passes there are
     return waking.pays(printer, turns, cost, "" if condition == "1" else f"({condition})")
 
 

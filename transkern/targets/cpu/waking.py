@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 LEAST = 1_000_000
 """Operations below which threads do not pay, also if they are awake."""
 
-ALWAYS = 200_000_000
-"""Operations from which on they pay, whatever it takes to wake them."""
+ALWAYS = False
+"""Whether threads share all loops that can be shared, as where races are looked for."""
 
 DEAL = """// Whether threads share a loop of so many turns of so many operations: what it has taken alone and shared.
 typedef struct { float alone, shared; } py_pace;  // nanoseconds an operation
@@ -33,10 +33,10 @@ typedef struct { int shared; py_pace *pace; int64_t begun; double work; } py_dea
 static void py_decide(py_deal *), py_learn(const py_deal *);
 static inline py_deal py_pays(py_pace *pace, int64_t turns, double cost) {
     py_deal deal = {0, pace, 0, turns * cost};
-    if (deal.work >= PY_LEAST) py_decide(&deal);
+    if (deal.work >= @LEAST@) py_decide(&deal);
     return deal;
 }
-static inline void py_paid(const py_deal *deal) { if (deal->begun) py_learn(deal); }"""
+static inline void py_paid(const py_deal *deal) { if (deal->begun) py_learn(deal); }""".replace("@LEAST@", str(LEAST))
 
 WAKING = r"""
 // ---- Threads are woken where that takes less than it saves
@@ -68,23 +68,41 @@ static inline float py_known(const float *pace) {
 static inline void py_note(float *pace, float now) { __atomic_store(pace, &now, __ATOMIC_RELAXED); }
 
 #if defined(_OPENMP) && defined(__linux__)
+#include <sched.h>
 #include <sys/syscall.h>
 long syscall(long, ...);
 int sched_getcpu(void), omp_get_thread_num(void);
-// A thread that is woken on the core of the one that wakes it waits until that sleeps: it moves to another one.
-static void py_part(int core) {
-    unsigned long all[128], others[128];
-    const int bits = 8 * sizeof *all;
-    if (!omp_get_thread_num() || core < 0 || core >= 128 * bits || sched_getcpu() != core) return;
+// Linux likes to wake a thread on the core of the one that wakes it, where it waits until that one sleeps: so this one
+// stays where it is and gives way until all are there, and who finds itself on its core moves to another one.
+static void py_gather(int core, int threads, int *there) {
+    unsigned long all[128], some[128];
+    const int bits = 8 * sizeof *all, first = !omp_get_thread_num();
+    if (core < 0 || core >= 128 * bits || (!first && sched_getcpu() != core)) {
+        if (!first) __atomic_add_fetch(there, 1, __ATOMIC_RELAXED);
+        return;
+    }
     const long bytes = syscall(SYS_sched_getaffinity, 0, sizeof all, all);
-    if (bytes <= 0) return;
-    memcpy(others, all, bytes);
-    others[core / bits] &= ~(1ul << core % bits);
-    if (!syscall(SYS_sched_setaffinity, 0, bytes, others)) syscall(SYS_sched_setaffinity, 0, bytes, all);
+    if (bytes > 0) {
+        memcpy(some, all, bytes);
+        if (first) memset(some, 0, bytes);
+        some[core / bits] ^= 1ul << core % bits;
+        const int moved = !syscall(SYS_sched_setaffinity, 0, bytes, some);
+        if (first) {
+            for (int k = 0; k < 1 << 14 && __atomic_load_n(there, __ATOMIC_RELAXED) < threads - 1; ++k) {
+#if defined(__x86_64__)
+                if (k % 8) __builtin_ia32_pause();
+                else
+#endif
+                    sched_yield();
+            }
+        }
+        if (moved) syscall(SYS_sched_setaffinity, 0, bytes, all);
+    }
+    if (!first) __atomic_add_fetch(there, 1, __ATOMIC_RELAXED);
 }
 #else
 static inline int sched_getcpu(void) { return 0; }
-static inline void py_part(int core) {}
+static inline void py_gather(int core, int threads, int *there) {}
 #endif
 
 static void py_decide(py_deal *deal) {
@@ -93,10 +111,8 @@ static void py_decide(py_deal *deal) {
     if (threads < 2) return;
     float alone = py_known(&deal->pace->alone), shared = py_known(&deal->pace->shared);
     const int64_t now = deal->begun = py_clock();
-    deal->shared = deal->work >= PY_ALWAYS;
-    if (deal->shared) return;
     if (!alone && deal->work < PY_LONG) return;  // once, to know it
-    if (!alone) alone = 0.05f;
+    if (!alone) alone = shared ? threads * shared : 0.05f;
     if (!shared) shared = alone / threads;
     const double saved = deal->work * (alone - shared);
     if (saved < 0) {
@@ -110,14 +126,15 @@ static void py_decide(py_deal *deal) {
             return;
         }
         const int core = sched_getcpu();
+        int there = 0;
 #pragma omp parallel
-        py_part(core);
+        py_gather(core, threads, &there);
         deal->begun = py_clock();
         const int64_t took = deal->begun - now;
         py_put(waking, (3 * waking + (took < PY_LONGEST ? took : PY_LONGEST)) / 4);
         py_put(missed, 0);
     }
-    py_note(&deal->pace->alone, 0.998f * alone);
+    if (py_known(&deal->pace->shared)) py_note(&deal->pace->alone, 0.998f * alone);
     deal->shared = 1;
 #endif
 }
@@ -142,8 +159,7 @@ static void py_learn(const py_deal *deal) {
 
 def pays(printer: KernelPrinter, turns: Expr, cost: float, if_also: str = "") -> str:
     """The question, for `begin_deal`, whether threads pay for `turns` of `cost` operations each."""
-    limits = f"enum {{ PY_LEAST = {LEAST}, PY_ALWAYS = {ALWAYS} }};  // operations: threads may pay, they do"
-    printer.c.used.setdefault("py_pays", f"{limits}\n{DEAL}")
+    printer.c.used.setdefault("py_pays", DEAL)
     work = f"{if_also} ? {printer.c.operand(turns)} : 0" if if_also else printer.c.expr(turns)
     return f"py_pays({work}, {cost:.3g})"
 
