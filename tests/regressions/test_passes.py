@@ -10,9 +10,12 @@ import pytest
 
 from tests.regressions.support import alike
 from tests.tools import require
+from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.quotients import simplify_repeated
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Load, Var
+from transkern.ir.traverse import own_exprs, walk, walk_expr
 
 require("cc")
 
@@ -337,3 +340,22 @@ def test_copies_of_loops_have_counts_of_their_own() -> None:
     """`with_names`: in a copy of a loop a filter set the count of the other one."""
     for size in (1, 2, 3, 9):
         alike(filters_in_loops_with_checks_ahead, np.arange(size), np.zeros(size), np.zeros((size, 2, 2), np.uint16))
+
+
+def test_gathers_through_a_name_whose_place_is_set_anew() -> None:
+    """`hoist_gathers`: ``x[i]`` was ``x_order[j]`` behind ``i = order[j]``, also where `j` was another by then."""
+    size, j, i, p = b.size("n"), Var("j", "index"), Var("i", "int64"), Var("p", "index")
+    gathered = (Load("x", (b.cast(e, "index"),), "float64") for e in (i, Load("order", (p,), "int64")))
+    store = n.Store("out", (p,), Apply("add", tuple(gathered), "float64"))
+    passed = n.Loop("p", b.ZERO, size, b.ONE, "parallel", (store,))
+    buffers = {k: n.Buffer(k, d, (size,), "argument") for k, d in (("x", "float64"), ("order", "int64"))}
+    buffers["out"] = n.Buffer("out", "float64", (size,), "argument")
+    for again in (True, False):
+        body = [n.Assign("j", Var("t", "index")), n.Let("i", Load("order", (j,), "int64"))]
+        body += [n.Assign("j", b.sub(b.sub(size, b.ONE), Var("t", "index")))] if again else []
+        loop = n.Loop("t", b.ZERO, size, b.ONE, "sequential", (*body, passed))
+        made = hoist_gathers(n.Program("f", (), buffers, {"j": "index"}, {}, (loop,)))
+        exprs = [x for s in walk(made.body[-1:]) for e in own_exprs(s) for x in walk_expr(e)]
+        read = {x.buffer for x in exprs if isinstance(x, Load)}
+        assert ("x" in read) is again
+        assert "x_order" in read

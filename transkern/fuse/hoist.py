@@ -186,15 +186,28 @@ class _Hoisting:
             return None
 
         def deep(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-            out = []
+            around, out = dict(known), list[n.Stmt]()
             for inner in block:
+                # What a name holds is no longer what its load would give when a scalar in the subscript is set anew.
+                changed = scalars_set(inner)
+                for name in [k for k, value in known.items() if k in changed or variables_read(value) & changed]:
+                    del known[name]
+                inner = map_own(inner, change)
+                if isinstance(inner, n.While):  # what its head names stands in its body, too
+                    both = deep((*inner.head, *inner.body))
+                    head, body = both[: len(inner.head)], both[len(inner.head) :]
+                    out.append(replace(inner, head=head, body=body))
+                else:
+                    out.append(with_bodies(inner, deep))
                 if (
                     isinstance(inner, n.Let)
                     and isinstance(inner.value, Load)
                     and inner.value.buffer not in self.written
+                    and inner.name not in variables_read(inner.value)
                 ):
                     known[inner.name] = inner.value
-                out.append(with_bodies(map_own(inner, change), deep))
+            known.clear()
+            known.update(around)
             return tuple(out)
 
         return deep((s,))[0]
