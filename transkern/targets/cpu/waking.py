@@ -43,6 +43,7 @@ WAKING = r"""
 #include <time.h>
 enum {
     PY_SPINS = 100000,     // nanoseconds that threads stay awake
+    PY_GATHERS = 200000,   // nanoseconds that one waits for the others to come
     PY_LONGEST = 2000000,  // nanoseconds that waking them takes at most: what takes longer is something else
     PY_LONG = 20000000,    // operations that pay for it the first time, too
 };
@@ -87,8 +88,9 @@ static void py_gather(int core, int threads, int *there) {
         if (first) memset(some, 0, bytes);
         some[core / bits] ^= 1ul << core % bits;
         const int moved = !syscall(SYS_sched_setaffinity, 0, bytes, some);
-        if (first) {
-            for (int k = 0; k < 1 << 14 && __atomic_load_n(there, __ATOMIC_RELAXED) < threads - 1; ++k) {
+        if (first) {  // where others keep the cores busy, to give way may take longer than all else
+            const int64_t until = py_clock() + PY_GATHERS;
+            for (int k = 1; __atomic_load_n(there, __ATOMIC_RELAXED) < threads - 1 && py_clock() < until; ++k) {
 #if defined(__x86_64__)
                 if (k % 8) __builtin_ia32_pause();
                 else
