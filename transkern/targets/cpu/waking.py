@@ -102,9 +102,10 @@ static void py_gather(int core, int threads, int *there) {
     }
     if (!first) __atomic_add_fetch(there, 1, __ATOMIC_RELAXED);
 }
+#define py_core sched_getcpu
 #else
-static inline int sched_getcpu(void) { return 0; }
-static inline void py_gather(int core, int threads, int *there) {}
+#define py_core() 0
+#define py_gather(core, threads, there)
 #endif
 
 static void py_decide(py_deal *deal) {
@@ -127,7 +128,7 @@ static void py_decide(py_deal *deal) {
             py_put(waking, waking - waking / 128);
             return;
         }
-        const int core = sched_getcpu();
+        const int core = py_core();
         int there = 0;
 #pragma omp parallel
         py_gather(core, threads, &there);
