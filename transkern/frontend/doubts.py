@@ -246,6 +246,14 @@ def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:
         return any(v == v and np.dtype(held).type(v).item() != v for v in doubted.python)
 
 
+def _may_not_fit(value: Value, dtype: str) -> bool:
+    """Whether a number is a Python integer that may be none of an integer type of NumPy's."""
+    if kinds_of(value) != (("index", True),) or not dtype.startswith(("int", "uint")) or dtype == "int64":
+        return False
+    limits = np.iinfo(dtype)
+    return not (isinstance(value, Static) and limits.min <= value.value <= limits.max)
+
+
 def is_changed(value: Value, held: str) -> bool:
     """Whether one of the numbers of Python's that a value may be is another number in the type that holds it."""
     numbers = python_numbers(value)
@@ -275,6 +283,8 @@ def computed(
         for a, used in zip(args, held[0], strict=False):
             if isinstance(a, Scalar) and a.doubt is not None and used != a.dtype and is_rounded(a.doubt, a.dtype, sure):
                 return None
+            if len(found) > 1 and _may_not_fit(a, used):
+                return None  # which is an error beside NumPy's number, and none beside Python's
         if found == [held]:
             return [held[1]]
         results = list(dict.fromkeys(t[1] for t in found))

@@ -504,6 +504,9 @@ def _doubtful(ctx: Context, op: str, args: Sequence[Value], dtype: str | None, o
     def compute(given: Sequence[Value]) -> Value:
         return apply(ctx, op, given, dtype, operator_call)
 
+    if op == "power" and all(any(k[0].startswith(("i", "u")) for k in doubts.kinds_of(a)) for a in args):
+        if not (isinstance(args[1], Static) and args[1].value >= 0):  # NumPy's integers raise, Python's become floats
+            doubts.depends(ctx, args, "a negative power of")
     python = PYTHON_OPERATORS.get(op) if operator_call else None
     raises = operator_call and _may_raise(op, args)
     return doubts.computed(ctx, args, types, joined, python, compute, f"`{op}` of", raises)
