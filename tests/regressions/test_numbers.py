@@ -351,7 +351,7 @@ WAYS = {
 ASKED = (
     "isinstance(v, int)", "isinstance(v, (float, np.integer))", "isinstance(v, np.generic)", "isinstance(v + 1, int)",
     "isinstance(v, bool)", "hasattr(v, 'dtype')", "type(v) is int", "type(v)(2.7)", "len(v)", "v.item()",
-    "v.bit_length()", "v.dtype", "f'{v!r}'", "range(v)", "v << 3", "~v", "np.zeros(3, dtype=type(v))",
+    "v.bit_length()", "v.dtype", "range(v)", "v << 3", "~v", "np.zeros(3, dtype=type(v))",
     "x.astype(type(v))", "v * 70000", "v + 70000", "v + len(x)", "v ** -v", "v ** -1", "np.power(v, -1)", "x[v]",
     "v.conjugate()", "np.zeros(v)",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import classes, doubts, special_methods
+from transkern.frontend import classes, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
@@ -77,16 +77,11 @@ def _of_known(ctx: Context, value: Any, spec: str, conversion: str) -> Text:
 def _of_number(ctx: Context, value: Scalar, spec: str, conversion: str) -> Text:
     """A number in a text. What is formatted at run time is a number of Python's, or NumPy's where its texts have other
     digits (`ir.containers.number_class`); the name of its type in a `repr` stands in the template."""
-    if conversion == "r" and doubts.agreed(ctx, value, _is_named, "the `repr` of"):
+    if conversion == "r" and not value.python and value.dtype not in OF_NUMPY:
         if spec:
             ctx.fail("a format of the `repr` of a number of NumPy's", "leave !r out, or format it by itself")
         return Text("np.{!r}_" if value.dtype == "bool" else f"np.{_name(value)}({{!r}})", (value,))
     return Text(f"{{{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}", (value,))
-
-
-def _is_named(value: Value) -> bool:
-    """Whether its `repr` names the type."""
-    return isinstance(value, Scalar) and not value.python and value.dtype not in OF_NUMPY
 
 
 def _name(value: Scalar) -> str:
