@@ -608,6 +608,18 @@ def test_numbers_that_the_type_of_no_elements_does_not_hold() -> None:
             alike(of_few_unsigned, np.array(u, np.uint64), k)
 
 
+def stacked_filters(x: Any, y: Any) -> Any:
+    kept = x[x > 0]
+    return np.stack((kept, kept[::1])), np.stack((kept, y), 1), np.vstack((kept[::-1], kept)), np.stack((kept, -kept))
+
+
+def test_filters_are_stacked_by_their_counts() -> None:
+    """`stack` compared the lengths of what the filters were made of."""
+    for x in (np.array([1.0, 0.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]), np.zeros(3)):
+        for count in (0, 1, 3, 4):
+            alike(stacked_filters, x, np.arange(float(count)))
+
+
 class Metres(float):
     """A subclass of a number."""
 

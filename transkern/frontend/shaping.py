@@ -11,7 +11,7 @@ import numpy as np
 
 from transkern.frontend import doubts, large, python_types
 from transkern.frontend.asking import asked
-from transkern.frontend.broadcasting import broadcast_to, may_stretch, shape_text, stretched
+from transkern.frontend.broadcasting import broadcast_to, masks_agree, may_stretch, shape_text, stretched
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     NESTED,
@@ -430,6 +430,9 @@ def stack(
     values = [as_array(ctx, p) for p in parts]
     if not values:
         ctx.guard(b.FALSE, "ValueError", "need at least one array to stack")
+    owner = next((v for v in values if v.mask is not None), None)
+    if owner is not None and not (all(v.mask for v in values) and masks_agree(values, owner.ndim, owner)):
+        values = [ctx.kept(v) for v in values]  # their counts are compared, not what they were filtered of
     for v in values[1:]:
         same: Expr = b.FALSE if v.ndim != values[0].ndim else b.TRUE
         if v.ndim == values[0].ndim:
