@@ -100,8 +100,8 @@ class _Module:
         p = self.program
         body = self.entry()
         c = self.printer.c
-        if c.used.get("py_pays"):
-            self.releases = True
+        asks = "py_pays" in c.used  # whether threads pay, of what modules of a process share
+        self.releases = self.releases or asks
         if self.releases:
             c.used.setdefault("py_run", DECLARED)
         parts = [self.header(), self.math()]
@@ -116,7 +116,7 @@ class _Module:
         if self.releases:
             most = f"PY_THREADS = {p.threads}, PY_FLAGS = {int(p.warns)}"
             glue_parts += [f"enum {{ {most} }};  // at most (0: any number); flags are read", RUNNING]
-        if "py_pays" in c.used:
+        if asks:
             glue_parts.append(WAKING)
         if any(isinstance(x, n.ArrayParam) for x in p.params):
             glue_parts.append(glue.ARRAYS)
