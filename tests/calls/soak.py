@@ -13,6 +13,7 @@ failure.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
 import queue
@@ -171,6 +172,11 @@ def resident() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def _kill(child: Any) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has ended by itself, and that is told; loky's have no `kill`
+        os.kill(child.pid, signal.SIGKILL)
+
+
 class Soak:
     """A run of all this."""
 
@@ -209,7 +215,7 @@ class Soak:
             if now > kill and not self.failures:
                 kill = now + rng.uniform(2, 6)
                 kind = rng.choice(sorted(alive))
-                os.kill(alive[kind].pid, signal.SIGKILL)
+                _kill(alive[kind])
                 alive[kind].join()
                 self.counts["killed"] += 1
                 alive[kind] = kinds[kind](next(numbers), answers)
@@ -217,7 +223,7 @@ class Soak:
                 self.heard[kind] = time.monotonic()
         self.until = 0.0
         for child in alive.values():
-            os.kill(child.pid, signal.SIGKILL)
+            _kill(child)
         for thread in threads:
             thread.join(PATIENCE)
             if thread.is_alive():

@@ -23,7 +23,9 @@ import os, threading
 import numpy as np
 import transkern
 from tests.trust.functions import wide
+from transkern.targets.cpu import waking
 
+waking.ALWAYS = True
 f = transkern.compile(wide, target="cpu")
 x = np.arange(2_000_000.0)
 wanted = wide(x)
@@ -161,6 +163,32 @@ BODIES = {
 def test_a_script_sends_its_functions(way: str, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT.replace("    BODY\n", BODIES[way].lstrip("\n")))
     assert run([sys.executable, str(tmp_path / "script.py")]) == ["done"]
+
+
+CELLS = {
+    "<cell 1>": "import numpy as np\nimport transkern\n\ndef helper(x):\n    return np.sqrt(x) + OFFSET\n",
+    "<cell 2>": "OFFSET = 2.0\ndef maker(by):\n    return transkern.compile(lambda x: helper(x) * by, target='cpu')\n",
+    "<cell 3>": "@transkern.compile\ndef outer(x):\n    return helper(x) - maker_made(x)\nmaker_made = maker(3)\n",
+}
+NOTEBOOK = """
+import linecache, sys, cloudpickle
+for name, text in CELLS.items():
+    linecache.cache[name] = len(text), None, text.splitlines(True), name
+    exec(compile(text, name, "exec"), globals())
+del __file__
+with open(sys.argv[1], "wb") as file:
+    cloudpickle.dump(outer, file)
+print(outer(np.arange(5.0)).tolist())
+"""
+
+
+def test_a_notebook_sends_the_texts_of_its_cells(tmp_path: Path) -> None:
+    """Neither the cells nor their names are known where their functions arrive."""
+    (tmp_path / "notebook.py").write_text(f"CELLS = {CELLS!r}\n{NOTEBOOK}")
+    sent = tmp_path / "sent.pickle"
+    wanted = run([sys.executable, str(tmp_path / "notebook.py"), str(sent)])
+    program = "import pickle, sys, numpy as np; print(pickle.load(open(sys.argv[1], 'rb'))(np.arange(5.0)).tolist())"
+    assert run([sys.executable, "-c", program, str(sent)]) == wanted
 
 
 decorated = transkern.compile(wide, target="cpu")

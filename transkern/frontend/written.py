@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transkern.errors import CompileError
-from transkern.texts_read import texts_read
+from transkern.texts_read import texts_of
 
 Node = ast.FunctionDef | ast.Lambda
 
@@ -52,6 +52,7 @@ class Written:
 class _Place:
     """Where in a text a function's tree was found: from a line on, or as the n-th function in all of it."""
 
+    file: str
     lines: tuple[str, ...]
     first: int
     number: int | None
@@ -78,17 +79,17 @@ def written(target: types.FunctionType) -> Written:
     node = _tree_at(place)
     assert node is not None
     _mangle(node, place.kind)
-    return Written(node, file, place.lines, place.exact)
+    return Written(node, place.file, place.lines, place.exact)
 
 
 def _place(target: types.FunctionType, file: str) -> _Place:
     code, name = target.__code__, target.__code__.co_name
     rewritten = _is_rewritten(code)
     some = False
-    for text in texts_read(file, target.__globals__):
-        some, lines = True, tuple(line.rstrip("\n") for line in text)
+    for found, text in texts_of(file, target.__globals__):
+        some, lines = some or found == file, tuple(line.rstrip("\n") for line in text)
         for exact in (True, False) if rewritten else (True,):
-            for place in _places(lines, code, exact):
+            for place in _places(found, lines, code, exact):
                 node = _tree_at(place)
                 if node is not None and _is_of(node, code, place.kind, exact):
                     return place
@@ -103,14 +104,14 @@ def _place(target: types.FunctionType, file: str) -> _Place:
 # --- where it may stand
 
 
-def _places(lines: tuple[str, ...], code: types.CodeType, exact: bool) -> Iterator[_Place]:
+def _places(file: str, lines: tuple[str, ...], code: types.CodeType, exact: bool) -> Iterator[_Place]:
     """Where in a text the function may stand: first where its code says, then wherever else."""
     if code.co_name != "<lambda>" and 0 < code.co_firstlineno <= len(lines):
-        yield _Place(lines, code.co_firstlineno, None, _class_of(code.co_qualname), exact)
+        yield _Place(file, lines, code.co_firstlineno, None, _class_of(code.co_qualname), exact)
     functions = _functions("\n".join(lines))
     here = [k for k, (node, _) in enumerate(functions) if _has_parameters(node, code)]
     for k in sorted(here, key=lambda k: abs(_first_line(functions[k][0]) - code.co_firstlineno)):
-        yield _Place(lines, _first_line(functions[k][0]), k, functions[k][1], exact)
+        yield _Place(file, lines, _first_line(functions[k][0]), k, functions[k][1], exact)
 
 
 def _tree_at(place: _Place) -> Node | None:

@@ -3,7 +3,8 @@
 ``@transkern.compile def f`` binds the name `f` to the compiled object, so that the function itself has no name by which
 `pickle` could find it. A twin of it has: `f.pickled`, an attribute of the object. `pickle` sends that name, as it does
 for any function; `cloudpickle` (joblib's loky, Dask) sends the code of functions whose module the other process does
-not have, such as a script's.
+not have, such as a script's. Code that is sent tells no file (since cloudpickle 3.1.3), and that process may not have
+it, as of a cell of a notebook: the texts go along, of all functions that it leads to.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from transkern.options import Options
+from transkern.texts_read import Text, sent, texts_of
 
 if TYPE_CHECKING:
     from transkern.runtime.compiled import Compiled
@@ -28,15 +30,18 @@ def reduced(compiled: Compiled, protocol: int) -> Any:
         return compiled.function.__qualname__
     return rebuilt, (
         compiled.pickled, compiled.target, compiled.types, compiled.fallback, compiled.verify, compiled.options,
+        _texts(compiled),
     )  # fmt: skip
 
 
 def rebuilt(
     function: Callable[..., Any], target: str, types: str | None, fallback: str | None, verify: bool, options: Options,
+    texts: tuple[Text, ...] = (),
 ) -> Compiled:  # fmt: skip
     """The compiled function that was pickled: this process's own where it has it."""
     from transkern.runtime.compiled import Compiled
 
+    sent(texts)
     name = getattr(function, "__qualname__", "")
     if name.endswith(_TWIN):
         owner = _named(function.__module__, name.removesuffix(_TWIN))
@@ -60,6 +65,34 @@ def twin(compiled: Compiled) -> Any:
     made.__module__, made.__doc__ = function.__module__, function.__doc__
     made.__qualname__ = function.__qualname__ + _TWIN
     return made
+
+
+def _texts(compiled: Compiled) -> tuple[Text, ...]:
+    """The texts that the other process may not have: none where it imports the module."""
+    if _is_found(compiled) and compiled.function.__module__ != "__main__":
+        return ()
+    texts: dict[Text, None] = {}
+    waiting, seen = [compiled.function], set()
+    while waiting:
+        function = waiting.pop()
+        if not isinstance(function, types.FunctionType) or function.__code__ in seen or _is_imported(function):
+            continue
+        seen.add(function.__code__)
+        found = texts_of(function.__code__.co_filename, function.__globals__)
+        texts.update(dict.fromkeys((file, tuple(lines)) for file, lines in found))
+        waiting.extend(_functions_in(function))
+    return tuple(texts)
+
+
+def _functions_in(function: types.FunctionType) -> list[Any]:
+    """What its names mean: of a compiled function, the function."""
+    cells = (cell.cell_contents for cell in function.__closure__ or () if cell != types.CellType())
+    named = (function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__)
+    return [getattr(value, "function", value) for value in (*cells, *named)]
+
+
+def _is_imported(function: types.FunctionType) -> bool:
+    return function.__module__ != "__main__" and _named(function.__module__, function.__qualname__) is function
 
 
 def _is_found(compiled: Compiled) -> bool:
