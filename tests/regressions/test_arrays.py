@@ -630,3 +630,23 @@ def test_subscripts_that_are_objects_of_the_users() -> None:
     for k in ((np.array([0]), Metres(2.5)), (Metres(2.5), 0), (0, Metres(2.5))):
         with pytest.raises(transkern.CompileError, match="a subscript that is a Metres"):
             compiled(np.ones(2), k)
+
+
+def by_masks(x: Any, m: Any) -> Any:
+    y = x.copy()
+    y[m] = 3
+    return x[m], x.flat[m], y
+
+
+def rows_by_masks(a: Any, m: Any) -> Any:
+    y = a.copy()
+    y[m, 0] += 1
+    return a[m], a[m, :], a.T[:, m], a[m].sum(), y
+
+
+def test_an_empty_mask_fits_each_axis() -> None:
+    for n in (0, 1, 4):
+        for length in (0, 1, 4):
+            alike(by_masks, np.arange(float(n)), np.ones(length, bool))
+            for mask in (np.ones(length, bool), np.ones((length, 2), bool), np.ones((n, length), bool)):
+                alike(rows_by_masks, np.ones((n, 2)), mask)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests.fuzz.stages import interpreted
-from transkern import CompileError
+from transkern import CompileError, InternalError
 from transkern.frontend import identity
 from transkern.frontend.source import from_object
 from transkern.frontend.values import Known, Static
@@ -56,11 +56,12 @@ def public() -> Iterator[tuple[str, Any]]:
 PUBLIC = dict(public())
 
 
-def function_of(path: str, count: int) -> Callable[..., Any]:
-    """``def f(a0, …): return path(a0, …)``."""
-    given = ", ".join(f"a{k}" for k in range(count))
-    source = f"import numpy\n\n\ndef f({given}):\n    return {path}({given})\n"
-    file = f"<{path} of {count}>"
+def function_of(path: str, count: int, written: dict[int, str] | None = None) -> Callable[..., Any]:
+    """``def f(a0, …): return path(a0, …)``; some arguments as they are `written`."""
+    names = [f"a{k}" for k in range(count)]
+    given = ", ".join((written or {}).get(k, "{}").format(name) for k, name in enumerate(names))
+    source = f"import numpy\n\n\ndef f({', '.join(names)}):\n    return {path}({given})\n"
+    file = f"<{path}({given})>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     space: dict[str, Any] = {"__name__": "walked"}
     exec(compile(source, file, "exec"), space)
@@ -151,4 +152,77 @@ def test_each_is_computed_or_refused_by_its_name(module: str) -> None:
             wanted = outcome(function, args)
             if not same(found, wanted):
                 wrong.append(f"{path}({key}): {found!r}, not {wanted!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+OTHER_LIBRARIES = (
+    "random",
+    "ma",
+    "lib.format",
+    "lib.npyio",
+    "strings",
+    "char",
+    "rec",
+    "ctypeslib",
+    "testing",
+    "typing",
+)
+FILTER = "{0}[{0} == {0}]"
+"""All elements, of which nobody knows how many they are."""
+
+
+def _filters(args: tuple[Any, ...]) -> Iterator[dict[int, str]]:
+    arrays = [k for k, value in enumerate(args) if isinstance(value, np.ndarray)]
+    yield from ({k: FILTER} for k in arrays)
+    if len(arrays) > 1:
+        yield dict.fromkeys(arrays, FILTER)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m not in OTHER_LIBRARIES])
+def test_filters_are_arrays(module: str) -> None:
+    """Where an array may stand, what a mask chooses may stand: its length is a count, not that of the mask."""
+    wrong = []
+    for path in (p for p in PUBLIC if p.rpartition(".")[0] == f"numpy.{module}".rstrip(".")):
+        if identity.path_of(PUBLIC[path]) not in (path, None) or path in UNDEFINED:
+            continue
+        for args in ARGUMENTS.values():
+            for written in _filters(args):
+                function = function_of(path, len(args), written)
+                try:
+                    found = outcome(interpreted(function, 0), args)
+                except CompileError as error:
+                    if "no kernel computes it" in str(error):
+                        break
+                    continue
+                wanted = outcome(function, args)
+                if isinstance(found, InternalError) or not equal(found, wanted):
+                    wrong.append(f"{path} with {written}: {found!r}, not {wanted!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+def _of_methods() -> Iterator[tuple[str, tuple[Any, ...]]]:
+    calls = "() (0) (-1) (axis=0) (b) (i) (0, 1) (-1, 1) (keepdims=True) (out=b) (0, out=b) (i, axis=0) (ddof=1) (None)"
+    for name in dir(np.ndarray):
+        if not name.startswith("_") and name not in ("tofile", "dump", "dumps", "resize"):
+            for call in (*calls.replace(", ", ",").split(), ""):
+                yield f".{name}{call}", (X, Y, P)
+                yield f".{name}{call}", (A, X[:3], P[1:4])
+                yield f".{name}{call}", (X[:1], Y[:1], P[-1:])
+
+
+def test_filters_have_the_methods_of_arrays() -> None:
+    wrong = []
+    for call, args in _of_methods():
+        source = f"def f(a, b, i):\n    return a[a == a]{call}\n"
+        file = f"<filter {call}>"
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+        space: dict[str, Any] = {"__name__": "walked"}
+        exec(compile(source, file, "exec"), space)
+        try:
+            found = outcome(interpreted(space["f"], 0), args)
+        except CompileError:
+            continue
+        wanted = outcome(space["f"], args)
+        if isinstance(found, InternalError) or not (callable(wanted) or equal(found, wanted)):
+            wrong.append(f"{call}: {found!r}, not {wanted!r}")
     assert not wrong, "\n".join(wrong)

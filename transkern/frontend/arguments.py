@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from transkern.frontend.broadcasting import broadcast_to
@@ -34,7 +35,11 @@ class Arguments:
         for key, value in keywords.items():
             if key not in names:
                 ctx.fail(f"`{name}` with `{key}=`", f"supported here: {', '.join(names)}")
+            if key in self.given:
+                ctx.fail(f"`{name}` with `{key}` by place and by name", "give it once")
             self.given[key] = value
+        if "out" in self.given:
+            self.given["out"] = kept_outputs(ctx, self.given["out"])
         if "subok" in self.given:  # which nobody asks for: there are no subclasses here
             self.get("subok")
 
@@ -58,7 +63,12 @@ class Arguments:
         return value
 
     def array(self, name: str) -> Array:
+        """An argument as an array, which may be a filter."""
         return as_array(self.ctx, self.need(name))
+
+    def kept(self, name: str) -> Array:
+        """An argument as an array that has dims."""
+        return self.ctx.kept(self.array(name))
 
     def flag(self, name: str, default: bool = False) -> bool:
         value = self.get(name)
@@ -90,6 +100,13 @@ def check_nones(ctx: Context, function: str, given: Mapping[str, Value]) -> None
         is_none = isinstance(value, Static) and value.value is None
         if is_none and name not in _CONVERTED and not takes_none(function, name):
             ctx.fail(f"`{function}` with `{name}=None`", "leave it out")
+
+
+def kept_outputs(ctx: Context, out: Value) -> Value:
+    """What `out=` names, filters as arrays of their own."""
+    if isinstance(out, Seq):
+        return replace(out, items=tuple(kept_outputs(ctx, o) for o in out.items))
+    return ctx.kept(out) if isinstance(out, Array) else out
 
 
 def into(ctx: Context, out: Value, value: Value, name: str, casting: str | None = None) -> Value:

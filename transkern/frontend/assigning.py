@@ -148,7 +148,7 @@ class Assignments(Results):
 
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx
-        for dim in value.dims if isinstance(value, Array) else ():
+        for dim in value.domain if isinstance(value, Array) else ():
             if is_longer(dim, _PARTS):  # in a function that calls itself with a part of its array, say
                 problem = f"a size that is computed of others in more than {_PARTS} steps"
                 ctx.must_be_known(Scalar(dim, True), problem, "write a loop over positions, and slice once")

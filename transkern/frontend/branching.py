@@ -417,8 +417,8 @@ class Branches(Assignments):
     def joined_arrays(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         ctx = self.ctx
         seen = ctx.is_seen(name, one) or ctx.is_seen(name, two)
-        if one.mask is None and two.mask is None and one.dims == two.dims:
-            buffer = ctx.buffer(name, one.dtype, one.dims)
+        if one.mask is None and two.mask is None and one.domain == two.domain:
+            buffer = ctx.buffer(name, one.dtype, one.domain)
             if seen:
                 ctx.chosen[buffer.name] = name, self.decides
             for value, out in ((one, out1), (two, out2)):
@@ -426,24 +426,24 @@ class Branches(Assignments):
                 out.append(n.Write(buffer.name, value.axes, index, value.body, span=ctx.span))
             ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
             return ctx.whole(buffer)
-        known = [b.constant(d) for v in (one, two) for d in v.dims]
+        known = [b.constant(d) for v in (one, two) for d in v.domain]
         if one.mask is None and two.mask is None and any(k is not None for k in known) and not all(known):
             # one is as long as the other happens to be: code for arguments where they agree
-            if all(ctx.assume_equal(p, q) for p, q in zip(one.dims, two.dims, strict=True)):
-                same = replace(two, axes=tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True)))
+            if all(ctx.assume_equal(p, q) for p, q in zip(one.domain, two.domain, strict=True)):
+                same = replace(two, axes=tuple(replace(a, extent=d) for a, d in zip(two.axes, one.domain, strict=True)))
                 return self.joined_arrays(name, one, same, out1, out2)
-        if one.dims[1:] != two.dims[1:]:
+        if one.domain[1:] != two.domain[1:]:
             if one.mask is None and two.mask is None and self.same_sizes(one, two):
-                axes = tuple(replace(a, extent=d) for a, d in zip(two.axes, one.dims, strict=True))
+                axes = tuple(replace(a, extent=d) for a, d in zip(two.axes, one.domain, strict=True))
                 return self.joined_arrays(name, one, replace(two, axes=axes), out1, out2)
             return Unbound(f"`{name}` has different shapes on two paths", self.decides)
-        bounds = [bound_of(ctx, v.dims[0]) for v in (one, two)]
+        bounds = [bound_of(ctx, v.domain[0]) for v in (one, two)]
         if None in bounds:
             return self.joined_behind(name, one, two, out1, out2)
         bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
         if variables_read(bound) & (_let_in(out1) | _let_in(out2)):  # a size that is known on its path only
             return self.joined_behind(name, one, two, out1, out2)
-        buffer = ctx.buffer(name, one.dtype, (bound, *one.dims[1:]))
+        buffer = ctx.buffer(name, one.dtype, (bound, *one.domain[1:]))
         if seen:
             ctx.chosen[buffer.name] = name, self.decides
         count = ctx.count(buffer.name, bound)
@@ -452,7 +452,7 @@ class Branches(Assignments):
             with ctx.block() as extra:
                 self.fill(buffer, count, value)
             out.extend(extra)
-        return ctx.whole(buffer, (count, *one.dims[1:]))
+        return ctx.whole(buffer, (count, *one.domain[1:]))
 
     def joined_behind(self, name: str, one: Array, two: Array, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         """Two arrays as one, whose memory is asked for when both paths have told its length; then it is filled:

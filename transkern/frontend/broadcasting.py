@@ -30,7 +30,7 @@ def masks_agree(arrays: Sequence[Array], ndim: int, owner: Array) -> bool:
     """Whether the arrays that are filters keep the elements that `owner` keeps, and no other is as long as they."""
     for a in arrays:
         if a.mask is not None:
-            if a.ndim != ndim or a.dims[0] != owner.dims[0] or a.mask_at(Var("?")) != owner.mask_at(Var("?")):
+            if a.ndim != ndim or a.domain[0] != owner.domain[0] or a.mask_at(Var("?")) != owner.mask_at(Var("?")):
                 return False
         elif a.ndim == ndim and b.constant(a.dims[0]) != 1:
             return False

@@ -570,7 +570,7 @@ class LoopState:
                 and slot.dims[0] == Var(self.shrinking)
                 and isinstance(value, Array)
             ):
-                dim = value.dims[0]
+                dim = value.domain[0]
                 match dim:
                     case Apply("maximum", (inner, Const(0)), "index"):
                         dim = inner
@@ -641,7 +641,7 @@ class LoopState:
 
     def _as_it_is_now(self, ctx: Context, value: Array, changing: set[str]) -> Array:
         """An array with the sizes and numbers that it has here, before other slots change."""
-        parts = [*value.dims, value.body, *([] if value.mask is None else [value.mask])]
+        parts = [*value.domain, value.body, *([] if value.mask is None else [value.mask])]
         names: dict[str, Expr] = {}
         for var in (e for p in parts for e in walk_expr(p) if isinstance(e, Var)):
             if var.name in changing and var.name not in names:

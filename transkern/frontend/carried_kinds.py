@@ -61,7 +61,7 @@ def kind_of(ctx: Context, value: Value) -> Any:
             facts = {} if low_high is None else {"low": low_high[0], "high": low_high[1]}
             if value.mask is None:
                 return ("array", value.dtype, value.dims, facts)
-            return ("dynamic", value.dtype, bound_of(ctx, value.dims[0]), value.dims[1:], facts)
+            return ("dynamic", value.dtype, bound_of(ctx, value.domain[0]), value.domain[1:], facts)
         case Seq(items=items) | Dict(items=items) | Record(items=items):
             return ("items", with_children(value, ()), tuple(kind_of(ctx, i) for i in items))
         case Object():

@@ -116,7 +116,7 @@ def _put(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.putmask", names="a mask values")
 def _putmask(ctx: Context, a: Arguments) -> Value:
-    target, mask = _own(ctx, a, "a"), a.array("mask")
+    target, mask = _own(ctx, a, "a"), a.kept("mask")
     size, wanted = b.product(mask.dims), b.product(target.dims)
     ctx.guard(b.compare("equal", size, wanted), "ValueError", "putmask: mask and data must be the same size")
     check_readonly(ctx, target, "putmask: output array")
@@ -170,9 +170,9 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.place", names="arr mask vals")
 def _place(ctx: Context, a: Arguments) -> Value:
-    target, mask = _own(ctx, a, "arr"), a.array("mask")
+    target, mask = _own(ctx, a, "arr"), a.kept("mask")
     check_readonly(ctx, target, "WRITEBACKIFCOPY base")
-    values = converted(ctx, a.need("vals"), target.dtype)
+    values = ctx.kept(converted(ctx, a.need("vals"), target.dtype))
     same = b.compare("equal", b.product(mask.dims), b.product(target.dims))
     ctx.guard(same, "ValueError", "place: mask and data must be the same size")
     if values.ndim == 0 or b.constant(b.product(values.dims)) == 1:
@@ -188,8 +188,8 @@ def _bool(value: Array) -> Array:
 
 @handles("numpy.extract", names="condition arr")
 def _extract(ctx: Context, a: Arguments) -> Value:
-    mask = _bool(ctx.kept(reshape(ctx, a.array("condition"), [Static(-1)])))
-    line = reshape(ctx, a.array("arr"), [Static(-1)])
+    mask = _bool(ctx.kept(reshape(ctx, a.kept("condition"), [Static(-1)])))
+    line = reshape(ctx, a.kept("arr"), [Static(-1)])
     if mask.dims == line.dims:
         return compressed(ctx, line, mask, None)
     return as_array(ctx, taken(ctx, line, nonzero_positions(ctx, mask)[0], Static(0), "raise"))
@@ -218,7 +218,7 @@ def _choose(ctx: Context, a: Arguments) -> Value:
         text = f"Cannot cast {what} from dtype('{at.dtype}') to dtype('int64') according to the rule 'safe'"
         ctx.guard(b.FALSE, "TypeError", text)
     if not isinstance(choices, Seq):
-        given = as_array(ctx, choices)
+        given = ctx.kept(as_array(ctx, choices))
         length = b.constant(given.dims[0]) if given.ndim else None
         if length is None:
             ctx.fail("`np.choose` from an array whose length is known at run time only", "use np.take_along_axis")

@@ -580,7 +580,7 @@ class Context:
     def held_aside(self, value: Array, base: str, changes: Callable[[Expr], bool]) -> Array:
         """`value` computed now, as something that it is made of changes. The elements of a filter stay where they are,
         as long as the same mask chooses them: what is stored back through it, element by element, is never moved."""
-        if value.mask is None or any(map(changes, (value.mask, *value.dims))):
+        if value.mask is None or any(map(changes, (value.mask, *value.domain))):
             return self.define(value, base)
         kept = b.where(value.mask, value.body, b.cast(Const(0, "int64"), value.dtype))
         held = self.define(replace(value, body=kept, mask=None), base)
@@ -594,13 +594,13 @@ class Context:
         low_high = self.array_range(value)
         if low_high is not None:
             facts = {"low": low_high[0], "high": low_high[1]}
-        buffer = self.buffer(base, value.dtype, value.dims, **facts)
+        buffer = self.buffer(base, value.dtype, value.domain, **facts)
         if value.spaced:
             self.spaced.add(buffer.name)
         count = self.count(buffer.name, value.axes[0].extent)
         self.emit(n.Alloc(buffer.name))
         self.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
-        return replace(self.whole(buffer, (self._count_of(value, count), *value.dims[1:])), empty=value.empty)
+        return replace(self.whole(buffer, (self._count_of(value, count), *value.domain[1:])), empty=value.empty)
 
     def _count_of(self, value: Array, count: Expr) -> Expr:
         """How many elements a filter keeps, which `count` has just been set to: of equal masks the first one's count,

@@ -643,7 +643,7 @@ def _is_empty(value: Array | Scalar) -> Expr:
     """Whether an operation on `value` has nothing to look at."""
     if isinstance(value, Scalar):
         return b.FALSE
-    rest = b.product(value.dims if value.mask is None else value.dims[1:])
+    rest = b.product(value.dims if value.mask is None else value.domain[1:])
     empty: Expr = b.compare("equal", rest, b.ZERO)
     if value.mask is not None:
         empty = b.either(empty, b.logical_not(Reduce("any", value.axes[:1], value.mask, "bool")))
@@ -827,14 +827,14 @@ def align(
         values = [ctx.kept(v) if isinstance(v, Array) else v for v in values]
         arrays = [v for v in values if isinstance(v, Array)]
         mask_owner = None
-    dims = broadcast_dims(ctx, [v.dims if isinstance(v, Array) else () for v in values], words)
+    dims = broadcast_dims(ctx, [v.domain if isinstance(v, Array) else () for v in values], words)
     axes = ctx.axes(dims)
     elements: list[Expr] = []
     for v in values:
         if not isinstance(v, Array):
             elements.append(scalar_expr(ctx, v))
             continue
-        elements.append(v.candidate(stretched(ctx, v.dims, axes)))
+        elements.append(v.candidate(stretched(ctx, v.domain, axes)))
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
 
@@ -875,7 +875,7 @@ def truth(ctx: Context, value: Value) -> Value:
         case Scalar(expr):
             return Scalar(nonzero(expr), True)
         case Array():
-            if all(b.constant(d) == 1 for d in value.dims) and value.mask is None:
+            if value.mask is None and all(b.constant(d) == 1 for d in value.dims):
                 return truth(ctx, Scalar(scalar_expr(ctx, value)))
             if value.ndim == 0:
                 return truth(ctx, Scalar(value.body))

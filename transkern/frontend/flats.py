@@ -19,6 +19,7 @@ from transkern.frontend.indexing import (
     SliceValue,
     array_item,
     as_item,
+    fits_as_mask,
     nonzero_positions,
     ravel_index,
     scalar_position,
@@ -122,6 +123,6 @@ def _positions(ctx: Context, target: Flat, at: Array) -> Array:
             "boolean index did not match indexed flat iterator along axis 0; size of axis is {} but size of "
             "corresponding boolean axis is {}"
         )
-        ctx.guard(b.compare("equal", extent, at.dims[0]), "IndexError", text, (extent, at.dims[0]))
+        ctx.guard(fits_as_mask(at.dims[0], extent), "IndexError", text, (extent, at.dims[0]))
         (at,) = nonzero_positions(ctx, ctx.kept(at))
     return ctx.compact(at, "at") if at.mask is not None else at

@@ -27,7 +27,7 @@ from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     sequences,
     transforms,
 )
-from transkern.frontend.arguments import TABLE
+from transkern.frontend.arguments import TABLE, Arguments
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import python_number
 from transkern.frontend.compositions import (
@@ -106,8 +106,16 @@ def listed(ctx: Context, value: Value) -> Value:
     return ctx.deref(compose(ctx, "lists", "listed", [value], {}))
 
 
+_ABSTRACT = (
+    np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating,
+    np.complexfloating, np.flexible, np.character,
+)  # fmt: skip
+
+
 def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> Value:
     """``np.float32(x)``."""
+    if kind in _ABSTRACT:
+        ctx.guard(b.FALSE, "TypeError", f"cannot create 'numpy.{kind.__name__}' instances")
     name = dtype_name(np.dtype(kind))
     if len(args) > 1 and issubclass(kind, (np.number, np.bool_)):
         if issubclass(kind, np.complexfloating):
@@ -190,6 +198,8 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
     if module == "math" and name in math_module.FUNCTIONS:
         return math_module.call(ctx, name, args, keywords)
     if module == "numpy" and name in METHODS and args:
+        if name == "reshape" and len(args) > 2:  # of the method, they are one shape
+            args, keywords = args[:2], {"order": args[2], **keywords}
         made = call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
         return made if name in ("copy", "transpose") else _of_number(args[0], made)
     if path in _DEPENDING:
@@ -221,6 +231,7 @@ def call_method(
             return draw(ctx, captured(ctx, shared), name, args, keywords)
         case Array() | Scalar() | Static() | Concatenation():
             if name == "tolist":
+                Arguments(ctx, name, (), args, keywords)
                 return tolist(ctx, receiver)
             if name in ("sort", "partition", "put", "fill") and isinstance(receiver, (Static, Scalar)):
                 ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
@@ -242,6 +253,8 @@ def call_method(
                     lambda given, named: TABLE[f"numpy.{name}"](ctx, [as_array(ctx, given[0]), *given[1:]], named),
                 )  # fmt: skip
             if name in METHODS or name == "item":
+                if name in ("all", "any") and len(args) > 1:
+                    ctx.fail(f"`.{name}` with {len(args)} arguments by place", "name them: out=…")
                 if name == "item" and isinstance(receiver, (Scalar, Static)):
                     return python_number(ctx, receiver)
                 made = empties.told(
@@ -268,10 +281,11 @@ def tolist(ctx: Context, value: Value) -> Value:
     if array.ndim == 0:
         return python_number(ctx, Scalar(array.body))
     check_unsigned(ctx, array)
-    if array.ndim == 1 and b.constant(array.dims[0]) is None:
+    if array.ndim == 1 and (array.mask is not None or b.constant(array.dims[0]) is None):
         whole = array.dtype.startswith(("int", "uint"))
         numbers = b.as_index(array.body) if whole else scalar_expr(ctx, python_number(ctx, Scalar(array.body)))
         return growing.list_of(ctx, replace(array, body=numbers, view=False, identity=""), True)
+    array = ctx.kept(array)
     extent = b.constant(array.dims[0])
     if extent is None:
         dim = array.dims[0]

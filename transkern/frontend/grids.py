@@ -214,9 +214,10 @@ def _ix(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> V
         line = as_array(ctx, value)
         if line.ndim != 1:
             ctx.guard(b.FALSE, "ValueError", "Cross index must be 1 dimensional")
+        line = ctx.kept(line)
         if line.dtype == "bool":
             line = ctx.compact(nonzero_positions(ctx, line)[0], "where")
-        lines.append(ctx.kept(line))
+        lines.append(line)
     return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
 
 

@@ -502,7 +502,7 @@ def list_of(ctx: Context, array: Array, python: bool) -> GrowingList:
     if python and array.dtype == "int64":
         array = replace(array, body=b.as_index(array.body))
     owner = new(ctx, "items")
-    owner.extent = array.dims[0] if variables_read(array.dims[0]) <= ctx.entry else None
+    owner.extent = array.domain[0] if variables_read(array.domain[0]) <= ctx.entry else None
     array = ctx.kept(array)
     _hold(ctx, owner, array, python)
     ctx.emit(n.Assign(owner.count, array.dims[0]))

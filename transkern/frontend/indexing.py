@@ -639,7 +639,7 @@ def _masks_to_positions(ctx: Context, base: Array, items: list[Item]) -> list[It
                 item = ctx.compact(item, "mask")
             for offset, dim in enumerate(item.dims):
                 ctx.guard(
-                    b.compare("equal", dim, base.dims[axis + offset]), "IndexError",
+                    fits_as_mask(dim, base.dims[axis + offset]), "IndexError",
                     f"boolean index did not match indexed array along axis {axis + offset}; size of axis is {{}} but "
                     "size of corresponding boolean axis is {}", (base.dims[axis + offset], dim),
                 )  # fmt: skip
@@ -649,6 +649,11 @@ def _masks_to_positions(ctx: Context, base: Array, items: list[Item]) -> list[It
             result.append(item)
             axis += _consumes(item)
     return result
+
+
+def fits_as_mask(length: Expr, extent: Expr) -> Expr:
+    """Whether NumPy takes a mask of this length for an axis: an empty one for each."""
+    return b.either(b.compare("equal", length, extent), b.compare("equal", length, b.ZERO))
 
 
 def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
@@ -842,7 +847,7 @@ def _filtered_item(ctx: Context, base: Array, items: Sequence[Item]) -> Value | 
         and first.mask is not None
         and len(items) == 1
     ):
-        if first.dims[0] == base.dims[0] and first.mask_at(base.axes[0].var) == base.mask:
+        if first.domain[0] == base.domain[0] and first.mask_at(base.axes[0].var) == base.mask:
             assert base.mask is not None
             return replace(base, mask=b.both(base.mask, first.candidate((base.axes[0].var,))), view=False)
     full = SliceValue(None, None, None)
@@ -869,7 +874,7 @@ def shape_of(ctx: Context, value: Array) -> tuple[Expr, ...]:
     if value.mask is None:
         return value.dims
     count: Expr = Reduce("count", value.axes[:1], value.mask, "index")
-    return (ctx.let(count, "count"), *value.dims[1:])
+    return (ctx.let(count, "count"), *value.domain[1:])
 
 
 __all__ = ["Plan", "SliceValue", "array_item", "check_count", "place", "ravel_index", "shape_of", "subscript"]

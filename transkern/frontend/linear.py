@@ -254,7 +254,7 @@ def _lexsort(ctx: Context, a: Arguments) -> Value:
         ctx.fail("np.lexsort with axis=")
     keys = a.need("keys")
     made = stack(ctx, keys.items, 0, "all keys need to be the same shape") if isinstance(keys, Seq) else keys
-    x = as_array(ctx, made)
+    x = ctx.kept(as_array(ctx, made))
     if x.ndim < 2:
         ctx.fail("np.lexsort of one key", "use np.argsort")
     facts = {"low": b.ZERO, "high": x.dims[1], "permutation": x.ndim == 2}

@@ -26,7 +26,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import array_item
 from transkern.frontend.library_calls import sort
 from transkern.frontend.numpy_functions import clipped, nonzero
-from transkern.frontend.products import diagonal, dot
+from transkern.frontend.products import diagonal
 from transkern.frontend.reductions import axes_of, dtype_into, mean, only_into, reduce, sum_dtype, variance
 from transkern.frontend.shaping import (
     as_line,
@@ -54,12 +54,17 @@ from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Const
 
 METHODS: dict[str, tuple[str, Callable[[Context, Array, Arguments], Value]]] = {}
+_OF_FILTERS: set[str] = set()
 
 
-def method(*names: str, parameters: str = "") -> Callable[[Any], Any]:
+def method(*names: str, parameters: str = "", filters: bool = False) -> Callable[[Any], Any]:
+    """Registers a method of arrays; one that knows what to do with `filters` is given them as they are."""
+
     def register(handler: Callable[[Context, Array, Arguments], Value]) -> Any:
         for name in names:
             METHODS[name] = (parameters, handler)
+        if filters:
+            _OF_FILTERS.update(names)
         return handler
 
     return register
@@ -71,6 +76,7 @@ def call_array_method(
     if name not in METHODS:
         ctx.fail(f"`.{name}` of an array")
     parameters, handler = METHODS[name]
+    value = value if name in _OF_FILTERS else ctx.kept(value)
     return handler(ctx, value, Arguments(ctx, name, parameters.split(), args, keywords))
 
 
@@ -91,7 +97,7 @@ def _reduced(ctx: Context, x: Array, a: Arguments, ufunc: str, value: Value) -> 
     return a.result(value)
 
 
-@method("sum", "prod", "product", parameters="axis dtype out keepdims initial where")
+@method("sum", "prod", "product", parameters="axis dtype out keepdims initial where", filters=True)
 def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
     op = "sum" if a.name == "sum" else "prod"
     keep, dtype = a.flag("keepdims"), dtype_into(ctx, a, x)
@@ -99,7 +105,7 @@ def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
     return _reduced(ctx, x, a, "add" if op == "sum" else "multiply", made)
 
 
-@method("max", "min", "amax", "amin", parameters="axis out keepdims initial where")
+@method("max", "min", "amax", "amin", parameters="axis out keepdims initial where", filters=True)
 def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
     op, keep, dtype = a.name.removeprefix("a"), a.flag("keepdims"), dtype_into(ctx, a, x)
     x = x if dtype in (None, x.dtype) else convert(x, dtype)
@@ -107,13 +113,13 @@ def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
     return _reduced(ctx, x, a, f"{op}imum", made)
 
 
-@method("any", "all", parameters="axis out keepdims where")
+@method("any", "all", parameters="axis out keepdims where", filters=True)
 def _any(ctx: Context, x: Array, a: Arguments) -> Value:
     made = reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"), None, None, None, _plain_where(a))
     return _reduced(ctx, x, a, "logical_or" if a.name == "any" else "logical_and", made)
 
 
-@method("argmax", "argmin", parameters="axis out keepdims")
+@method("argmax", "argmin", parameters="axis out keepdims", filters=True)
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     x, axis = ctx.kept(x), a.get("axis")
     if x.ndim == 0 and axis not in (None, Static(None)):
@@ -130,14 +136,14 @@ def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
     return a.result(made)
 
 
-@method("mean", parameters="axis dtype out keepdims where")
+@method("mean", parameters="axis dtype out keepdims where", filters=True)
 def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
     made = mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a))
     only_into(ctx, a, as_array(ctx, made).dtype)
     return _reduced(ctx, x, a, "add", made)
 
 
-@method("var", "std", parameters="axis dtype out ddof keepdims mean correction")
+@method("var", "std", parameters="axis dtype out ddof keepdims mean correction", filters=True)
 def _var(ctx: Context, x: Array, a: Arguments) -> Value:
     ddof = a.get("correction") or a.get("ddof")
     root, keep = a.name == "std", a.flag("keepdims")
@@ -146,7 +152,7 @@ def _var(ctx: Context, x: Array, a: Arguments) -> Value:
     return _reduced(ctx, x, a, "add", made)
 
 
-@method("ptp", parameters="axis out keepdims")
+@method("ptp", parameters="axis out keepdims", filters=True)
 def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
     high = reduce(ctx, "max", x, a.get("axis"), a.flag("keepdims"))
     low = reduce(ctx, "min", x, a.get("axis"), a.flag("keepdims"))
@@ -196,23 +202,23 @@ def change_in_place(
     return Static(None)
 
 
-@method("conj", "conjugate", parameters="")
+@method("conj", "conjugate", parameters="", filters=True)
 def _conjugate(ctx: Context, x: Array, a: Arguments) -> Value:
     if not is_complex(x.dtype):
         return x
     return apply(ctx, "conjugate", [x if x.ndim else Scalar(x.body)])
 
 
-@method("copy", parameters="order")
+@method("copy", parameters="order", filters=True)
 def _copy(ctx: Context, x: Array, a: Arguments) -> Value:
-    if (order := a.given.get("order")) is not None and not isinstance(getattr(order, "value", None), str):
+    if (order := a.optional("order")) is not None and not isinstance(getattr(order, "value", None), str):
         kind = classes.class_of(order)
         shown = "numpy.ndarray" if kind is np.ndarray else getattr(kind, "__name__", "object")
         ctx.guard(b.FALSE, "TypeError", f"order must be str, not {shown}")
     return ctx.define(replace(x, identity="", view=False), "copy") if x.mask is None else ctx.compact(x, "copy")
 
 
-@method("astype", parameters="dtype order casting subok copy")
+@method("astype", parameters="dtype order casting subok copy", filters=True)
 def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.need("dtype"), "float64")
     warn_discarded(ctx, x.dtype, dtype)
@@ -224,11 +230,11 @@ def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
     return made if x.mask is not None or made.body is not x.body else copied(ctx, made, "copy")
 
 
-@method("reshape", parameters="shape b c d e f order copy")
+@method("reshape", parameters="shape b c d e f order copy", filters=True)
 def _reshape(ctx: Context, x: Array, a: Arguments) -> Value:
     shape = [v for k, v in a.given.items() if k not in ("order", "copy")]
-    if isinstance(shape[-1], Static) and isinstance(shape[-1].value, str):  # np.reshape(a, shape, order)
-        a.given["order"] = shape.pop()
+    if not shape or any(isinstance(v, Static) and isinstance(v.value, str) for v in shape):
+        ctx.fail(f"`{a.name}` without a shape of integers", "write x.reshape(2, -1)")
     if a.flag("copy"):
         x = replace(ctx.define(x, "copy") if x.mask is None else ctx.compact(x, "copy"), view=False)
     if not _is_fortran(ctx, a):
@@ -246,7 +252,7 @@ def _is_fortran(ctx: Context, a: Arguments) -> bool:
     return order == "F"
 
 
-@method("ravel", "flatten", parameters="order")
+@method("ravel", "flatten", parameters="order", filters=True)
 def _ravel(ctx: Context, x: Array, a: Arguments) -> Value:
     flat = raveled(ctx, transpose(ctx, x, None) if _is_fortran(ctx, a) else x)
     return flat if a.name == "ravel" or not flat.view else ctx.define(replace(flat, view=False), "copy")
@@ -290,29 +296,37 @@ def _squeeze(ctx: Context, x: Array, a: Arguments) -> Value:
     return squeeze(ctx, x, None if axis is None else list(axes_of(ctx, axis, x.ndim)))
 
 
-@method("clip", parameters="min max out")
+@method("clip", parameters="min max out", filters=True)
 def _clip(ctx: Context, x: Array, a: Arguments) -> Value:
     return a.result(clipped(ctx, x, a.optional("min"), a.optional("max"), a.get("out")))
 
 
 @method("dot", parameters="b out")
 def _dot(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(dot(ctx, x, a.need("b")))
+    return TABLE["numpy.dot"](ctx, [x, a.need("b")], {"out": a.given["out"]} if "out" in a.given else {})
 
 
 @method("fill", parameters="value")
 def _fill(ctx: Context, x: Array, a: Arguments) -> Value:
-    write(ctx, x, [Static(Ellipsis)], a.need("value"))
+    value = a.need("value")
+    if isinstance(value, (Seq, GrowingList)) or as_array(ctx, value).ndim:
+        ctx.fail("`.fill` with several values", "store them: x[...] = values")
+    write(ctx, x, [Static(Ellipsis)], value)
     return Static(None)
 
 
 @method("item", parameters="args second third fourth")
 def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
     at = a.get("args")
+    for given in (at.items if isinstance(at, Seq) else a.given.values()):
+        if (isinstance(given, Array) and given.ndim) or given == Static(None):
+            ctx.fail("`.item` of what is no integer", "give the place of an element")
     several = [v for k in ("args", "second", "third", "fourth") if (v := a.given.get(k)) is not None]
     if isinstance(at, Seq):
         several = list(at.items)
     if len(several) > 1:
+        right = b.TRUE if len(several) == x.ndim else b.FALSE
+        ctx.guard(right, "ValueError", "incorrect number of indices for array")
         return python_number(ctx, array_item(ctx, x, several))
     if at is not None:
         return python_number(ctx, array_item(ctx, reshape(ctx, x, [Static(-1)]), [at]))
@@ -321,7 +335,7 @@ def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
     return python_number(ctx, Scalar(x.at(tuple(b.ZERO for _ in x.axes))))
 
 
-@method("tolist", parameters="")
+@method("tolist", parameters="", filters=True)
 def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
     if x.ndim == 0:
         return python_number(ctx, Scalar(x.body))
@@ -342,12 +356,12 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("view", parameters="dtype")
 def _view(ctx: Context, x: Array, a: Arguments) -> Value:
-    if a.get("dtype") is not None:
+    if "dtype" in a.given:
         ctx.fail("`.view` as another type", "convert with .astype")
     return replace(x, identity="")
 
 
-@method("nonzero", parameters="")
+@method("nonzero", parameters="", filters=True)
 def _method_nonzero(ctx: Context, x: Array, a: Arguments) -> Value:
     a.given["a"] = x
     return nonzero(ctx, a)
@@ -374,7 +388,7 @@ def _take(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("repeat", parameters="repeats axis")
 def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
     times = ctx.deref(a.need("repeats"))
-    counts = as_line(ctx, times, or_number=True)
+    counts = ctx.kept(as_line(ctx, times, or_number=True))
     x, which = on_axis(ctx, x, a.get("axis"))
     if not python_types.is_array(times):  # numbers become integers one by one
         counts = converted(ctx, times, "int64")
@@ -391,12 +405,14 @@ def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
     return repeat(ctx, x, number, which)
 
 
-@method("round", "around", parameters="decimals out")
+@method("round", "around", parameters="decimals out", filters=True)
 def _round(ctx: Context, x: Array, a: Arguments) -> Value:
-    out, made = a.get("out"), rounded(ctx, x, a.get("decimals"))
+    out = a.get("out")
+    x = ctx.kept(x) if isinstance(out, Array) else x
+    made = rounded(ctx, x, a.get("decimals"))
     if isinstance(out, Array):
-        size = b.compare("equal", b.product(out.dims), b.product(x.dims))
-        ctx.guard(b.TRUE if x.mask is not None else size, "ValueError", "invalid output shape")
+        same = b.compare("equal", b.product(out.dims), b.product(x.dims))
+        ctx.guard(same, "ValueError", "invalid output shape")
         digits = constant_int(ctx, a.get("decimals") or Static(0), "decimals")
         outputs.check_cast(ctx, "rint" if not digits else "multiply" if digits > 0 else "divide", x.dtype, out.dtype)
         outputs.fitting(ctx, [x, Static(10)] if digits else [x], [out])

@@ -490,6 +490,9 @@ def _block(ctx: Context, a: Arguments) -> Value:
         text = "arrays is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit "
         ctx.guard(b.FALSE, "TypeError", f"{text}conversion from tuple to ndarray.")
 
+    if isinstance(ctx.deref(tree), GrowingList):
+        ctx.fail("`np.block` of a list whose length is known at run time only", "use np.concatenate")
+
     def measure(value: Value) -> tuple[int, int]:
         """How deep lists are nested, and the most dimensions of an array."""
         if isinstance(value, Seq) and value.kind == "list":
@@ -513,7 +516,7 @@ def _block(ctx: Context, a: Arguments) -> Value:
 def _unstack(ctx: Context, a: Arguments) -> Value:
     if isinstance(a.need("x"), Seq):
         ctx.guard(b.FALSE, "AttributeError", f"'{type_name(a.need('x'))}' object has no attribute 'ndim'")
-    value = a.array("x")
+    value = a.kept("x")
     axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     extent = b.constant(value.dims[axis])
     if extent is None:
@@ -539,7 +542,7 @@ def _split(ctx: Context, a: Arguments) -> Value:
     if least:
         axis = {"np.hsplit": min(value.ndim - 1, 1), "np.vsplit": 0, "np.dsplit": 2}[a.name]
     is_listed = not python_types.is_numpy(given)
-    missing = "ndim" if a.name == "np.hsplit" else "shape" if exact and not isinstance(parts, Seq) else ""
+    missing = "ndim" if a.name == "np.hsplit" else "shape" if exact and not as_array(ctx, parts).ndim else ""
     if is_listed and missing:
         ctx.guard(b.FALSE, "AttributeError", f"'{type_name(given)}' object has no attribute '{missing}'")
     if is_listed and not value.ndim:
@@ -610,7 +613,7 @@ _several("atleast_3d", lambda ctx, v: at_least(ctx, v, 3))
 
 
 def _broadcast_arrays(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    arrays = [as_array(ctx, v) for v in args]
+    arrays = [ctx.kept(as_array(ctx, v)) for v in args]
     dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")
     return Seq(tuple(replace(shaping.broadcast_arrays_to(ctx, v, dims), readonly=False) for v in arrays))
 

@@ -45,6 +45,8 @@ def _matmul(ctx: Context, a: Arguments) -> Value:
 def _dot(ctx: Context, a: Arguments) -> Value:
     made = dot(ctx, a.need("a"), a.need("b"), a.name == "np.inner")
     if isinstance(out := a.get("out"), Array):
+        if not all(as_array(ctx, a.need(name)).ndim for name in "ab"):
+            ctx.fail(f"`{a.name}` of a number with `out=`", "use np.multiply")
         like = as_array(ctx, made)
         text = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
         if out.view and not is_argument(ctx, out) and depends_on_strides(ctx, out):
@@ -93,7 +95,7 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
 
 @handles("numpy.vdot", names="a b")
 def _vdot(ctx: Context, a: Arguments) -> Value:
-    x, y = (reshape(ctx, a.array(name), [Static(-1)]) for name in "ab")
+    x, y = (reshape(ctx, a.kept(name), [Static(-1)]) for name in "ab")
     ctx.guard(
         b.compare("equal", x.dims[0], y.dims[0]), "ValueError", "cannot reshape array of size {} into shape ({},)",
         (y.dims[0], x.dims[0]),
@@ -109,7 +111,7 @@ def _conjugated(ctx: Context, x: Array) -> Array:
 @handles("numpy.vecdot", names="x1 x2 out axis")
 def _vecdot(ctx: Context, a: Arguments) -> Value:
     axis = constant_int(ctx, a.get("axis") or Static(-1), "an axis")
-    pair = [a.array("x1"), a.array("x2")]
+    pair = [a.kept("x1"), a.kept("x2")]
     for k, x in enumerate(pair):
         if not x.ndim:
             text = f"vecdot: Input operand {k} does not have enough dimensions (has 0, gufunc core with signature "

@@ -60,6 +60,8 @@ def reduce(
                 "'initial'",
             )  # fmt: skip
         value = chosen(ctx, op, value, where)
+    if isinstance(axis, Seq) and axis.kind == "list":
+        ctx.guard(b.FALSE, "TypeError", "'list' object cannot be interpreted as an integer")
     axes = axes_of(ctx, axis, value.ndim)
     if value.mask is not None and axes != tuple(range(value.ndim)) and 0 not in axes:
         value = ctx.compact(value, "kept")
@@ -82,15 +84,15 @@ def reduce(
     else:
         result = value.dtype
     if op in _EMPTY and initial is None:
-        extents = [value.dims[a] for a in axes]
+        extents = [value.domain[a] for a in axes]
         size: Expr = b.product(tuple(extents))
         if value.mask is not None:
             size = Reduce("count", value.axes[:1], value.mask, "index")
         ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _EMPTY[op])
     if is_complex(value.dtype) and op in ("prod", "max", "min", "argmax", "argmin"):
         return _in_order(ctx, op, value, axes, keepdims, initial)
-    inner = tuple(ctx.axis("r", value.dims[a]) for a in axes)
-    outer = ctx.axes(tuple(d for p, d in enumerate(value.dims) if p not in axes))
+    inner = tuple(ctx.axis("r", value.domain[a]) for a in axes)
+    outer = ctx.axes(tuple(d for p, d in enumerate(value.domain) if p not in axes))
     position = dict(zip(axes, inner, strict=True))
     rest = iter(outer)
     at = tuple(position[p].var if p in position else next(rest).var for p in range(value.ndim))
@@ -206,7 +208,7 @@ def _zero(dtype: str) -> Const:
 
 def count_over(ctx: Context, value: Array, axes: Sequence[int]) -> Expr:
     """How many elements a reduction over `axes` combines."""
-    size = b.product(tuple(value.dims[a] for a in axes if not (value.mask is not None and a == 0)))
+    size = b.product(tuple(value.domain[a] for a in axes if not (value.mask is not None and a == 0)))
     if value.mask is not None and 0 in axes:
         kept = ctx.let(Reduce("count", value.axes[:1], value.mask, "index"), "count")
         size = b.mul(size, kept)

@@ -255,7 +255,7 @@ class Results(Expressions):
             value.mask is None and isinstance(value.body, Load) and (value.view or self._unshared(value.body.buffer))
             and value.body.index == tuple(a.var for a in value.axes)
         )  # fmt: skip
-        dims = value.dims
+        dims = value.domain
         if (whole and self._covers(value)) or (
             whole and len(dims) == len(ctx.buffers[value.base].dims) and self._prefix(value)
         ):

@@ -73,6 +73,7 @@ def as_line(ctx: Context, value: Value, or_number: bool = False) -> Array:
 def on_axis(ctx: Context, value: Array, axis: Value | None) -> tuple[Array, int]:
     """An array and the axis that a function of NumPy's goes along: without one the elements in a line; a number is an
     array of one."""
+    value = ctx.kept(value)
     if axis is None:
         return value if value.ndim == 1 else reshape(ctx, value, [Static(-1)]), 0
     value = value if value.ndim else expand(ctx, value, 0)
@@ -223,7 +224,7 @@ def transpose(ctx: Context, value: Array, order: Sequence[int] | None) -> Array:
 
 def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     """``value.reshape(shape)``, one dim may be -1."""
-    if value.mask is not None and tuple(shape) == (Static(-1),) and all(b.constant(d) == 1 for d in value.dims[1:]):
+    if value.mask is not None and tuple(shape) == (Static(-1),) and all(b.constant(d) == 1 for d in value.domain[1:]):
         first: tuple[Expr, ...] = (value.axes[0].var, *[b.ZERO] * (value.ndim - 1))
         return Array(value.axes[:1], value.candidate(first), value.mask)
     value = ctx.kept(value)
@@ -406,7 +407,7 @@ def concatenate_now(ctx: Context, pieces: Sequence[Array], dtype: str, name: str
     """Pieces of run-time length, one after the other in one buffer."""
     bound: Expr = b.ZERO
     for p in pieces:
-        bound = b.add(bound, p.dims[0])
+        bound = b.add(bound, p.domain[0])
     ranges = [ctx.array_range(p) for p in pieces]
     facts = {}
     if all(r is not None for r in ranges):
@@ -436,7 +437,7 @@ def stack(
     for v in values[1:]:
         same: Expr = b.FALSE if v.ndim != values[0].ndim else b.TRUE
         if v.ndim == values[0].ndim:
-            for x, y in zip(v.dims, values[0].dims, strict=True):
+            for x, y in zip(v.domain, values[0].domain, strict=True):
                 same = b.both(same, b.compare("equal", x, y))
         ctx.guard(same, "ValueError", message)
     axis = normal_axis(ctx, axis, values[0].ndim + 1)

@@ -353,11 +353,10 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
         ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))
         return
     same = (
-        array.mask is not None and array.ndim == len(plan.axes) and array.dims == tuple(a.extent for a in plan.axes)
+        array.mask is not None and array.ndim == len(plan.axes) and array.domain == tuple(a.extent for a in plan.axes)
         and array.mask_at(plan.axes[0].var) == plan.mask
     )  # fmt: skip
-    is_one = all(b.constant(d) == 1 for d in array.dims)
-    if same or (array.mask is None and (array.ndim < len(plan.axes) or is_one)):
+    if same or (array.mask is None and (array.ndim < len(plan.axes) or all(b.constant(d) == 1 for d in array.dims))):
         plain = replace(array, mask=None) if same else array
         while plain.ndim > len(plan.axes):
             plain = Array(plain.axes[1:], plain.at((b.ZERO, *(a.var for a in plain.axes[1:]))))

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from transkern.frontend import outputs
-from transkern.frontend.arguments import Arguments, check_nones, into
+from transkern.frontend.arguments import Arguments, check_nones, into, kept_outputs
 from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -199,6 +199,7 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     if arity < len(args) <= arity + results and out is None:
         outs = (*args[arity:], *[Static(None)] * (arity + results - len(args)))
         out, args = Seq(outs) if results > 1 else outs[0], args[:arity]
+    out = out if out is None else kept_outputs(ctx, out)
     if len(args) != arity:
         ctx.guard(
             b.FALSE, "TypeError",

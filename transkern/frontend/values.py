@@ -136,7 +136,13 @@ class Array:
 
     @property
     def dims(self) -> tuple[Expr, ...]:
-        """The extents of the axes; with a mask the first is that of the domain, not the count."""
+        """The shape, of what is no filter (see `Context.kept`): the length of one is a count that nobody has taken."""
+        assert self.mask is None, "a filter's elements have not been counted yet"
+        return self.domain
+
+    @property
+    def domain(self) -> tuple[Expr, ...]:
+        """The extents of the axes; of a filter the first is that of what its elements are chosen from."""
         return tuple(a.extent for a in self.axes)
 
     def at(self, index: tuple[Expr, ...]) -> Expr:

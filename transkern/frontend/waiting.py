@@ -80,7 +80,7 @@ def _reads(value: Value, changes: Callable[[Expr], bool]) -> bool:
     """Whether a value is still to be computed of expressions that change."""
     match value:
         case Array():
-            read = (value.body, *value.dims, *([] if value.mask is None else [value.mask]))
+            read = (value.body, *value.domain, *([] if value.mask is None else [value.mask]))
             return not value.view and any(map(changes, read))
         case Scalar(expr, _, tag):
             return changes(expr) or (tag is not None and changes(tag))
@@ -98,7 +98,7 @@ def _computed(ctx: Context, value: Value, changes: Callable[[Expr], bool]) -> Va
         return value
     match value:
         case Array():
-            lengths = (_now(ctx, d) if variables_read(d) & ctx.list_counts else d for d in value.dims)
+            lengths = (_now(ctx, d) if variables_read(d) & ctx.list_counts else d for d in value.domain)
             axes = tuple(replace(a, extent=d) for a, d in zip(value.axes, lengths, strict=True))
             return ctx.held_aside(replace(value, axes=axes), "value", changes)
         case Scalar(expr, python, tag, doubt):

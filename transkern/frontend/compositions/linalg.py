@@ -141,6 +141,8 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> Any:
     if tol is None:
         limit = np.max(s, axis=-1, keepdims=True, initial=0) * (max(a.shape[-2], a.shape[-1]) * np.finfo(s.dtype).eps)
     else:
+        if np.ndim(tol) > 0:
+            refuse("np.linalg.matrix_rank with several tolerances", "call it for each")
         limit = np.asarray(tol)[..., None]
     return np.count_nonzero(s > limit, axis=-1)
 

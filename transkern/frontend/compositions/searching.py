@@ -97,6 +97,8 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
         counts = np.zeros(length, np.int64)
         np.add.at(counts, x, 1)
         return counts
+    if x.shape[0] == 0:
+        raise RuntimeError("`np.bincount` of nothing with weights, which gives integers then, is not compiled")
     w = np.asarray(line(weights), np.float64)
     if w.shape[0] != x.shape[0]:
         raise ValueError("The weights and list don't have the same length.")
