@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import linecache
 from contextlib import suppress
 from typing import Any
 
@@ -618,6 +619,72 @@ def test_filters_are_stacked_by_their_counts() -> None:
     for x in (np.array([1.0, 0.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0]), np.zeros(3)):
         for count in (0, 1, 3, 4):
             alike(stacked_filters, x, np.arange(float(count)))
+
+
+def of_lists(x: Any, k: Any) -> Any:
+    kept = list(x[x > 0])
+    return np.concatenate((x, kept)), np.select([x > 1], [list(x)], x), x[x > 0].tolist()
+
+
+def test_lists_of_filters() -> None:
+    for x in (np.array([1.0, -2.0, 3.0]), np.array([2.5])):
+        alike(of_lists, x, 1)
+
+
+def without_positions(x: Any) -> Any:
+    found = np.flatnonzero(x > 0)
+    return np.delete(found, found[found > 0])
+
+
+def test_deleted_positions_beyond_the_end() -> None:
+    """A mask over more elements than there are had its last positions ignored."""
+    for x in (np.array([1.0, 0, 2, 0, 0, 4]), np.array([1.0, 1.0]), np.zeros(3)):
+        alike(without_positions, x)
+
+
+def of_einsum(a: Any, k: Any) -> Any:
+    rows = a[a[:, 0] > 0]
+    return np.einsum("...i,...i->...", rows, rows[k:]), np.einsum("ij,ij->j", rows[k:], rows)
+
+
+def test_labels_of_one_element_are_stretched() -> None:
+    for k in (0, 1, 2):
+        alike(of_einsum, np.arange(9.0).reshape(3, 3), k)
+
+
+def scaled(x: Any, by: Any) -> Any:
+    return np.dot(x, by), np.dot(by, x), np.inner(x, by), x.dot(by)
+
+
+def test_products_with_a_zero_are_zeros() -> None:
+    """BLAS looks at nothing then: no NaN of an infinity."""
+    x = np.array([1.0, np.inf, -np.inf, np.nan, -0.0])
+    for by in (0.0, -0.0, 1.0, np.float64(0.0), -2.0):
+        alike(scaled, x, by)
+        alike(scaled, x.astype(np.float32), np.float32(by))
+
+
+def misused(x: Any, k: Any) -> Any:
+    y = x.copy()
+    if k == 0:
+        np.place(y, y > 0, np.arange(1))
+    if k == 1:
+        y.fill(x[0])
+    return y, x.sum((0,)), x.item(0), np.gradient(x, np.arange(x.size))
+
+
+def test_arguments_are_looked_at() -> None:
+    for x in (np.array([1.5, 2.5]), np.array([1, 2]), np.array([1.0])):
+        for k in (0, 1):
+            alike(misused, x, k)
+    for line in ("x.sum([0])", "x.any(0, x)", "x.sum(0, axis=0)", "x.tolist(1)", "x.view(None)", "x.item(None)",
+                 "x.fill(x)", "np.block([x, [t for t in x]])", "np.roll(x, 1.5)", "np.roll(x, x)"):  # fmt: skip
+        space: dict[str, Any] = {"np": np}
+        source = f"def f(x):\n    return {line}\n"
+        linecache.cache[f"<{line}>"] = len(source), None, source.splitlines(keepends=True), f"<{line}>"
+        exec(compile(source, f"<{line}>", "exec"), space)
+        with pytest.raises((transkern.CompileError, TypeError)):
+            transkern.compile(space["f"])(np.array([1.0, 2.0]))
 
 
 class Metres(float):

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from transkern.frontend.arguments import Arguments, handles
-from transkern.frontend.broadcasting import broadcast_dims, broadcast_to
+from transkern.frontend.broadcasting import broadcast_dims, broadcast_to, masks_agree
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -123,16 +123,21 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
     if mask.dims != target.dims:
         mask = reshape(ctx, mask, [Scalar(d, True) for d in target.dims])
     given = ctx.deref(a.need("values"))
-    if isinstance(given, Array) and not np.can_cast(given.dtype, target.dtype, "safe"):  # numbers and lists are cast
-        what = "array data" if given.ndim else "scalar"
-        types = f"from dtype('{given.dtype}') to dtype('{target.dtype}')"
-        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
+    _check_safe(ctx, given, target.dtype)
     axes = ctx.axes(target.dims)
     linear = ravel_index([x.var for x in axes], target.dims)
     values = _line(ctx, given, target.dtype)
     with where_some(ctx, values.dims[0]):
         _store_where(ctx, target, mask, Array(axes, _repeated(values, linear)))
     return Static(None)
+
+
+def _check_safe(ctx: Context, given: Value, dtype: str) -> None:
+    """NumPy's error for arrays that have no place in others of a type; numbers and lists are cast."""
+    if isinstance(given, Array) and not np.can_cast(given.dtype, dtype, "safe"):
+        what = "array data" if given.ndim else "scalar"
+        types = f"from dtype('{given.dtype}') to dtype('{dtype}')"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
 
 
 def _store_where(ctx: Context, target: Array, mask: Array, new: Value) -> None:
@@ -172,6 +177,7 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
 def _place(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "arr"), a.kept("mask")
     check_readonly(ctx, target, "WRITEBACKIFCOPY base")
+    _check_safe(ctx, ctx.deref(a.need("vals")), target.dtype)
     values = ctx.kept(converted(ctx, a.need("vals"), target.dtype))
     same = b.compare("equal", b.product(mask.dims), b.product(target.dims))
     ctx.guard(same, "ValueError", "place: mask and data must be the same size")
@@ -254,14 +260,18 @@ def _select(ctx: Context, a: Arguments) -> Value:
         if as_array(ctx, condition).dtype != "bool":
             ctx.guard(b.FALSE, "TypeError", f"invalid entry {k} in condlist: should be boolean ndarray")
     values = [*choices.items, a.get("default") or Static(0)]
-    values = [as_array(ctx, v) if isinstance(v, (Seq, Concatenation)) else v for v in values]
+    values = [v if isinstance(v, (Scalar, Array)) or is_number(v) else as_array(ctx, v) for v in values]
     dtype = result_type(ctx, values)
     cases = [as_array(ctx, c) for c in conditions.items]
-    if all(v.mask is None for v in (*cases, *values) if isinstance(v, Array)):  # NumPy's order of checks
+    arrays = [v for v in (*cases, *values) if isinstance(v, Array)]
+    owner = next((v for v in arrays if v.mask is not None), None)
+    if owner is None or not masks_agree(arrays, max(v.ndim for v in arrays), owner):  # NumPy's order of checks
+        cases = [ctx.kept(c) for c in cases]
+        values = [ctx.kept(v) if isinstance(v, Array) else v for v in values]
         shape_of_cases = broadcast_dims(ctx, [c.dims for c in cases], "objects")
         shape = broadcast_dims(ctx, [v.dims if isinstance(v, Array) else () for v in values], "objects")
         broadcast_dims(ctx, [shape_of_cases, shape], "objects")
-    elements, axes, mask, _ = align(ctx, [*conditions.items, *values])
+    elements, axes, mask, _ = align(ctx, [*cases, *values])
     count = len(conditions.items)
     body = b.cast(elements[-1], dtype)
     for k in range(count - 1, -1, -1):

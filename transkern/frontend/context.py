@@ -157,7 +157,7 @@ class Context:
         self.frames: list[dict[str, Value]] = []
         self.called_in: list[list[n.Stmt]] = []  # the block in which each of these bodies begins
         self.copies: list[Copy] = []
-        self.raised: tuple[str, str] | None = None  # the error of every guard
+        self.raised: tuple[str, str, tuple[Expr, ...]] | None = None  # the error of every guard
         self.of_elements: Expr = b.TRUE  # whether the lists have some that an operation is translated for
         self.is_flat = False  # whether subscripts count all elements of an array, and not those along an axis
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
@@ -626,9 +626,9 @@ class Context:
         return value if value.mask is None else self.compact(value, "kept")
 
     @contextmanager
-    def raising(self, error: str, message: str) -> Iterator[None]:
+    def raising(self, error: str, message: str, args: tuple[Expr, ...] = ()) -> Iterator[None]:
         """Inside, every guard raises this error."""
-        before, self.raised = self.raised, (error, message)
+        before, self.raised = self.raised, (error, message, args)
         try:
             yield
         finally:
@@ -688,7 +688,7 @@ class Context:
         if condition == b.TRUE or implied(condition, self.facts):
             return
         if self.raised is not None:
-            (error, message), args = self.raised, ()
+            error, message, args = self.raised
         caught = self.caught(error_class(error)) if self.catching else None
         if caught is None:
             self._raise_unless(condition, error, message, args)

@@ -803,6 +803,9 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
     """Index arrays over common axes: (elements, mask, axes)."""
     for a in arrays:
         if not (a.dtype == "index" or a.dtype.startswith(("int", "uint"))):
+            if a.empty is not None:  # a list: NumPy takes an empty one as a list of positions
+                some = b.compare("greater", ctx.kept(a).dims[0], b.ZERO)
+                ctx.guard(some, "RuntimeError", "a list is empty here, which is a subscript then: it is not compiled")
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
     elements, axes, mask, _ = align(ctx, list(arrays), "indices")
     return elements, mask, axes

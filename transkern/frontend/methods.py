@@ -290,7 +290,7 @@ def _moveaxis(ctx: Context, x: Array, a: Arguments) -> Value:
     return transpose(ctx, x, order)
 
 
-@method("squeeze", parameters="axis")
+@method("squeeze", parameters="axis", filters=True)
 def _squeeze(ctx: Context, x: Array, a: Arguments) -> Value:
     axis = a.get("axis")
     return squeeze(ctx, x, None if axis is None else list(axes_of(ctx, axis, x.ndim)))

@@ -58,7 +58,7 @@ from transkern.frontend.shaping import (
     tile,
     transpose,
 )  # fmt: skip
-from transkern.frontend.storing import check_numbers, is_constant_array, write
+from transkern.frontend.storing import check_numbers, each_of_type, is_constant_array, write
 from transkern.frontend.strides import copied, laid_out, note_model
 from transkern.frontend.values import (
     Array,
@@ -221,6 +221,8 @@ def _array(ctx: Context, a: Arguments) -> Value:
     dtype = dtype_of(ctx, a.get("dtype"), array.dtype)
     if dtype != array.dtype:
         check_numbers(ctx, value, dtype)
+        if array.ndim == as_array(ctx, value).ndim:
+            array = as_array(ctx, each_of_type(ctx, value, dtype))
         return convert(array, dtype)
     given = a.optional("copy") or Static(a.name == "np.array")
     is_new = a.name == "np.fromiter" or not isinstance(given, Static) or bool(given.value)
@@ -490,11 +492,11 @@ def _block(ctx: Context, a: Arguments) -> Value:
         text = "arrays is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit "
         ctx.guard(b.FALSE, "TypeError", f"{text}conversion from tuple to ndarray.")
 
-    if isinstance(ctx.deref(tree), GrowingList):
-        ctx.fail("`np.block` of a list whose length is known at run time only", "use np.concatenate")
 
     def measure(value: Value) -> tuple[int, int]:
         """How deep lists are nested, and the most dimensions of an array."""
+        if isinstance(ctx.deref(value), GrowingList):
+            ctx.fail("`np.block` of a list whose length is known at run time only", "use np.concatenate")
         if isinstance(value, Seq) and value.kind == "list":
             inner = [measure(i) for i in value.items]
             return 1 + inner[0][0], max(ndim for _, ndim in inner)
@@ -685,7 +687,7 @@ def _sliding_window_view(ctx: Context, a: Arguments) -> Value:
     if len(widths) != len(axes):
         ctx.guard(
             b.FALSE, "ValueError",
-            "Since axis is None, must provide window_shape for all dimensions of `x`; got "
+            "Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
             f"{len(widths)} window_shape elements and `x.ndim` is {value.ndim}."
             if axis is None else
             f"Must provide matching length window_shape and axis; got {len(widths)} window_shape elements and "
@@ -755,7 +757,7 @@ def _check_removed(ctx: Context, removed: Value, extent: Expr) -> None:
     if dtype.startswith(("float", "complex")):
         ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
     if dtype == "bool":
-        mask = as_array(ctx, removed)
+        mask = ctx.kept(as_array(ctx, removed))
         text = "boolean array argument obj to delete must be one dimensional and match the axis length of {}"
         fits = b.compare("equal", mask.dims[0], extent) if mask.ndim == 1 else b.FALSE
         ctx.guard(fits, "ValueError", text, (extent,))
@@ -790,7 +792,8 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
                 masks.append(_other_than(at))
             continue
         assert isinstance(piece, Array)
-        if piece.mask is not None and piece.body == b.cast(piece.axes[0].var, "int64"):
+        places = piece.mask is not None and piece.body == b.cast(piece.axes[0].var, "int64")
+        if places and b.compare("less_equal", piece.domain[0], extent) == b.TRUE:
             masks.append(_not_selected(piece, extent))
             continue
         if flags is None:
@@ -822,7 +825,7 @@ def _not_in(flags: Array) -> Callable[[Expr], Expr]:
 
 def _not_selected(piece: Array, extent: Expr) -> Callable[[Expr], Expr]:
     """The positions that ``np.where(mask)[0]`` does not name."""
-    domain = piece.dims[0]
+    domain = piece.domain[0]
 
     def keep(k: Expr) -> Expr:
         selected = piece.mask_at(k)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
-from transkern.frontend.broadcasting import shape_text
+from transkern.frontend.broadcasting import broadcast_dims, shape_text, stretched
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, convert, result_type
 from transkern.frontend.library_calls import matmul, stored
@@ -68,8 +68,10 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
         dtype = result_type(ctx, [x, y])
         if dtype not in _OF_BLAS or all(b.constant(d) == 1 for d in (*x.dims, *y.dims)):
             return scaled
-        zero = Scalar(Const(0j if is_complex(dtype) else 0.0, dtype))
-        return apply(ctx, "add", [zero, scaled])  # BLAS adds it to zeros: -0.0 does not stay
+        zero = Const(0j if is_complex(dtype) else 0.0, dtype)
+        added = as_array(ctx, apply(ctx, "add", [Scalar(zero), scaled]))  # BLAS adds it to zeros: -0.0 does not stay
+        factor = b.cast((y if x.ndim else x).body, dtype)  # where it is zero, BLAS does nothing: no NaN of infinity
+        return replace(added, body=b.where(Apply("equal", (factor, zero), "bool"), zero, added.body), view=False)
     at = y.ndim - 1 if inner or y.ndim == 1 else y.ndim - 2
     own, other = x.dims[-1], y.dims[at]
     turned = (*y.dims[:-2], y.dims[-1], y.dims[-2]) if inner and y.ndim > 1 else y.dims  # as NumPy tells it
@@ -208,23 +210,16 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     operands = [as_array(ctx, a.given[name]) for name in "abcdef" if name in a.given]
     operands = [ctx.kept(v) for v in operands]
     terms, out = _subscripts(ctx, text.value, operands)
+    dims = _label_dims(ctx, terms, out, operands)
     extents: dict[str, Expr] = {}
-    for labels, value in zip(terms, operands, strict=True):
-        for label, extent in zip(labels, value.dims, strict=True):
-            known = extents.setdefault(label, extent)
-            if b.constant(known) == 1:
-                extents[label] = extent
-            elif b.constant(extent) != 1:
-                ctx.guard(
-                    b.compare("equal", extent, known), "ValueError",
-                    "operands could not be broadcast together with remapped shapes [original->remapped]",
-                )  # fmt: skip
+    with ctx.raising("ValueError", *_remapped(terms, out, dims, operands)):
+        for label in "".join(dict.fromkeys("".join(terms))):
+            (extents[label],) = broadcast_dims(ctx, [(d[label],) for d in dims if label in d])
     axes = {label: ctx.axis(label if label.isalpha() else "e", extent) for label, extent in extents.items()}
     dtype = result_type(ctx, operands)
 
     def element(labels: str, value: Array) -> Expr:
-        ones = [b.constant(d) == 1 for d in value.dims]
-        at = (b.ZERO if one else axes[label].var for label, one in zip(labels, ones, strict=True))
+        at = (stretched(ctx, (d,), (axes[label],))[0] for label, d in zip(labels, value.dims, strict=True))
         return b.cast(value.at(tuple(at)), dtype)
 
     kept = tuple(axes[label] for label in out)
@@ -232,6 +227,8 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     if len(operands) == 1 and not summed:
         body = element(terms[0], operands[0])
         return Array(kept, body, view=operands[0].view and isinstance(body, Load), readonly=operands[0].readonly)
+    if summed and dtype == "float16":
+        ctx.fail("`np.einsum` that adds numbers of float16, which NumPy rounds between", "convert them with .astype")
     factors = [element(t, stored(ctx, v, "operand")) for t, v in zip(terms, operands, strict=True)]
     body = factors[0]
     for factor in factors[1:]:
@@ -241,6 +238,38 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     elif dtype.startswith(("float", "complex")) and _is_plain(a.get("optimize")):
         body = Apply("add", (body, Const(0.0, dtype)), dtype)  # NumPy adds each product to a zero: none is -0.0
     return Scalar(ctx.let(body, "total")) if not kept else ctx.define(Array(kept, body), "product")
+
+
+def _label_dims(ctx: Context, terms: Sequence[str], out: str, operands: Sequence[Array]) -> list[dict[str, Expr]]:
+    """How long each operand's labels are."""
+    found: list[dict[str, Expr]] = []
+    for number, (labels, value) in enumerate(zip(terms, operands, strict=True)):
+        mine: dict[str, Expr] = {}
+        for label, extent in zip(labels, value.dims, strict=True):
+            first = mine.setdefault(label, extent)
+            single = len(operands) == 1 and set(out) == set(labels)
+            where = "single operand" if single else f"operand {number}"
+            text = f"dimensions in {where} for collapsing index '{label}' don't match ({{}} != {{}})"
+            ctx.guard(b.compare("equal", first, extent), "ValueError", text, (first, extent))
+        found.append(mine)
+    return found
+
+
+def _remapped(
+    terms: Sequence[str], out: str, dims: Sequence[Mapping[str, Expr]], operands: Sequence[Array]
+) -> tuple[str, tuple[Expr, ...]]:
+    """What NumPy says where labels have several lengths, and the numbers that it tells."""
+    order = (*out, *sorted(set("".join(terms)) - set(out)))
+    text = "operands could not be broadcast together with remapped shapes [original->remapped]:"
+    told: list[Expr] = []
+    for mine, value in zip(dims, operands, strict=True):
+        shown = ["{}" if label in mine else "newaxis" for label in order]
+        while shown and shown[0] == "newaxis":
+            del shown[0]
+        comma = "," if len(order) == 1 else ""
+        text += f" {shape_text(value.dims)}->({','.join(shown)}{comma})"
+        told += (*value.dims, *(mine[label] for label in order if label in mine))
+    return f"{text} ", tuple(told)
 
 
 def _is_plain(optimize: Value | None) -> bool:

@@ -431,9 +431,10 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
     if isinstance(contents, GrowingList):
         return growing.copied(ctx, contents)
     if isinstance(contents, (Array, Concatenation)) and as_array(ctx, contents).ndim == 1:
-        length = b.constant(as_array(ctx, contents).dims[0])
+        array = as_array(ctx, contents)
+        length = None if array.mask is not None else b.constant(array.dims[0])
         items = iterating.one_by_one(counted) if length is not None and length <= _FEW else None
-        if isinstance(items, list) and as_array(ctx, contents).mask is None:
+        if isinstance(items, list):
             return Seq(tuple(items), kind)
-        return growing.list_of(ctx, as_array(ctx, contents), False)
+        return growing.list_of(ctx, array, False)
     ctx.fail(f"a list of {describe(contents)}", "write a loop that appends")

@@ -474,7 +474,7 @@ def squeeze(ctx: Context, value: Array, axis: Sequence[int] | None) -> Array:
         value = ctx.kept(value) if 0 in drop else value
         for d in drop:
             ctx.guard(
-                b.compare("equal", value.dims[d], b.ONE), "ValueError",
+                b.compare("equal", value.domain[d], b.ONE), "ValueError",
                 "cannot select an axis to squeeze out which has size not equal to one",
             )  # fmt: skip
     keep = tuple(a for d, a in enumerate(value.axes) if d not in drop)
@@ -578,6 +578,11 @@ def flip(ctx: Context, value: Array, which: Sequence[int]) -> Array:
 
 def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
     value = ctx.kept(value)
+    shift = ctx.deref(shift)
+    if as_array(ctx, shift).ndim:
+        ctx.fail("`np.roll` by several numbers along one axis", "add them up")
+    if not as_array(ctx, shift).dtype.startswith(("int", "uint", "bool")):
+        ctx.fail("`np.roll` by what is no integer", "convert it with int(…)")
     if axis is None:
         flat = roll(ctx, reshape(ctx, value, [Static(-1)]), shift, 0)
         return reshape(ctx, flat, [Scalar(d, True) for d in value.dims])

@@ -22,8 +22,10 @@ from transkern.frontend.elementwise import (
     check_range,
     convert,
     exact_expr,
+    is_number,
     is_python_number,
     list_array,
+    part,
     scalar_expr,
     truth,
     warn_discarded,
@@ -138,7 +140,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         _same_kind(ctx, casting, value, target_index.dtype)
         check_readonly(ctx, base, "output array")
     if source is not None:
-        array = as_array(ctx, source)
+        array = as_array(ctx, each_of_type(ctx, source, target_index.dtype) if casting is None else source)
         if is_element:
             array = _into_element(ctx, source, array, target_index.dtype)
         if array.ndim > 1 and len(items) == 1 and _chooses_elements(ctx, items[0], base):
@@ -252,7 +254,11 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
     """
     if is_complex(number.dtype) and is_python_number(value):
         asked(ctx, np.zeros(1, dtype).__setitem__, 0, 1j)
-    if not dtype.startswith(("int", "uint")) or is_complex(number.dtype):
+    if not dtype.startswith(("int", "uint")):
+        return number
+    if is_complex(number.dtype):
+        if basic and dtype.startswith("int") and isinstance(value, Scalar):
+            whole_number(ctx, part(as_array(ctx, value), "real").body, dtype)
         return number
     if isinstance(value, Static):
         probe = np.zeros(1, dtype)
@@ -279,28 +285,55 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
 
 
 def converted(ctx: Context, value: Value, dtype: str) -> Array:
-    """``np.asarray(value, dtype)``, with the errors for Python's numbers in it that the type does not hold."""
+    """``np.asarray(value, dtype)``, with the errors for numbers in it that the type does not hold."""
     check_numbers(ctx, value, dtype)
-    array = as_array(ctx, value)
+    array = as_array(ctx, each_of_type(ctx, value, dtype))
     return array if array.dtype == dtype else convert(array, dtype)
 
 
+def each_of_type(ctx: Context, value: Value, dtype: str) -> Value:
+    """A list or tuple with its numbers in an array's type, where they are of several types: each by itself, as none of
+    these may hold all of them."""
+    value = ctx.deref(value)
+    if not isinstance(value, Seq):
+        return value
+    items = [each_of_type(ctx, i, dtype) for i in value.items]
+    numbers = [k for k, i in enumerate(items) if isinstance(i, Scalar) or is_number(i)]
+    if len({as_array(ctx, items[k]).dtype for k in numbers}) > 1:
+        for k in numbers:
+            items[k] = Scalar(convert(as_array(ctx, items[k]), dtype).body)
+    return replace(value, items=tuple(items))
+
+
 def check_numbers(ctx: Context, value: Value, dtype: str) -> None:
-    """NumPy's errors for Python's numbers, by themselves or in tuples and lists, that an array's type does not hold."""
+    """NumPy's errors for numbers that an array's type does not hold: Python's, by themselves or in tuples and lists;
+    NumPy's in tuples and lists, on their way into a type with a sign."""
     value = ctx.deref(value)
     if isinstance(value, Seq):
         for item in value.items:
-            check_numbers(ctx, item, dtype)
+            item = ctx.deref(item)
+            if isinstance(item, Scalar) or (isinstance(item, Static) and isinstance(item.value, np.number)):
+                storable(ctx, item, scalar_expr(ctx, item), dtype, True)
+            else:
+                check_numbers(ctx, item, dtype)
     elif is_python_number(value):
         storable(ctx, value, scalar_expr(ctx, value), dtype, True)
-    elif isinstance(value, GrowingList) and value.python and value.dtype in ("index", "float64"):
+    elif isinstance(value, GrowingList):
+        _check_list(ctx, value, dtype)
+
+
+def _check_list(ctx: Context, value: GrowingList, dtype: str) -> None:
+    checked = dtype.startswith(("int", "uint") if value.python else "int")
+    if is_complex(value.dtype) and (checked or (value.python and not is_complex(dtype))):
+        ctx.fail(f"a list of complex numbers as an array of {dtype}", "take .real or abs(…) of them")
+    if checked and value.dtype != "bool":
         _check_elements(ctx, list_array(ctx, value), dtype)
 
 
 def _check_elements(ctx: Context, array: Array, dtype: str) -> None:
     """The same for the elements of a list: the error is that of the first which the type does not hold."""
-    of_integers = array.dtype in ("index", "int64")
-    if not dtype.startswith(("int", "uint")) or (of_integers and dtype == "int64"):
+    of_integers = not array.dtype.startswith("float")
+    if of_integers and np.can_cast("int64" if array.dtype == "index" else array.dtype, dtype):
         return
     info = np.iinfo(dtype)
 
@@ -312,11 +345,19 @@ def _check_elements(ctx: Context, array: Array, dtype: str) -> None:
         if not of_integers:
             return b.logical_not(becomes(number, dtype))
         low, high = b.index(int(info.min)), b.index(min(int(info.max), b.HIGHEST))
-        return b.either(b.compare("less", number, low), b.compare("greater", number, high))
+        within = b.both(b.compare("greater_equal", number, low), b.compare("less_equal", number, high))
+        return b.logical_not(b.both(small(at), within))
+
+    def small(at: tuple[Expr, ...]) -> Expr:
+        """Whether 64 bits with a sign hold it."""
+        if array.dtype != "uint64":
+            return b.TRUE
+        return Apply("less_equal", (array.candidate(at), Const(b.HIGHEST, "uint64")), "bool")
 
     first, at = first_place(ctx, array.dims, outside)
     offending = element(at)
     with ctx.block() as out, suppress(Terminated):
+        ctx.guard(small(at), "OverflowError", "Python int too large to convert to C long")
         storable(ctx, Scalar(offending, True), ctx.let(offending, "value"), dtype, True)
     ctx.emit(n.If(b.compare("greater_equal", first, b.ZERO), tuple(out), ()))
 
@@ -345,7 +386,8 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
     """A store through a mask or of a filter: element by element in order."""
     if plan.mask is None:
         value = ctx.compact(array, "kept")
-        axes, body = broadcast_to(ctx, value, tuple(a.extent for a in plan.axes), _INDEXED)
+        message = _INDEXED if plan.advanced else ""
+        axes, body = broadcast_to(ctx, value, tuple(a.extent for a in plan.axes), message)
         index = tuple(
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )

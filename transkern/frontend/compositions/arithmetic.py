@@ -188,6 +188,13 @@ def _gradient(f: Any, spacings: Any, axis: Any, edge_order: int) -> Any:
 
 def _slope(f: Any, d: Any, axis: int, edge_order: int) -> Any:
     """The derivative along the last axis, which stands at `axis` in the result."""
+    if np.ndim(d) > 0:
+        if np.ndim(d) != 1:
+            raise ValueError("distances must be either scalars or 1d")
+        if np.shape(d)[0] != f.shape[-1]:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        if np.shape(d)[0] < 2:
+            raise IndexError("index 0 is out of bounds for axis 0 with size 0")
     if f.shape[-1] < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
@@ -195,10 +202,6 @@ def _slope(f: Any, d: Any, axis: int, edge_order: int) -> Any:
         )
     if np.ndim(d) > 0:
         x = np.asanyarray(d)
-        if x.ndim != 1:
-            raise ValueError("distances must be either scalars or 1d")
-        if x.shape[0] != f.shape[-1]:
-            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
         h = np.diff(x.astype(np.float64) if x.dtype.kind in "iu" else x)
         even = np.all(h == h[0])
         u, v = h[:-1], h[1:]
@@ -258,6 +261,8 @@ def polyval(p: Any, x: Any) -> Any:
     p, x = np.asarray(p), np.asanyarray(x)
     if p.ndim == 0:
         raise TypeError("iteration over a 0-d array")
+    if x.ndim == 0 and p.shape[0] == 0:
+        raise RuntimeError("`np.polyval` of a polynomial without terms, which gives an array, is not compiled")
     value = np.zeros_like(x)
     for k in range(p.shape[0]):
         value = value * x + p[k]

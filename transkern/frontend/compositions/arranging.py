@@ -50,7 +50,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     np.broadcast_shapes(a[..., 0].shape, b[..., 0].shape)
     z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     if m == 2 and n == 2:
-        return z
+        return np.asarray(z)
     axisc = axis_of(axisc, z.ndim + 1, "axisc")
     if m == 2:
         x, y = a[..., 1] * b[..., 2], -(a[..., 0] * b[..., 2])
@@ -153,6 +153,10 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
         flat[_whole(indices)] = values
     else:
         axis = axis_of(axis, arr.ndim)
+        if np.asarray(indices).dtype.kind not in "iu":
+            raise IndexError("`indices` must be an integer array")
+        if np.ndim(indices) != arr.ndim:
+            raise ValueError("`indices` and `arr` must have the same number of dimensions")
         arr[_grid(arr, indices, axis)] = values
 
 

@@ -68,6 +68,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     if not rowvar and m.ndim != 1:
         x = x.T
     if y is not None:
+        if x.shape[0] == 0:
+            raise RuntimeError("`np.cov` of no variables and others, which has another shape, is not compiled")
         other = np.atleast_2d(np.asarray(y).astype(dtype))
         x = np.concatenate((x, other if rowvar or other.shape[0] == 1 else other.T), axis=0)
     free = (0 if bias else 1) if ddof is None else ddof

@@ -1,0 +1,76 @@
+"""Numbers in lists and tuples on their way into arrays of integers: NumPy converts each by itself, with Python's checks
+where the type has a sign, also NumPy's own numbers. What is compiled is run by the interpreter of the IR."""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.fuzz.stages import interpreted
+from transkern import CompileError
+
+WAYS = (
+    "np.array([x[0], x[1]], dtype={d})",
+    "np.array((x[0], 1), dtype={d})",
+    "np.array([[x[0]], [x[1]]], dtype={d})",
+    "np.array([t for t in x], dtype={d})",
+    "np.array(list(x), dtype={d})",
+    "np.array(x.tolist(), dtype={d})",
+    "np.asarray([x[0], 1.5], {d})",
+    "y = np.zeros(2, {d}); y[:] = [x[0], x[1]]",
+    "y = np.zeros(2, {d}); y[:] = list(x)",
+    "y = np.zeros(2, {d}); y[[0, 1]] = [x[0], x[1]]",
+    "y = np.zeros(2, {d}); y[0] = x[0]",
+    "y = np.zeros(2, {d}); np.put(y, [0, 1], [x[0], x[1]])",
+    "np.insert(np.zeros(1, {d}), 0, [x[0]])",
+)
+VALUES: tuple[tuple[float, float], ...] = (
+    (1, 2), (300, 5), (-1, 3), (np.nan, 1), (1, np.nan), (np.inf, 2), (2.7, -3.2), (3e10, 1), (2**53, 1),
+)  # fmt: skip
+
+
+def function_of(way: str, dtype: str) -> Callable[..., Any]:
+    *before, last = way.format(d=f"np.{dtype}").split("; ")
+    lines = [*before, last, "return y"] if before else [f"return {last}"]
+    source = "import numpy as np\n\n\ndef f(x):\n    " + "\n    ".join(lines) + "\n"
+    file = f"<{way} of {dtype}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    space: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), space)
+    made: Callable[..., Any] = space["f"]
+    return made
+
+
+def outcome(function: Callable[..., Any], x: Any) -> tuple[str, ...]:
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            made = function(x.copy())
+    except (OverflowError, ValueError) as error:
+        return type(error).__name__, str(error)
+    return str(made.dtype), str(made.tolist())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint64", "float32"])
+@pytest.mark.parametrize("source", ["float64", "float32", "int64", "int16", "uint64"])
+def test_each_number_is_converted_by_itself(source: str, dtype: str) -> None:
+    wrong = []
+    for way in WAYS:
+        function = function_of(way, dtype)
+        for values in VALUES:
+            if "int" in source and not all(np.isfinite(values)):
+                continue
+            with np.errstate(all="ignore"):
+                x = np.array(values).astype(source)
+            try:
+                found = outcome(interpreted(function, 0), x)
+            except CompileError:
+                continue
+            wanted = outcome(function, x)
+            if found != wanted and "where it has 64 bits" not in found[1]:
+                wrong.append(f"{way} of {x!r}: {found}, not {wanted}")
+    assert not wrong, "\n".join(wrong)
