@@ -61,14 +61,12 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
         with ctx.counting_all():
             storing.write(ctx, target.array, [at], replace(values, view=False))  # a cast
         return
+    at = _positions(ctx, target, at) if isinstance(at, Array) and at.ndim else at
     dims = _dims(ctx, target, at)
     if dims is None:
         ctx.fail("a store of an array into one element of `.flat`", "store into a slice, or store a number")
     if values.view and values.base == target.array.base:
         ctx.fail("a store into `.flat` of what shares its memory: NumPy reads it while it changes", "store a copy")
-    if isinstance(at, Array):
-        at = _positions(ctx, target, at)
-        dims = at.dims
     _write(ctx, target.array, at, dims, values)
 
 

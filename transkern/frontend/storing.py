@@ -49,7 +49,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Expr, Load
+from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.traverse import variables_read
 
 

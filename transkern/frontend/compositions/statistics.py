@@ -165,9 +165,9 @@ def _quantile(
     """Over sorted elements, with NumPy's interpolation; `weak`: q was a number of Python's."""
     if np.ndim(q) > 1:
         refuse("quantiles for `q` of more than one dimension", "give q.ravel()")
-    if np.ndim(q) == 1 and a.size == 0:
-        raise RuntimeError("several quantiles of nothing, which are of no one shape and type, are not compiled")
     s = np.sort(reduced_last(a, axis), axis=-1)
+    if np.ndim(q) == 1 and a.size == 0 and (skip_nan or q.size == 0):
+        raise RuntimeError("several quantiles of nothing, which are of no one shape and type, are not compiled")
     if not skip_nan and s.shape[-1] == 0:
         _refuse_no_elements(s, q, method)
     of_none = skip_nan and a.dtype.kind not in "fc" and q.dtype.kind == "f"
