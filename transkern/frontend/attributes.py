@@ -139,6 +139,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         return found
     if isinstance(value, Scalar) and value.doubt is not None:
         doubts.agreed(ctx, value, lambda v: hasattr(kind := classes.class_of(v), name) or kind, f"`.{name}` of")
+        if name in _PARTS:
+            doubts.agreed(ctx, value, doubts.kinds_of, f"`.{name}` of")
     python_types.check_attribute(ctx, contents, name)
     if isinstance(value, Scalar) and value.python and name in _PARTS:
         return _part_of_number(value, name)

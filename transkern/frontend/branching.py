@@ -360,10 +360,7 @@ class Branches(Assignments):
             there.append(n.Assign(number.name, b.ZERO, span=ctx.span))
             return Maybe(Instance(value.pool, number), flag)
         if isinstance(value, Scalar):
-            variable = ctx.variable(name, value.dtype)
-            here.append(n.Assign(variable.name, value.expr, span=ctx.span))
-            there.append(n.Assign(variable.name, Const(0, value.dtype), span=ctx.span))
-            return Maybe(replace(value, expr=variable), flag)
+            return Maybe(self._half_number(name, value, here, there), flag)
         if isinstance(value, Array) and not value.identity:
             if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
                 return Unbound(f"`{name}` has a value on one of two paths only")
@@ -376,6 +373,28 @@ class Branches(Assignments):
                 ctx.note_copy(name, buffer.name, shown, self.decides)
             return Maybe(ctx.whole(buffer), flag)
         return Maybe(value, flag)
+
+    def _half_number(self, name: str, value: Scalar, here: list[n.Stmt], there: list[n.Stmt]) -> Scalar:
+        """A number of one path, with all that it may be: what it is read from may be there on that path alone."""
+        ctx = self.ctx
+
+        def half(expr: Expr, tentative: bool) -> Expr:
+            if isinstance(expr, Const):
+                return expr
+            variable = ctx.tentative(name, expr.dtype) if tentative else ctx.variable(name, expr.dtype)
+            here.append(n.Assign(variable.name, expr, span=ctx.span))
+            there.append(n.Assign(variable.name, Const(0, expr.dtype), span=ctx.span))
+            return variable
+
+        held = replace(value, expr=half(value.expr, False), tag=None if value.tag is None else half(value.tag, True))
+        if value.doubt is None or (split := value.doubt.split) is None:
+            return held
+        sides = [
+            replace(v, expr=held.expr if v.expr == value.expr else half(v.expr, True)) if isinstance(v, Scalar) else v
+            for v in (split.one, split.two)
+        ]
+        split = replace(split, tag=half(split.tag, True), one=sides[0], two=sides[1])
+        return replace(held, doubt=replace(value.doubt, split=split))
 
     def shown_elsewhere(self, name: str, *values: Array) -> frozenset[str]:
         """The buffers of `values` that other names show, or the caller's: `name` is about to be a copy of one."""

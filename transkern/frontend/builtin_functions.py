@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transkern.frontend import classes, doubts, growing, hashed, large, sequences, set_order
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
@@ -24,6 +26,7 @@ from transkern.frontend.elementwise import (
     is_python_number,
     scalar_expr,
     truth,
+    type_name,
     warn_discarded,
 )  # fmt: skip
 from transkern.frontend.indexing import constant_object, shape_of
@@ -158,6 +161,8 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         return Static(asked(ctx, {"int": int, "float": float, "bool": bool}[kind], value.value))
     if kind == "bool":
         return truth(ctx, value)
+    if isinstance(value, Array) and value.ndim:
+        asked(ctx, float, np.ones((1,) * value.ndim))  # which older versions of NumPy take
     expr = exact_expr(ctx, value)
     if is_complex(expr.dtype) and is_python_number(value):
         wanted = "a string, a bytes-like object" if kind == "int" else "a string"
@@ -398,9 +403,14 @@ def _round(ctx: Context, a: Arguments) -> Value:
     value, digits = a.need("number"), a.get("ndigits")
     if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
         return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
+    contents = ctx.deref(value)
+    if not (isinstance(contents, Scalar) or is_number(contents)):
+        text = f"type {type_name(contents)} doesn't define __round__ method"
+        ctx.guard(b.FALSE, "TypeError", text)
+    if digits is not None and isinstance(contents, Scalar):
+        doubts.agreed(ctx, contents, doubts.kinds_of, "round() of")
     if not is_python_number(value) and digits is not None:
-        array = as_array(ctx, value)
-        return rounded(ctx, value if array.ndim else Scalar(array.body), digits)
+        return rounded(ctx, value, digits)
     expr = scalar_expr(ctx, value)
     if digits is not None and expr.dtype.startswith("float"):
         ctx.fail("round() of a Python float to digits", "it rounds the decimal text: use np.round")
@@ -408,7 +418,7 @@ def _round(ctx: Context, a: Arguments) -> Value:
         places = constant_int(ctx, digits, "round's digits")
         if places < 0:
             ctx.fail("round() of an int to negative digits")
-        return value
+        return Scalar(b.cast(expr, "index"), True) if expr.dtype == "bool" else value
     return to_integer(ctx, expr, "rint")
 
 
@@ -542,7 +552,8 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         array = replace(array, body=b.cast(array.body, "index" if python else "int64"), view=False)
     # one after the other, as Python adds them
     first = apply(ctx, "add", [total, Scalar(array.at((b.ZERO,)), python)], operator_call=True)
-    assert isinstance(first, (Scalar, Static))
+    if not isinstance(first, (Scalar, Static)):
+        ctx.fail("sum() of numbers with a start that is an array", "add it behind: start + sum(values)")
     dtype, weak = (first.dtype, first.python) if isinstance(first, Scalar) else ("float64", True)
     carried = ctx.variable("total", dtype)
     ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, total), dtype)))

@@ -10,7 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters, classes, empties, hashed, iterating, objects, python_types, special_methods
+from transkern.frontend import (
+    characters,
+    classes,
+    doubts,
+    empties,
+    hashed,
+    iterating,
+    objects,
+    python_types,
+    special_methods,
+)
 from transkern.frontend.asking import asked
 from transkern.frontend.bodies import At, Body
 from transkern.frontend.compositions import compose
@@ -141,6 +151,8 @@ class Comparisons(Body):
             return made
         if isinstance(x, OrNone) or isinstance(y, OrNone):
             return self._compare_or_none(op, *(v if isinstance(v, Instance) else ctx.deref(v) for v in (x, y)))
+        if name in ("equal", "not_equal") and isinstance(x, Object) and isinstance(y, Object) and x.token == y.token:
+            return Static(name == "equal")  # a container, whose elements are themselves
         x, y = ctx.deref(x), ctx.deref(y)
         python_types.check(ctx, _COMPARISONS[name], x, y)
         if name in ("equal", "not_equal") and python_types.are_of_different_families(ctx, x, y):
@@ -187,6 +199,8 @@ class Comparisons(Body):
         if isinstance(x, Seq) and isinstance(y, Seq) and x.kind == y.kind:
             return self._order(op, x, y)
         if isinstance(x, (Seq, GrowingList)) or isinstance(y, (Seq, GrowingList)):
+            for one in (x, y):
+                doubts.agreed(ctx, one, is_python_number, "a comparison with a list of")
             if isinstance(x, (Seq, GrowingList)) and isinstance(y, Static) and y.value is None:
                 return Static(name == "not_equal")
             compared = self._compare_lists(name, x, y)
@@ -269,7 +283,13 @@ class Comparisons(Body):
         one, two = (x, y) if isinstance(x, OrNone) else (y, x)
         assert isinstance(one, OrNone)
         if isinstance(two, OrNone):
-            ctx.fail("a comparison of two values that may be None", "test them with `is None` first")
+            inner = self.compared(ast.Eq(), one.value, two.value)
+            if not isinstance(inner, (Scalar, Static)):
+                ctx.fail("a comparison of two values that may be None", "test them with `is None` first")
+            both = b.both(b.logical_not(one.none), b.logical_not(two.none))
+            same = b.both(both, condition_of(truth(ctx, inner)))
+            is_same = Scalar(b.either(b.both(one.none, two.none), same), True)
+            return is_same if isinstance(op, ast.Eq) else self._not(is_same)
         if isinstance(two, Static) and two.value is None:
             return Scalar(one.none if isinstance(op, ast.Eq) else b.logical_not(one.none), True)
         equal = self.compared(ast.Eq(), one.value, two)

@@ -166,8 +166,10 @@ def agreed(ctx: Context, value: Value, of: Callable[[Value], T], what: str) -> T
 
 def whether(ctx: Context, value: Value, of: Callable[[Value], bool], what: str) -> bool | Expr:
     """Whether a number is what `of` asks about its type: at run time, where that depends on which it has."""
-    if not doubts_of([value]) or len(outcomes([value], lambda given: of(given[0]))) == 1:
+    if not doubts_of([value]):
         return of(value)
+    if len(answers := outcomes([value], lambda given: of(given[0]))) == 1:
+        return answers[0]
     if (told := _told([value])) is not None:
         told()
     assert isinstance(value, Scalar) and value.doubt is not None
@@ -524,10 +526,15 @@ def chosen(condition: Expr, one: Value, two: Value) -> Split | None:
     sides: list[Static | Scalar] = []
     for kind in kinds:
         first, second = part(one, kind), part(two, kind)
-        if first is None or second is None or first == second:
+        if first is None or second is None:
             side = first or second
             assert side is not None
+            if isinstance(side, Scalar) and buffers_read(side.expr):  # it may be there on its path alone
+                parts = (_expr(first, kind[0]), _expr(second, kind[0]))
+                side = replace(side, expr=b.where(condition, *parts))
             sides.append(side)
+        elif first == second:
+            sides.append(first)
         else:
             sides.append(Scalar(b.where(condition, _expr(first, kind[0]), _expr(second, kind[0])), kind[1]))
     return Split(tag, sides[0], sides[1])

@@ -241,17 +241,25 @@ def as_array(ctx: Context, value: Value) -> Array:
                 problem = "an array of a list whose elements differ in type: its own type depends on which they are"
                 ctx.fail(problem, "append elements of one type: x.dtype.type(0) for 0")
             return list_array(ctx, owner)
-        case Range(start, stop, step) if b.constant(step):
-            from transkern.frontend.trips import trip_count
-
-            axis = ctx.axis("i", trip_count(start, stop, step))
-            return Array((axis,), b.cast(b.add(start, b.mul(step, axis.var)), "int64"))
+        case Range() if b.constant(value.step):
+            made = range_array(ctx, value)
+            text = "a range is empty here: NumPy takes it for float64, compiled code for integers; use np.arange"
+            ctx.guard(b.compare("greater", made.dims[0], b.ZERO), "RuntimeError", text)
+            return made
         case Concatenation(pieces, dtype):
             from transkern.frontend.shaping import concatenate_now
 
             return concatenate_now(ctx, pieces, dtype)
         case _:
             ctx.fail(f"an array is needed here, not {describe(value)}")
+
+
+def range_array(ctx: Context, value: Range) -> Array:
+    """A range as an array of integers, also where it is empty."""
+    from transkern.frontend.trips import trip_count
+
+    axis = ctx.axis("i", trip_count(value.start, value.stop, value.step))
+    return Array((axis,), b.cast(b.add(value.start, b.mul(value.step, axis.var)), "int64"))
 
 
 def list_array(ctx: Context, owner: GrowingList) -> Array:

@@ -50,7 +50,7 @@ from transkern.frontend.indexing import array_item, constant_object
 from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.signatures import check_call
-from transkern.frontend.storing import storable
+from transkern.frontend.storing import converted, storable
 from transkern.frontend.texts import text_method
 from transkern.frontend.types import dtype_name
 from transkern.frontend.ufuncs import UFUNC_METHODS, UFUNCS, call_ufunc, call_ufunc_method
@@ -129,8 +129,9 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
         return Static(asked(ctx, kind, value.value))
     if isinstance(value, Scalar):
         return Scalar(b.cast(storable(ctx, value, exact_expr(ctx, value), name, basic=False), name))
-    array = as_array(ctx, value)
-    return Scalar(b.cast(array.body, name)) if array.ndim == 0 else convert(array, name)
+    is_list = isinstance(value, (Seq, GrowingList))
+    array = converted(ctx, value, name) if is_list else convert(as_array(ctx, value), name)
+    return array if array.ndim else Scalar(array.body)
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+import numpy as np
+
 from transkern.frontend import doubts, rows
 from transkern.frontend.anew import MustGrow, NotKnown, Site
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array
+from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array, type_name
 from transkern.frontend.indexing import element, is_typed, list_position
 from transkern.frontend.list_types import (
     begin_anew,
@@ -385,6 +388,10 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.extend``."""
     must_be_own(ctx, owner)
     contents = ctx.deref(value)
+    if isinstance(contents, Static) and not isinstance(contents.value, np.ndarray):
+        asked(ctx, iter, contents.value)
+    if isinstance(contents, Scalar):
+        ctx.guard(b.FALSE, "TypeError", f"'{type_name(contents)}' object is not iterable")
     if owner.row_of is not None and not isinstance(contents, Static):
         rows.extend(ctx, owner.row_of, contents)
         return

@@ -20,6 +20,7 @@ from transkern.frontend.elementwise import (
     is_number,
     is_python_number,
     list_array,
+    range_array,
     scalar_expr,
     select,
     type_name,
@@ -498,13 +499,12 @@ def as_item(ctx: Context, item: Item) -> Item:
     match item:
         case GrowingList():
             array = list_array(ctx, item)
-            return (
-                Array(array.axes, b.cast(array.body, "int64"))
-                if array.dtype == "float64" and not item.dtype
-                else array
-            )
+            is_empty = array.dtype.startswith(("float", "complex"))  # NumPy takes no others (`check_subscripts`)
+            return Array(array.axes, b.cast(array.body, "int64")) if is_empty else array
         case Seq(_, "list"):
             return positions(ctx, item)
+        case Range() if b.constant(item.step):
+            return range_array(ctx, item)
         case Static(np.ndarray()) | Concatenation() | Range():
             return as_array(ctx, item)
         case Static(bool() | np.bool_() as known):
@@ -803,9 +803,6 @@ def _index_arrays(ctx: Context, arrays: Sequence[Array]) -> tuple[list[Expr], Ex
     """Index arrays over common axes: (elements, mask, axes)."""
     for a in arrays:
         if not (a.dtype == "index" or a.dtype.startswith(("int", "uint"))):
-            if a.empty is not None:  # a list: NumPy takes an empty one as a list of positions
-                some = b.compare("greater", ctx.kept(a).dims[0], b.ZERO)
-                ctx.guard(some, "RuntimeError", "a list is empty here, which is a subscript then: it is not compiled")
             ctx.guard(b.FALSE, "IndexError", "arrays used as indices must be of integer (or boolean) type")
     elements, axes, mask, _ = align(ctx, list(arrays), "indices")
     return elements, mask, axes

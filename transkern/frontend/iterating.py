@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend import characters, classes, special_methods
+from transkern.frontend import characters, classes, doubts, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
@@ -16,6 +17,7 @@ from transkern.frontend.elementwise import (
     as_array,
     describe,
     is_number,
+    is_python_number,
     present,
     scalar_expr,
 )  # fmt: skip
@@ -151,8 +153,7 @@ def iteration(ctx: Context, source: Value) -> Any:
                     other = next(trip_count(*o[:3]) for o in inners if not isinstance(o, list))
                     ctx.must_be_known(Scalar(other, True), "zip of values of different types with a run-time number")
                 if isinstance(i, list):
-                    table = as_array(ctx, Seq(tuple(i)))
-                    counted.append((b.index(len(i)), lambda v, t=table: _row(t, v)))
+                    counted.append((b.index(len(i)), _from_table(ctx, i)))
                 else:
                     start, stop, step, element = i
                     counted.append((
@@ -173,6 +174,16 @@ def iteration(ctx: Context, source: Value) -> Any:
             return last, b.sub(start, step), b.neg(step), element
         case _:
             ctx.fail(f"a loop over {describe(source)}")
+
+
+def _from_table(ctx: Context, items: Sequence[Value]) -> Callable[[Expr], Value]:
+    """One of several numbers by its position."""
+    if len({kind for item in items for kind in doubts.kinds_of(item)}) > 1:
+        ctx.fail("zip of numbers of several types with something of run-time length", "make an array of them")
+    table = as_array(ctx, Seq(tuple(items)))
+    python = any(map(is_python_number, items))
+    dtype = "index" if python and table.dtype == "int64" else table.dtype
+    return lambda v: Scalar(b.cast(table.at((v,)), dtype), python)
 
 
 def _grid(ctx: Context, dims: Sequence[Value], element: Callable[[Seq], Value]) -> Any:
@@ -278,15 +289,21 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
             return Scalar(result, True)
         case Static(v) if not isinstance(v, np.ndarray):
             if isinstance(value, Static):
-                return Static(value.value in v)
+                return Static(asked(ctx, operator.contains, v, value.value))
         case GrowingList() if not is_typed(ctx, container):
             return Static(False)
+        case GrowingList(dims=[_, *_]) if _is_one(ctx, value) and not is_array:
+            ctx.fail("`in` a list of arrays, of a number", "say what it is to be compared with")
         case GrowingList() if is_array and as_array(ctx, value).ndim:
             ctx.fail("`in` a list, of an array", "say what it is to be compared with, and `.any()` or `.all()`")
         case GrowingList() if _is_of_others(container) or not _is_one(ctx, value):
             return compose(ctx, "lists", "contains", [container, value], {})
         case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):
             array = as_array(ctx, container)
+            if isinstance(container, GrowingList) and array.dtype.startswith("float"):
+                same = scalar_expr(ctx, apply(ctx, "equal", [value, value]))
+                text = "NaN `in` a list: whether it is the same object is not compiled"
+                ctx.guard(same, "RuntimeError", text)
             return Scalar(
                 scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, apply(ctx, "equal", [array, value])), None, False)),
                 True,

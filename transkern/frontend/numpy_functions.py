@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import elementwise, growing, outputs, python_types, shaping
+from transkern.frontend import doubts, elementwise, growing, outputs, python_types, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
@@ -357,6 +357,9 @@ def _arange(ctx: Context, a: Arguments) -> Value:
     if stop is None:
         start, stop = Static(0), start
     dtype = a.get("dtype")
+    for value in (start, stop, step):
+        if dtype is None and isinstance(value, Scalar):
+            doubts.agreed(ctx, value, lambda v: np.dtype(as_array(ctx, v).dtype), "np.arange of")
     return arange(ctx, start, stop, step, None if dtype is None else dtype_of(ctx, dtype, ""))
 
 

@@ -60,6 +60,8 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
         item = ctx.deref(given)
         if isinstance(given, Instance) or (isinstance(item, Record) and not item.is_tuple):
             ctx.fail(f"a subscript that is {describe(item)}")  # what NumPy asks it for comes before all errors, too
+        if isinstance(item, Scalar) and item.doubt is not None:
+            doubts.agreed(ctx, item, lambda v: np.asarray(_example(ctx, v)).dtype.kind in "iub", "a subscript that is")
         example = _example(ctx, item)
         if example is _UNKNOWN or example is None or isinstance(example, (int, np.integer, slice, type(...))):
             continue

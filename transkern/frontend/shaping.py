@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -107,6 +108,8 @@ def normal_axis(ctx: Context, axis: int, ndim: int, name: str = "") -> int:
 def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]:
     """A shape argument: an integer or a sequence of them; `bools`: also of Booleans."""
     of_size = whole_size if bools else size_of
+    if isinstance(value, Seq) and value.kind not in ("tuple", "list"):
+        ctx.fail(f"a shape that is a {value.kind}", "give a tuple")
     sizes = value.items if isinstance(value, Seq) else [value]
     for k, size in enumerate(sizes):
         if isinstance(size, Static) and large.is_large(size):
@@ -158,6 +161,8 @@ def check_integer(ctx: Context, value: Value) -> None:
 
     def kind(value: Value) -> str:
         """The type's name, of what is none."""
+        if isinstance(value, Array) and value.ndim:
+            asked(ctx, operator.index, np.ones((1,) * value.ndim, value.dtype))
         dtype = scalar_expr(ctx, value).dtype
         if dtype in ("index", "bool") or dtype.startswith(("int", "uint")):
             return ""

@@ -13,7 +13,14 @@ def _first(values: Any, wanted: Any) -> Any:
         if values[i] == wanted:
             at = i
             break
+        if values[i] != values[i] and wanted != wanted:
+            _refuse_nan()
     return at
+
+
+def _refuse_nan() -> None:
+    """An object is equal to itself where Python's containers compare, NaN too; which object it is, nobody knows."""
+    raise RuntimeError("NaN among what a list is compared with: whether it is the same object is not compiled")
 
 
 def index(values: Any, wanted: Any) -> Any:
@@ -36,6 +43,8 @@ def count(values: Any, wanted: Any) -> Any:
     for i in range(len(values)):
         if values[i] == wanted:
             found += 1
+        elif values[i] != values[i] and wanted != wanted:
+            _refuse_nan()
     return found
 
 
@@ -56,6 +65,8 @@ def equal(one: Any, two: Any) -> Any:
     if same:
         for i in range(len(one)):
             if one[i] != two[i]:
+                if one[i] != one[i] and two[i] != two[i]:
+                    _refuse_nan()
                 same = False
                 break
     return same
@@ -67,6 +78,8 @@ def less(one: Any, two: Any) -> Any:
     before = len(one) < len(two)
     for i in range(shorter):
         if one[i] != two[i]:
+            if one[i] != one[i] and two[i] != two[i]:
+                _refuse_nan()
             before = one[i] < two[i]
             break
     return before
@@ -77,6 +90,8 @@ def less_equal(one: Any, two: Any) -> Any:
     before = len(one) <= len(two)
     for i in range(shorter):
         if one[i] != two[i]:
+            if one[i] != one[i] and two[i] != two[i]:
+                _refuse_nan()
             before = one[i] <= two[i]
             break
     return before
