@@ -392,3 +392,79 @@ def test_sums_of_halves(taken: str) -> None:
         return
     assert found.error is None
     assert np.array_equal(found.result, function(*copy.deepcopy(given))), taken
+
+
+def either_or(x: Any, n: int) -> Any:
+    v = x[n] if n < x.size else 2
+    return v, -v, v * 3
+
+
+def from_a_dict(x: Any, k: Any) -> Any:
+    d = {1: x[0], 2: 3.0}
+    return d.get(k), d.get(k + 1, 0)
+
+
+def test_what_one_path_reads_is_read_there_alone() -> None:
+    """The number that it would have been was read on the other path, too: from behind the end."""
+    for x in (np.array([1.5, 2.5]), np.zeros(0)):
+        for k in (0, 1, 2, 1 << 40):
+            alike(either_or, x, k)
+    for k in (1, 2, 6):
+        alike(from_a_dict, np.array([1.5]), k)
+
+
+def of_two_types(x: Any, k: Any) -> Any:
+    v = max(k[0], 1.5)
+    return isinstance(v, np.floating), isinstance(v, float)
+
+
+def test_what_all_types_answer() -> None:
+    """Where a NumPy integer and a Python float meet, what holds both is a NumPy float: neither is one."""
+    for k in (1, 2):
+        alike(of_two_types, np.zeros(1), np.array([k]))
+
+
+def in_lists(x: Any, k: Any) -> Any:
+    v, w = list(x), list(x)
+    pairs = list(zip((1, 2), v, strict=False))
+    return v == v, v == w, w != v, v < w, pairs, [type(a) is int for a, _ in pairs], round(k > 0, 1), x[range(k)]
+
+
+def test_lists_and_their_numbers() -> None:
+    for x in (np.array([1.0, 2.0, 3.0]), np.array([2.5])):
+        for k in (0, 1):
+            alike(in_lists, x, k)
+
+
+def test_nan_in_lists() -> None:
+    """Whether a NaN is the same object, nobody knows; a list is equal to itself."""
+    alike(lambda x: (lambda v: v == v)(list(x)), np.array([1.0, np.nan]))
+    for question in (lambda x: list(x) == list(x), lambda x: x[1] in list(x), lambda x: list(x).count(x[1])):
+        with pytest.raises(RuntimeError, match="is not compiled"):
+            transkern.compile(question)(np.array([1.0, np.nan]))
+
+
+def test_numbers_of_two_types_are_not_taken_for_one() -> None:
+    for question in (
+        lambda x, k: x[x[0] if k > 3 else 1], lambda x, k: np.arange(x[0] if k > 3 else 2),
+        lambda x, k: round(x[0] if k > 3 else 2, 1), lambda x, k: (x[0] if k > 3 else 2) != [],
+    ):  # fmt: skip
+        try:
+            found = transkern.compile(question)(np.array([1.0, 2.0]), 2)
+        except transkern.CompileError:
+            continue
+        assert repr(found) == repr(question(np.array([1.0, 2.0]), 2))
+
+
+def test_arrays_of_one_element_are_no_numbers() -> None:
+    """As far as this version of NumPy says so."""
+    x = np.array([4.0])
+    for question in (lambda x: float(x), lambda x: math.sqrt(x), lambda x: int(x)):
+        try:
+            wanted = repr(question(x))
+        except TypeError as error:
+            wanted = str(error)
+        try:
+            assert repr(transkern.compile(question)(x)) == wanted
+        except TypeError as error:
+            assert str(error) == wanted

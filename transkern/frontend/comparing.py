@@ -151,8 +151,10 @@ class Comparisons(Body):
             return made
         if isinstance(x, OrNone) or isinstance(y, OrNone):
             return self._compare_or_none(op, *(v if isinstance(v, Instance) else ctx.deref(v) for v in (x, y)))
-        if name in ("equal", "not_equal") and isinstance(x, Object) and isinstance(y, Object) and x.token == y.token:
-            return Static(name == "equal")  # a container, whose elements are themselves
+        one_list = isinstance(x, GrowingList) and x == y
+        one_object = isinstance(x, Object) and isinstance(y, Object) and x.token == y.token
+        if name in ("equal", "not_equal") and (one_list or one_object):  # whose elements are themselves
+            return Static(name == "equal")
         x, y = ctx.deref(x), ctx.deref(y)
         python_types.check(ctx, _COMPARISONS[name], x, y)
         if name in ("equal", "not_equal") and python_types.are_of_different_families(ctx, x, y):

@@ -139,8 +139,9 @@ def _clip(ctx: Context, a: Arguments) -> Value:
 
 
 def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, out: Value | None = None) -> Value:
-    """``np.clip``, as NumPy does it: one bound is `np.maximum` or `np.minimum`; of equal zeros the bound wins where it
-    is an array or complex, and the value where it is a number."""
+    """``np.clip``, as NumPy does it: one bound is `np.maximum` or `np.minimum`; of equal zeros the bound wins
+    where one is an array of several elements or complex, and the value where both are numbers. (Where both are
+    stretched along an axis, it depends on how NumPy goes through memory.)"""
     if is_python_number(value):
         value = Scalar(as_array(ctx, value).body)  # NumPy makes an array of it
     value = value if isinstance(value, (Static, Scalar)) else as_array(ctx, value)
@@ -157,15 +158,20 @@ def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, o
         value, *bounds = outputs.fitting(ctx, given, outs)
         low = low if low is None else bounds[0]
         high = high if high is None else bounds[-1]
+    numbers = all(_is_one_element(bound) for bound in (low, high))
     for bound, op in ((low, "maximum"), (high, "minimum")):
         if bound is None:
             continue
-        number = isinstance(bound, Scalar) or is_number(bound)
-        if low is not None and high is not None and (number or is_complex(result_type(ctx, [value, low, high]))):
+        if low is not None and high is not None and (numbers or is_complex(result_type(ctx, [value, low, high]))):
             value = _bounded(ctx, value, bound, (low, high), "less" if op == "maximum" else "greater")
         else:
             value = apply(ctx, op, [value, bound])
     return apply(ctx, "positive", [value]) if low is None and high is None else value
+
+
+def _is_one_element(value: Value | None) -> bool:
+    one = isinstance(value, Array) and value.mask is None and all(b.constant(d) == 1 for d in value.dims)
+    return one or isinstance(value, Scalar) or (value is not None and is_number(value))
 
 
 def _ordered(x: Expr, y: Expr, op: str) -> Expr:
