@@ -24,6 +24,7 @@ from transkern.frontend.elementwise import (
     exact_expr,
     is_number,
     is_python_number,
+    present,
     scalar_expr,
     truth,
     type_name,
@@ -151,6 +152,12 @@ def _reversed(ctx: Context, a: Arguments) -> Value:
     return Method(a.need("sequence"), "reversed")
 
 
+def _check_number(ctx: Context, value: Value | None) -> None:
+    """NumPy's error for an array of one element as a number, which older versions take."""
+    if isinstance(value, Array) and value.ndim:
+        asked(ctx, float, np.ones((1,) * value.ndim))
+
+
 @handles("builtins.int", "builtins.float", "builtins.bool", names="x")
 def _convert(ctx: Context, a: Arguments) -> Value:
     kind = a.name
@@ -161,8 +168,7 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         return Static(asked(ctx, {"int": int, "float": float, "bool": bool}[kind], value.value))
     if kind == "bool":
         return truth(ctx, value)
-    if isinstance(value, Array) and value.ndim:
-        asked(ctx, float, np.ones((1,) * value.ndim))  # which older versions of NumPy take
+    _check_number(ctx, value)
     expr = exact_expr(ctx, value)
     if is_complex(expr.dtype) and is_python_number(value):
         wanted = "a string, a bytes-like object" if kind == "int" else "a string"
@@ -181,6 +187,8 @@ def _complex(ctx: Context, a: Arguments) -> Value:
     parts = [a.given.get(k) for k in ("real", "imag")]
     if all(p is None or (isinstance(p, Static) and is_number(p)) for p in parts):
         return Static(asked(ctx, complex, *[p.value for p in parts if isinstance(p, Static)]))
+    for part in parts:
+        _check_number(ctx, part)
     real, imag = (Static(0.0) if p is None else p for p in parts)
     x, y = scalar_expr(ctx, real), scalar_expr(ctx, imag)
     if parts[1] is None:
@@ -403,7 +411,7 @@ def _round(ctx: Context, a: Arguments) -> Value:
     value, digits = a.need("number"), a.get("ndigits")
     if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
         return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
-    contents = ctx.deref(value)
+    value = contents = present(ctx, ctx.deref(value), "TypeError", "type NoneType doesn't define __round__ method")
     if not (isinstance(contents, Scalar) or is_number(contents)):
         text = f"type {type_name(contents)} doesn't define __round__ method"
         ctx.guard(b.FALSE, "TypeError", text)

@@ -32,6 +32,7 @@ from transkern.frontend.values import (
     GrowingList,
     Kind,
     Known,
+    Range,
     Scalar,
     Seq,
     Slice,
@@ -296,6 +297,8 @@ class _Standing:
                 self.numbers = True
                 number = _dtype(value.dtype).type(1)
                 return number.item() if value.python else number
+            case Range(start, stop, step) if None not in (ends := [b.constant(e) for e in (start, stop, step)]):
+                return range(*ends)  # type: ignore[arg-type]
             case Seq(items, "tuple"):
                 return tuple(map(self.value, items))
             case Seq(items, "list"):

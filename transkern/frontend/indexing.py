@@ -499,8 +499,12 @@ def as_item(ctx: Context, item: Item) -> Item:
     match item:
         case GrowingList():
             array = list_array(ctx, item)
-            is_empty = array.dtype.startswith(("float", "complex"))  # NumPy takes no others (`check_subscripts`)
-            return Array(array.axes, b.cast(array.body, "int64")) if is_empty else array
+            if array.ndim > 1 or not array.dtype.startswith(("float", "complex")):
+                return array
+            if is_typed(ctx, item):
+                text = "arrays used as indices must be of integer (or boolean) type"
+                ctx.guard(b.compare("equal", array.dims[0], b.ZERO), "IndexError", text)
+            return Array(array.axes, b.cast(array.body, "int64"))  # NumPy takes an empty list for one of positions
         case Seq(_, "list"):
             return positions(ctx, item)
         case Range() if b.constant(item.step):

@@ -243,8 +243,9 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     dims = [size_of(ctx, i) for i in items]
     total = b.product(value.dims)
     for d in dims:
-        if b.constant(d) is None and not ctx.not_negative(d):
-            ctx.assume_at_least(d, 0)  # a negative size is one to be found
+        if b.constant(d) is None and not ctx.not_negative(d) and not ctx.assume_at_least(d, 0):
+            text = "a size that stands for what remains, as it is negative, which a call cannot tell, is not compiled"
+            ctx.guard(b.compare("greater_equal", d, b.ZERO), "RuntimeError", text)
     unknown = [p for p, d in enumerate(dims) if (b.constant(d) or 0) < 0]
     known = b.product(tuple(d for p, d in enumerate(dims) if p not in unknown))
     message = f"cannot reshape array of size {{}} into shape {_wanted_text(dims, unknown)}"
