@@ -2,6 +2,7 @@
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
 # make fuzz    generated programs on all targets against NumPy, for MINUTES=30
+# make questions  what may be asked of each kind of value, in programs of three lines: QUESTIONS=6000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
@@ -14,9 +15,10 @@ PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 
 MINUTES ?= 30
 CALLS ?= 100000
+QUESTIONS ?= 6000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz calls soak bench clean
+.PHONY: test corpus demo fuzz questions calls soak bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -32,6 +34,9 @@ demo: $(VENV)/.demo
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES) $(OPTIONS)
+
+questions: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz.questions --programs $(QUESTIONS) $(OPTIONS)
 
 calls: $(VENV)/.dev
 	$(BIN)/python -m tests.calls.run --calls $(CALLS) $(OPTIONS)

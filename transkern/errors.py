@@ -9,6 +9,9 @@ from transkern.ir.expr import NOWHERE, Span
 TOO_LARGE = "Python int too large for compiled code, where it has 64 bits"
 """Python's integers know no limit: what needs more bits must not go on as another number (OverflowError)."""
 
+NOT_COMPILED = "not compiled"
+"""The end of what a RuntimeError says that stands for a refusal which only a call can make."""
+
 EMPTY = (
     "a list is empty here: NumPy takes it for float64, compiled code for what its elements would be; say which with "
     "dtype=, or test its length first"

@@ -22,7 +22,7 @@ from unittest import mock
 
 import numpy as np
 
-from transkern.errors import EMPTY, NOT_HELD, SEVERAL, TOO_LARGE
+from transkern.errors import EMPTY, NOT_COMPILED, NOT_HELD, SEVERAL, TOO_LARGE
 
 _PRODUCTS = ("dot", "matmul", "einsum", "inner", "vdot", "tensordot", "convolve", "correlate")
 _SUMS = ("sum", "mean", "var", "std", *_PRODUCTS, "prod", "norm", "trace", "average", "nansum", "nanmean", "trapezoid",
@@ -410,10 +410,8 @@ def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str
     """
     if wanted.fragile:
         return ""
-    if isinstance(found.error, OverflowError) and str(found.error) in (TOO_LARGE, NOT_HELD):
-        return ""  # a refusal, at run time: Python's integers have 64 bits in compiled code
-    if isinstance(found.error, RuntimeError) and str(found.error) in (EMPTY, SEVERAL):
-        return ""  # the same: what is made of an empty list would be of another type
+    if refused_at_run_time(found.error):
+        return ""
     if type(found.error) is not public_class(wanted.error) or str(found.error) != str(wanted.error):
         return f"{_told(found)}, with NumPy {_told(wanted)}"
     if wanted.error is not None and not afterwards:
@@ -422,6 +420,14 @@ def difference(found: Outcome, wanted: Outcome, afterwards: bool = False) -> str
     for k, (mine, theirs) in enumerate(zip(found.arguments, wanted.arguments, strict=True)):
         problem = problem or _differ(mine, theirs, wanted.noise, f"[1][{k}]", f"argument {k} afterwards")
     return problem or ("" if wanted.error is not None else _aliases(found, wanted))
+
+
+def refused_at_run_time(error: BaseException | None) -> bool:
+    """Whether an exception is a refusal: of what only a call can tell, as an integer beyond 64 bits, an empty list."""
+    text = str(error)
+    if isinstance(error, OverflowError) and text in (TOO_LARGE, NOT_HELD):
+        return True
+    return isinstance(error, RuntimeError) and (text in (EMPTY, SEVERAL) or text.endswith(NOT_COMPILED))
 
 
 def public_class(error: BaseException | None) -> type:

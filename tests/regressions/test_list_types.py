@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
 from transkern.errors import NOT_HELD
 
 
@@ -56,3 +57,15 @@ def test_integers_that_no_float_holds(number: Any) -> None:
         transkern.compile(stored, target="cpu")([0.5, 1.0], number)
     assert str(caught.value) == NOT_HELD
     assert transkern.compile(stored, target="cpu")([0.5, 1.0], type(number)(2**53 - 1))[0] == 2**53 - 1
+
+
+def lists_of_one_list(x: Any, k: Any) -> Any:
+    pairs = list(zip(x, k, strict=True))
+    both = [pairs, pairs, pairs]
+    return both, both == [pairs], len(both[2]), [len(p) for p in both]
+
+
+def test_pools_of_tuples_have_room() -> None:
+    """The columns of what lists of tuples stand in had as much room as one of these."""
+    for n in (0, 1, 40):
+        alike(lists_of_one_list, np.arange(float(n)), np.arange(n))

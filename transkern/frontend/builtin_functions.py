@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend import classes, doubts, growing, hashed, large, sequences, set_order
+from transkern.frontend import classes, doubts, growing, hashed, large, python_types, sequences, set_order
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
@@ -413,7 +413,8 @@ def _round(ctx: Context, a: Arguments) -> Value:
         return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
     value = contents = present(ctx, ctx.deref(value), "TypeError", "type NoneType doesn't define __round__ method")
     if not (isinstance(contents, Scalar) or is_number(contents)):
-        text = f"type {type_name(contents)} doesn't define __round__ method"
+        name = "numpy.ndarray" if python_types.is_array(contents) else type_name(contents)
+        text = f"type {name} doesn't define __round__ method"
         ctx.guard(b.FALSE, "TypeError", text)
     if digits is not None and isinstance(contents, Scalar):
         doubts.agreed(ctx, contents, doubts.kinds_of, "round() of")

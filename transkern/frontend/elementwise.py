@@ -243,7 +243,7 @@ def as_array(ctx: Context, value: Value) -> Array:
             return list_array(ctx, owner)
         case Range() if b.constant(value.step):
             made = range_array(ctx, value)
-            text = "a range is empty here: NumPy takes it for float64, compiled code for integers; use np.arange"
+            text = "a range is empty here: NumPy makes float64 of it (np.arange makes integers), which is not compiled"
             ctx.guard(b.compare("greater", made.dims[0], b.ZERO), "RuntimeError", text)
             return made
         case Concatenation(pieces, dtype):
@@ -618,6 +618,11 @@ def loop_types(ctx: Context, ufunc: Any, args: Sequence[Value], dtype: str | Non
     return names[: ufunc.nin], names[-1]
 
 
+def _dtype_of(value: Scalar | Array) -> str:
+    """NumPy's type of what is held."""
+    return "int64" if value.dtype == "index" else value.dtype
+
+
 def _power(ctx: Context, args: Sequence[Value], operator_call: bool) -> Value | None:
     """The exponents that NumPy's ``**`` treats as other functions."""
     base, exponent = args
@@ -637,7 +642,8 @@ def _power(ctx: Context, args: Sequence[Value], operator_call: bool) -> Value | 
                 return apply(ctx, "reciprocal", [base])
         if kind == "b" and operator_call and isinstance(base, Array) and isinstance(value, int) and value == 2:
             return apply(ctx, "square", [base])  # int8, where any other power is an int64
-        if kind in "ib" and isinstance(value, int) and (kind == "b" or np.iinfo(base.dtype).min <= value) and value < 0:
+        least = -np.inf if kind != "i" else np.iinfo(_dtype_of(base)).min
+        if kind in "ib" and isinstance(value, int) and least <= value < 0:
             ctx.guard(_is_empty(base), "ValueError", _NEGATIVE_POWER)
             dtype = loop_types(ctx, np.power, args, None)[1]
             return replace(as_array(ctx, base), body=b.cast(as_array(ctx, base).body, dtype), view=False, identity="")

@@ -26,7 +26,7 @@ from transkern.frontend.indexing import (
     settle_slice,
 )
 from transkern.frontend.shaping import reshape
-from transkern.frontend.values import Array, Flat, Scalar, Static, Value
+from transkern.frontend.values import Array, Flat, GrowingList, Scalar, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read
@@ -92,6 +92,9 @@ def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
         text = f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(items)} were indexed"
         ctx.guard(b.FALSE if items else b.TRUE, "IndexError", text)
         ctx.fail("`.flat` without a subscript", "write x.flat[:]")
+    given = ctx.deref(items[0])
+    if isinstance(given, GrowingList) and given.dtype.startswith(("float", "complex")):
+        ctx.fail("a subscript of `.flat` that is a list of floats", "take a list of integers")
     at = as_item(ctx, items[0])
     match at:
         case Array() if at.dtype == "bool" and at.ndim != 1:

@@ -334,6 +334,7 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         for k in range(len(value.items)):
             buffer = ctx.fresh(f"{owner.buffer}_{k}")
             column = GrowingList(buffer, owner.count, depth=owner.depth, head=owner.head, known=owner.known)
+            column.unbounded = owner.unbounded
             owner.columns.append(column)
             if owner.site is not None:
                 column.site = (*owner.site, k)

@@ -501,10 +501,7 @@ def as_item(ctx: Context, item: Item) -> Item:
             array = list_array(ctx, item)
             if array.ndim > 1 or not array.dtype.startswith(("float", "complex")):
                 return array
-            if is_typed(ctx, item):
-                text = "arrays used as indices must be of integer (or boolean) type"
-                ctx.guard(b.compare("equal", array.dims[0], b.ZERO), "IndexError", text)
-            return Array(array.axes, b.cast(array.body, "int64"))  # NumPy takes an empty list for one of positions
+            return Array(array.axes, b.cast(array.body, "int64"))  # empty (`check_subscripts`): it is one of positions
         case Seq(_, "list"):
             return positions(ctx, item)
         case Range() if b.constant(item.step):

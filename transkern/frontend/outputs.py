@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from transkern.errors import EMPTY
 from transkern.frontend import doubts
 from transkern.frontend.broadcasting import broadcast_dims, masks_agree, may_stretch, shape_text
 from transkern.frontend.context import Context
@@ -49,6 +50,10 @@ def check_casts(
 ) -> None:
     """NumPy's TypeError where an output cannot take what the ufunc `name` computes; it comes before those of shapes."""
     ufunc, operands = getattr(np, name), [_operand(ctx, a) for a in args]
+    into_integers = any(not np.can_cast("float64", o.dtype, "same_kind") for o in outs)
+    for a in map(ctx.deref, args):
+        if isinstance(a, GrowingList) and a.dtype and into_integers:
+            ctx.guard(b.compare("greater", a.length, b.ZERO), "RuntimeError", EMPTY)
     plain = all(isinstance(v, (Array, Scalar)) or is_number(v) for v in operands)
     if len(outs) != 1 or not plain or doubts.doubts_of(operands):
         return
