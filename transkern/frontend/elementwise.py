@@ -118,7 +118,9 @@ def present(ctx: Context, value: Value, error: str = "TypeError", message: str =
     """`value` where it is used as something that is not None: Python's error where it is."""
     if not isinstance(value, OrNone):
         return value
-    ctx.guard(b.logical_not(value.none), error, message or "this is None, where a value is needed")
+    if not message:  # what Python or NumPy make of None there
+        error, message = "RuntimeError", "this is None here, where a value is needed, which is not compiled"
+    ctx.guard(b.logical_not(value.none), error, message)
     return value.value
 
 
