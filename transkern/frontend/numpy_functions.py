@@ -802,7 +802,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
             continue
         assert isinstance(piece, Array)
         places = piece.mask is not None and piece.body == b.cast(piece.axes[0].var, "int64")
-        if places and b.compare("less_equal", piece.domain[0], extent) == b.TRUE:
+        if places and _is_at_most(piece.domain[0], extent):
             masks.append(_not_selected(piece, extent))
             continue
         if flags is None:
@@ -822,6 +822,13 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
         with ctx.axis_ranges(axes[:1]):
             mask = b.both(mask, m(position))
     return Array(axes, body) if mask == b.TRUE else Array(axes, body, mask)
+
+
+def _is_at_most(size: Expr, limit: Expr) -> bool:
+    """Whether one size is seen to be none larger than another."""
+    if isinstance(size, Apply) and size.op == "maximum":
+        return all(_is_at_most(part, limit) for part in size.args)
+    return b.compare("less_equal", size, limit) == b.TRUE
 
 
 def _other_than(at: Expr) -> Callable[[Expr], Expr]:
