@@ -245,6 +245,14 @@ class _Noise:
         return (self.rng.random() < 0.5) != self.turned
 
     def __call__(self, name: str, *args: Any, **keywords: Any) -> Any:
+        made = self._made(name, args, keywords)
+        out = keywords.get("out")
+        if not isinstance(out, np.ndarray):
+            return made
+        out[...] = made  # what others see of it is as far off
+        return out
+
+    def _made(self, name: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if name.startswith("**"):
             value = args[0] @ args[1] if name.endswith("matmul") else args[0] ** args[1]
         else:

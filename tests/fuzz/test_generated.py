@@ -57,6 +57,12 @@ def test_noise_beside_numbers_that_are_not_finite(answer: str, scans: bool) -> N
         assert np.any(wanted.noise["[0]"][finite] > 0)
 
 
+def test_noise_of_sums_reaches_what_they_are_stored_into() -> None:
+    source = "import numpy as np\n\n\ndef f(x):\n    np.cumsum(x, out=x)\n"
+    wanted = Oracle(source, scans=True).outcome(lambda: [np.array([1 / 3, -0.1, 0.2])])
+    assert np.all(wanted.noise["[1][0]"] > 0)
+
+
 def test_noise_of_one_sum_taken_again_and_again_adds_up() -> None:
     """Each taking is off by the same: what a thousand of them make is off by a thousand times that."""
     loop = "v = 0.0\n    for i in range(n):\n        v = v + np.var(x)"
