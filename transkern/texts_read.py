@@ -48,8 +48,9 @@ def texts_of(file: str, space: dict[str, Any]) -> Iterator[tuple[str, list[str]]
 def sent(texts: Iterable[Text]) -> None:
     """Keeps texts that another process sent along with the code of its functions."""
     for file, lines in texts:
-        if (file, list(lines)) not in _SENT:
-            _SENT.insert(0, (file, list(lines)))
+        text = file, list(lines)
+        if text not in _SENT:
+            _SENT.insert(0, text)
             del _SENT[_KEPT_OF_SENT:]
 
 

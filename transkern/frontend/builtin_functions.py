@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from transkern.frontend import classes, doubts, growing, hashed, large, python_types, sequences, set_order
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
@@ -63,7 +61,7 @@ from transkern.frontend.values import (
     Text,
     Value,
 )  # fmt: skip
-from transkern.frontend.whole import check_whole, integer_expr, to_integer
+from transkern.frontend.whole import check_number, check_whole, integer_expr, to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex
@@ -152,12 +150,6 @@ def _reversed(ctx: Context, a: Arguments) -> Value:
     return Method(a.need("sequence"), "reversed")
 
 
-def _check_number(ctx: Context, value: Value | None) -> None:
-    """NumPy's error for an array of one element as a number, which older versions take."""
-    if isinstance(value, Array) and value.ndim:
-        asked(ctx, float, np.ones((1,) * value.ndim))
-
-
 @handles("builtins.int", "builtins.float", "builtins.bool", names="x")
 def _convert(ctx: Context, a: Arguments) -> Value:
     kind = a.name
@@ -168,7 +160,7 @@ def _convert(ctx: Context, a: Arguments) -> Value:
         return Static(asked(ctx, {"int": int, "float": float, "bool": bool}[kind], value.value))
     if kind == "bool":
         return truth(ctx, value)
-    _check_number(ctx, value)
+    check_number(ctx, value)
     expr = exact_expr(ctx, value)
     if is_complex(expr.dtype) and is_python_number(value):
         wanted = "a string, a bytes-like object" if kind == "int" else "a string"
@@ -188,7 +180,7 @@ def _complex(ctx: Context, a: Arguments) -> Value:
     if all(p is None or (isinstance(p, Static) and is_number(p)) for p in parts):
         return Static(asked(ctx, complex, *[p.value for p in parts if isinstance(p, Static)]))
     for part in parts:
-        _check_number(ctx, part)
+        check_number(ctx, part)
     real, imag = (Static(0.0) if p is None else p for p in parts)
     x, y = scalar_expr(ctx, real), scalar_expr(ctx, imag)
     if parts[1] is None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims, broadcast_to, masks_agree
 from transkern.frontend.context import Context
@@ -61,10 +62,8 @@ def _positions(ctx: Context, value: Value, casting: Literal["safe", "same_kind"]
     """Positions, among them truths; an array's type must go over into integers by NumPy's rule, a list's need not."""
     at = positions(ctx, value)
     is_array = isinstance(ctx.deref(value), Array | Concatenation) or at.dtype.startswith("complex")
-    if is_array and at.dtype != "index" and not np.can_cast(at.dtype, "int64", casting):
-        what = "array data" if at.ndim else "scalar"
-        text = f"Cannot cast {what} from dtype('{at.dtype}') to dtype('int64') according to the rule '{casting}'"
-        ctx.guard(b.FALSE, "TypeError", text)
+    if is_array:
+        outputs.check_rule(ctx, at, "int64", casting)
     return at if at.dtype == "index" or at.dtype.startswith(("int", "uint")) else convert(at, "int64")
 
 
@@ -134,10 +133,8 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
 
 def _check_safe(ctx: Context, given: Value, dtype: str) -> None:
     """NumPy's error for arrays that have no place in others of a type; numbers and lists are cast."""
-    if isinstance(given, Array) and not np.can_cast(given.dtype, dtype, "safe"):
-        what = "array data" if given.ndim else "scalar"
-        types = f"from dtype('{given.dtype}') to dtype('{dtype}')"
-        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
+    if isinstance(given, Array):
+        outputs.check_rule(ctx, given, dtype, "safe")
 
 
 def _store_where(ctx: Context, target: Array, mask: Array, new: Value) -> None:
@@ -157,11 +154,7 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
     given = as_array(ctx, source)
     number = is_python_number(source)
     if not (number and given.dtype == "int64" and np.dtype(target.dtype).kind in "iu"):  # whose value is looked at
-        casting = a.text("casting", "same_kind")
-        if not np.can_cast(given.dtype, target.dtype, casting):  # type: ignore[arg-type]
-            what = "scalar" if given.ndim == 0 else "array data"
-            rule = f"from dtype('{given.dtype}') to dtype('{target.dtype}') according to the rule '{casting}'"
-            ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {rule}")
+        outputs.check_rule(ctx, given, target.dtype, a.text("casting", "same_kind"))  # type: ignore[arg-type]
     if given.ndim == 0 and not number:
         source = given  # cast as arrays are
     elif number:
@@ -194,7 +187,7 @@ def _bool(value: Array) -> Array:
 
 @handles("numpy.extract", names="condition arr")
 def _extract(ctx: Context, a: Arguments) -> Value:
-    mask = _bool(ctx.kept(reshape(ctx, a.kept("condition"), [Static(-1)])))
+    mask = _bool(reshape(ctx, a.kept("condition"), [Static(-1)]))
     line = reshape(ctx, a.kept("arr"), [Static(-1)])
     if mask.dims == line.dims:
         return compressed(ctx, line, mask, None)
@@ -219,10 +212,7 @@ def compressed(ctx: Context, x: Array, condition: Value, axis: Value | None) -> 
 @handles("numpy.choose", names="a choices out mode")
 def _choose(ctx: Context, a: Arguments) -> Value:
     at, choices = ctx.kept(a.array("a")), a.need("choices")
-    if not np.can_cast(at.dtype, "int64"):  # a list's type, too
-        what = "array data" if at.ndim else "scalar"
-        text = f"Cannot cast {what} from dtype('{at.dtype}') to dtype('int64') according to the rule 'safe'"
-        ctx.guard(b.FALSE, "TypeError", text)
+    outputs.check_rule(ctx, at, "int64", "safe")  # a list's type, too
     if not isinstance(choices, Seq):
         given = ctx.kept(as_array(ctx, choices))
         length = b.constant(given.dims[0]) if given.ndim else None

@@ -6,15 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from transkern.errors import TOO_LARGE
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, exact_expr
 from transkern.frontend.iterating import iteration
-from transkern.frontend.values import Array, Scalar, Seq, Static, Value
-from transkern.frontend.whole import in_64_bits, to_integer
+from transkern.frontend.values import Scalar, Seq, Static, Value
+from transkern.frontend.whole import check_number, in_64_bits, to_integer
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -48,8 +46,7 @@ def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, 
         made: Value = special(ctx, args, keywords)
         return made
     for a in args:
-        if isinstance(a, Array) and a.ndim:
-            asked(ctx, float, np.ones((1,) * a.ndim))  # which older versions of NumPy take
+        check_number(ctx, a)
     exprs = [exact_expr(ctx, a) for a in args]
     if name in _ROUNDING:
         return to_integer(ctx, exprs[0], name)

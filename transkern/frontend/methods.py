@@ -119,9 +119,9 @@ def _any(ctx: Context, x: Array, a: Arguments) -> Value:
     return _reduced(ctx, x, a, "logical_or" if a.name == "any" else "logical_and", made)
 
 
-@method("argmax", "argmin", parameters="axis out keepdims", filters=True)
+@method("argmax", "argmin", parameters="axis out keepdims")
 def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
-    x, axis = ctx.kept(x), a.get("axis")
+    axis = a.get("axis")
     if x.ndim == 0 and axis not in (None, Static(None)):
         normal_axis(ctx, constant_axis(ctx, axis), 1)  # what has no axes, it takes for an array of one
     if isinstance(axis, Seq):
@@ -392,10 +392,7 @@ def _repeat(ctx: Context, x: Array, a: Arguments) -> Value:
     x, which = on_axis(ctx, x, a.get("axis"))
     if not python_types.is_array(times):  # numbers become integers one by one
         counts = converted(ctx, times, "int64")
-    if counts.dtype.startswith(("float", "complex")) or counts.dtype == "uint64":
-        types = f"from dtype('{counts.dtype}') to dtype('int64')"
-        what = "array data" if counts.ndim else "scalar"
-        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule 'safe'")
+    outputs.check_rule(ctx, counts, "int64", "safe")
     if counts.ndim and b.constant(counts.dims[0]) != 1:
         return repeat_counts(ctx, x, counts, which)
     number = b.as_index(counts.at(tuple(b.ZERO for _ in counts.axes)))

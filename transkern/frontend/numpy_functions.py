@@ -856,11 +856,7 @@ def _not_selected(piece: Array, extent: Expr) -> Callable[[Expr], Expr]:
 
 
 def _single_position(ctx: Context, piece: Value) -> Expr | None:
-    if isinstance(piece, Scalar) or is_number(piece):
-        return integer_expr(ctx, piece)
-    if isinstance(piece, Array) and piece.mask is None and all(b.constant(d) == 1 for d in piece.dims):
-        return integer_expr(ctx, piece)
-    return None
+    return integer_expr(ctx, piece) if _is_one_element(piece) else None
 
 
 @handles("numpy.append", names="arr values axis")

@@ -4,6 +4,7 @@ together with the operands'."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -70,6 +71,17 @@ def check_cast(ctx: Context, name: str, source: str, dtype: str) -> None:
             f"Cannot cast ufunc '{name}' output from dtype('{source}') to dtype('{dtype}') with casting rule "
             "'same_kind'",
         )  # fmt: skip
+
+
+_Rule: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+
+
+def check_rule(ctx: Context, given: Array, dtype: str, rule: _Rule) -> None:
+    """NumPy's error where an array's type does not go over into another one by a rule."""
+    if given.dtype != "index" and not np.can_cast(given.dtype, dtype, rule):
+        what = "array data" if given.ndim else "scalar"
+        types = f"from dtype('{given.dtype}') to dtype('{dtype}')"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast {what} {types} according to the rule '{rule}'")
 
 
 def _check_output(ctx: Context, own: tuple[Expr, ...], dims: tuple[Expr, ...]) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from transkern.errors import TOO_LARGE
 from transkern.frontend import doubts
+from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import is_python_number, scalar_expr
 from transkern.frontend.values import Array, Scalar, Value
@@ -24,6 +25,12 @@ def in_64_bits(
     held = ctx.let(expr, "at")
     ctx.guard(Apply("less_equal", (held, Const(b.HIGHEST, "uint64")), "bool"), error, problem)
     return held
+
+
+def check_number(ctx: Context, value: Value | None) -> None:
+    """NumPy's error for an array of one element as a number, which older versions take."""
+    if isinstance(value, Array) and value.ndim:
+        asked(ctx, float, np.ones((1,) * value.ndim))
 
 
 def integer_expr(ctx: Context, value: Value, error: str = "OverflowError", problem: str = TOO_LARGE) -> Expr:
