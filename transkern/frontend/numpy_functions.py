@@ -828,6 +828,8 @@ def _is_at_most(size: Expr, limit: Expr) -> bool:
     """Whether one size is seen to be none larger than another."""
     if isinstance(size, Apply) and size.op == "maximum":
         return all(_is_at_most(part, limit) for part in size.args)
+    if isinstance(limit, Apply) and limit.op == "maximum":
+        return any(_is_at_most(size, part) for part in limit.args)
     return b.compare("less_equal", size, limit) == b.TRUE
 
 
