@@ -20,6 +20,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import printed
 from transkern.ir.printer import text
 from transkern.ir.traverse import variables_read, walk
+from transkern.parsing import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,7 @@ def _plain(name: str) -> str:
 
 def _parsed(source: Sequence[str]) -> ast.Module:
     try:
-        return ast.parse("\n".join(source))
+        return parse("\n".join(source))
     except SyntaxError:
         return ast.Module([], [])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import bodies, own_exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import bodies, once_a_statement, own_exprs, scalars_set, variables_read, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,9 @@ def _flow(block: Iterable[n.Stmt]) -> _Flow:
     return _Flow(frozenset(read), frozenset(certainly), False)
 
 
-_FLOWS: dict[int, tuple[n.Stmt, _Flow]] = {}
-_KEPT = 1 << 14
-
-
+@once_a_statement
 def _step(s: n.Stmt) -> _Flow:
-    """What a statement does, which is found out once: statements never change, and nests ask again and again."""
-    known = _FLOWS.get(id(s))
-    if known is None:
-        if len(_FLOWS) >= _KEPT:
-            _FLOWS.clear()
-        known = _FLOWS[id(s)] = s, _step_of(s)  # held, so that its id stays its own
-    return known[1]
-
-
-def _step_of(s: n.Stmt) -> _Flow:
+    """What a statement does."""
     own = frozenset(name for e in own_exprs(s) for name in variables_read(e))
     match s:
         case n.Let(name) | n.Assign(name) | n.Accumulator(name):

@@ -16,7 +16,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_read, buffers_written, exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, buffers_written, exprs, known_of, scalars_set, variables_read, walk
 
 
 @dataclass(slots=True)
@@ -138,14 +138,6 @@ class _Known:
     answers: dict[Expr, bool] = field(default_factory=dict)
 
 
-_JUDGED: dict[
-    tuple[int, int], tuple[n.Loop, tuple[Surroundings, frozenset[str], dict[str, n.Buffer]], Verdict]
-] = {}
-"""The verdicts on loops, with all that they rest on: passes ask again for loops that those before left as they were."""
-
-_KEPT = 128
-
-
 class Walk:
     """Goes through a program with what holds at each place: loops around, facts from conditions, checks and lets."""
 
@@ -168,12 +160,13 @@ class Walk:
         elsewhere = frozenset(name for name, count in self.reads.items() if count > inner[name])
         around = self.surroundings()
         place = replace(around, facts=(*around.facts, *facts)), elsewhere, dict(self.program.buffers)
-        known = _JUDGED.get((id(loop), len(facts)))
-        if known is None or known[0] is not loop or known[1] != place:
-            if len(_JUDGED) >= _KEPT:
-                _JUDGED.clear()
-            known = _JUDGED[id(loop), len(facts)] = loop, place, judge(self.program, loop, *place[:2])
-        return known[2]
+        known, asked = known_of(loop), (judge, len(facts))
+        rests_on, verdict = known.get(asked, (None, None))
+        assert verdict is None or isinstance(verdict, Verdict)
+        if verdict is None or rests_on != place:  # else passes before left all that it rests on as it was
+            verdict = judge(self.program, loop, *place[:2])
+            known[asked] = place, verdict
+        return verdict
 
     def surroundings(self) -> Surroundings:
         return Surroundings(tuple(self.levels), tuple(self.facts), dict(self.lets))

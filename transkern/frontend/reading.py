@@ -16,6 +16,7 @@ from pathlib import Path
 
 from transkern.errors import CompileError
 from transkern.ir.expr import Span
+from transkern.parsing import parse
 
 MOST_BYTES = 1 << 20
 """Of one file."""
@@ -74,7 +75,7 @@ def lines_of(text: str) -> tuple[str, ...]:
 def parsed(text: str, file: str) -> ast.Module:
     """The syntax tree of a file's text; raises CompileError where it is not Python, or too deep for Python's parser."""
     try:
-        return ast.parse(text, filename=file)
+        return parse(text, file)
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         at = Span(line, max(0, column - 1), line, column, file)

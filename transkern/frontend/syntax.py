@@ -52,7 +52,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@functools.cache
+@once_a_tree
 def local_names(node: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """The names that are a function's own, wherever in it they are bound: of those it never looks outside."""
     if isinstance(node, ast.Lambda):

@@ -39,6 +39,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Expr
+from transkern.parsing import parse_expression
 
 _WORDS = {
     "ClassDef": "class", "AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with",
@@ -318,11 +319,11 @@ def _uses(handler: ast.ExceptHandler) -> Iterator[ast.expr]:
 def _can_be_read(template: str, count: int) -> bool:
     """Whether a tuple's text is that of numbers, texts and what is made up of them, so that it can be read back."""
     try:
-        tree = ast.parse(template.format(*[0] * count), mode="eval")
+        tree = parse_expression(template.format(*[0] * count))
     except SyntaxError:
         return False
     read = (
-        ast.Expression, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator,
+        ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator,
         ast.unaryop, ast.Name, ast.Attribute, ast.Call, ast.Load,
     )  # fmt: skip
     names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))

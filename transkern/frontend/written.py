@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transkern.errors import CompileError
+from transkern.parsing import parse
 from transkern.texts_read import texts_of
 
 Node = ast.FunctionDef | ast.Lambda
@@ -124,7 +125,7 @@ def _tree_at(place: _Place) -> Node | None:
         return None
     indented = bool(block) and block[0][:1].isspace()  # dedented, texts of several lines would be other texts
     try:
-        module = ast.parse("".join(["if True:\n", *block] if indented else block))
+        module = parse("".join(["if True:\n", *block] if indented else block))
     except SyntaxError:
         return None
     holder = module.body[0] if indented and module.body else module
@@ -138,7 +139,7 @@ def _tree_at(place: _Place) -> Node | None:
 def _functions(text: str) -> tuple[tuple[Node, str], ...]:
     """All functions of a module, each with the class that private names in it belong to."""
     try:
-        module = ast.parse(text)
+        module = parse(text)
     except SyntaxError:
         return ()
     found: list[tuple[Node, str]] = []
@@ -233,7 +234,7 @@ def _compiled(node: Node, code: types.CodeType, kind: str) -> types.CodeType | N
         text += f" class {_CLASS}{kind}:\n  pass"  # in which the function's own name is none of those around
     elif code.co_name.isidentifier() and code.co_name not in free:
         text += f" global {code.co_name}"
-    module = ast.parse(text)
+    module = parse(text)
     outer = module.body[0]
     assert isinstance(outer, ast.FunctionDef)
     holder = outer.body[1].body if kind and isinstance(outer.body[1], ast.ClassDef) else outer.body

@@ -95,8 +95,16 @@ class Buffer:
                 return False
 
 
+class Known:
+    """Room for what was found out about a statement (`traverse.once_a_statement`): it never changes, and takes that
+    with it when it goes."""
+
+    __slots__ = ("known",)
+    known: dict[object, Any]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Known):
     """What every statement has: its place in the user's source."""
 
     span: Span = field(default=NOWHERE, compare=False, repr=False)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from transkern.ir import nodes as n
 from transkern.ir.build import affine, map_expr, substitute
@@ -213,32 +213,48 @@ def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[
             return statement
 
 
-def _remembered(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt], frozenset[str]]:
-    """`names` of a statement and of those inside it. Each statement is looked at once: statements never change, passes
-    ask again and again, and what a pass leaves inside a statement that it changes is known."""
-    known: dict[int, tuple[n.Stmt, frozenset[str]]] = {}
+_Answer = TypeVar("_Answer")
 
+
+def once_a_statement(question: Callable[[n.Stmt], _Answer]) -> Callable[[n.Stmt], _Answer]:
+    """`question`, answered once for each statement, for as long as that is there: passes ask again and again, and what
+    a pass leaves inside a statement that it changes is known."""
+
+    @functools.wraps(question)
+    def answer(statement: n.Stmt) -> _Answer:
+        known = known_of(statement)
+        if question not in known:
+            known[question] = question(statement)
+        return known[question]  # type: ignore[no-any-return]
+
+    return answer
+
+
+def known_of(statement: n.Stmt) -> dict[object, Any]:
+    """What was found out about the statement, by what was asked: as long as the statement is there."""
+    known = getattr(statement, "known", None)
+    if known is None:
+        known = {}
+        object.__setattr__(statement, "known", known)
+    return known
+
+
+def _of_all_inside(names: Callable[[n.Stmt], Iterable[str]]) -> Callable[[n.Stmt], frozenset[str]]:
+    """`names` of a statement and of those inside it."""
+
+    @once_a_statement
     @functools.wraps(names)
     def asked(statement: n.Stmt) -> frozenset[str]:
-        found = known.get(id(statement))
-        if found is None:
-            all_names = set(names(statement))
-            for name in _BLOCKS.get(type(statement), ()):
-                for inner in getattr(statement, name):
-                    all_names |= asked(inner)
-            if len(known) >= _REMEMBERED:
-                known.clear()
-            found = known[id(statement)] = statement, frozenset(all_names)  # held, so that its id stays its own
-        return found[1]
+        all_names = set(names(statement))
+        for name in _BLOCKS.get(type(statement), ()):
+            for inner in getattr(statement, name):
+                all_names |= asked(inner)
+        return frozenset(all_names)
 
     return asked
 
 
-_REMEMBERED = 16384
-"""Statements of which is kept what they use."""
-
-
-@_remembered
+@_of_all_inside
 def buffers_written(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, writes."""
     match statement:
@@ -252,7 +268,7 @@ def buffers_written(statement: n.Stmt) -> Iterable[str]:
             return ()
 
 
-@_remembered
+@_of_all_inside
 def buffers_used(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, reads."""
     found = {name for e in own_exprs(statement) for name in buffers_read(e)}
@@ -273,7 +289,7 @@ def result_buffers(result: n.Result) -> set[str]:
             return set()
 
 
-@_remembered
+@_of_all_inside
 def scalars_set(statement: n.Stmt) -> Iterable[str]:
     """The scalar names that the statement, or one inside it, gives a value."""
     match statement:
@@ -294,7 +310,7 @@ def places_named(block: Iterable[n.Stmt]) -> dict[str, Expr]:
     return known
 
 
-@_remembered
+@_of_all_inside
 def scalars_used(statement: n.Stmt) -> Iterable[str]:
     """The scalar names read in the statement or inside it (axes included)."""
     found = {name for e in own_exprs(statement) for name in variables_read(e)}

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transkern.ir.expr import Frame, Span
+from transkern.parsing import parse
 from transkern.runtime.boundary import behind_ours
 from transkern.wrappers import written_function
 
@@ -107,7 +108,7 @@ def _entry(
 
 def _stub(span: Span, frame: Frame, file: str, names: Sequence[str]) -> types.CodeType:
     """The code of a function that stands where `frame` says, and raises at `span`."""
-    module = ast.parse(f"def stub({', '.join(names)}): raise {_MARK!r}")
+    module = parse(f"def stub({', '.join(names)}): raise {_MARK!r}")
     made = module.body[0]
     assert isinstance(made, ast.FunctionDef)
     for node in ast.walk(made):

@@ -20,6 +20,7 @@ from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Axis, Load, Var
 from transkern.ir.names import parts_of_array, printed
 from transkern.ir.traverse import walk
+from transkern.parsing import parse
 from transkern.targets.words import is_declared_in_c, is_word_of_c, is_word_of_python
 
 _LONGEST = 80
@@ -132,7 +133,7 @@ def _is_made(text: str, stems: set[str], language: Language) -> bool:
 
 def _signature(text: str, names: Mapping[str, str]) -> str:
     """The parameters of an emitted function with their other names."""
-    made = ast.parse(f"def f({text}): pass").body[0]
+    made = parse(f"def f({text}): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
     for node in ast.walk(made.args):
         if isinstance(node, ast.arg):

@@ -13,6 +13,7 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.frontend.values import Function, Static
 from transkern.ir import nodes as n
+from transkern.parsing import parse, parse_expression
 
 
 def signature_text(function: Function) -> str:
@@ -38,7 +39,7 @@ def _default(function: Function, node: ast.expr) -> ast.expr:
         with suppress(CompileError):
             found = function.scope.lookup(node.id)
             if isinstance(found, Static) and _is_plain(found.value):
-                return ast.parse(literal(found.value), mode="eval").body
+                return parse_expression(literal(found.value))
     return ast.Constant(...)
 
 
@@ -60,7 +61,7 @@ def parameters(program: n.Program) -> str:
         rest = parameters(replace(program, params=program.params[:count], captured=()))
         return ", ".join([rest, *brought] if rest else brought)
     if program.signature:
-        made = ast.parse(f"def f({program.signature}): pass").body[0]
+        made = parse(f"def f({program.signature}): pass").body[0]
         assert isinstance(made, ast.FunctionDef)
         args = made.args
         own = [a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]

@@ -13,6 +13,7 @@ from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, number_class
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.traverse import exprs, own_exprs, variables_read, walk, walk_expr
+from transkern.parsing import parse, parse_expression
 from transkern.targets.comments import known_text
 from transkern.targets.naming import PYTHON, function_name, with_names
 from transkern.targets.pallas import prelude, spelling
@@ -208,10 +209,10 @@ def _wrapper(host: Host) -> list[ast.stmt]:
 
 def _as_the_users(program: n.Program, body: list[ast.stmt]) -> ast.stmt:
     """The function with the user's parameters, which compares what is part of the code."""
-    made = ast.parse(f"def {program.name}({parameters(program)}): pass").body[0]
+    made = parse(f"def {program.name}({parameters(program)}): pass").body[0]
     assert isinstance(made, ast.FunctionDef)
     checks = [
-        ast.parse(
+        parse(
             f"if type({k}) is not type({v}) or repr({k}) != repr({v}):\n"
             f"    raise TypeError(f'{k} is {{{k}!r}}; {program.name} was compiled for ' + repr({v}))"
         ).body[0]
@@ -397,12 +398,12 @@ class _Taking:
             case n.TupleResult(items, kind):
                 made = [self.value(i) for i in items]
                 if kind in ("record", "raise"):
-                    whole = call(ast.parse(container_text(result), mode="eval").body, made)
+                    whole = call(parse_expression(container_text(result)), made)
                     return placed(host.module, whole, result.span) if kind == "raise" else whole
                 if kind == "either":
                     return call(host.module.helper("_either"), made)
                 if kind == "dict":
-                    return ast.Dict([ast.parse(repr(k), mode="eval").body for k in result.keys], made)
+                    return ast.Dict([parse_expression(repr(k)) for k in result.keys], made)
                 return ast.List(made, ast.Load()) if kind == "list" else sequence(made)
             case n.ViewResult():
                 return self.leaf()

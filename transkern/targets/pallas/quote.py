@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from transkern.parsing import parse_expression
+
 with warnings.catch_warnings():  # astor 0.8.1 looks up node classes that Python is about to drop
     warnings.simplefilter("ignore", DeprecationWarning)
     import astor
@@ -34,7 +36,7 @@ def quote(template: str, *args: ast.expr) -> ast.expr:
 
 @cache
 def _template(text: str) -> Made:
-    body = ast.parse(text, mode="eval").body
+    body = parse_expression(text)
     return _filling(body) or (lambda args: body)
 
 

@@ -14,6 +14,7 @@ from transkern.ir.expr import Const, Expr, Span, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.traverse import bodies, buffers_written, map_block, scalars_set, scalars_used, variables_read, walk
 from transkern.limits import check_time
+from transkern.parsing import parse_expression
 from transkern.targets.pallas import ragged
 from transkern.targets.pallas.quote import assign, call, comment, constant, function, name, names, quote, sequence
 from transkern.targets.pallas.reductions import Reductions
@@ -650,9 +651,9 @@ def raising(s: n.Guard, args: list[ast.expr], module: Module, changes: str = "")
     if args or "{" in s.message:
         message = call(quote("_0.format", message), args)
     error = "_NoRoom" if s.error == n.NO_ROOM else error_text(s.error)
-    made = call(ast.parse(error, mode="eval").body, [message] if s.message else [])
+    made = call(parse_expression(error), [message] if s.message else [])
     if changes:
-        made = call(ast.parse(f"lambda e, *a: {with_changes('e', changes)}", mode="eval").body, [made, *args])
+        made = call(parse_expression(f"lambda e, *a: {with_changes('e', changes)}"), [made, *args])
     return ast.Raise(placed(module, made, s.span), None)
 
 

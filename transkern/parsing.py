@@ -1,0 +1,47 @@
+"""Python's parser, for several threads at once.
+
+Python 3.11 keeps the depth of the tree that it makes in one place for all threads: where a collection of garbage lets
+another one go on, and that parses too, it raises "SystemError: AST constructor recursion depth mismatch"
+(python/cpython issue 106905). Our own threads take turns; after those of others it is tried again.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+_Tree = TypeVar("_Tree")
+
+_ATTEMPTS = 20
+_turn = threading.RLock()
+
+
+def _anew() -> None:
+    global _turn
+    _turn = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_anew)  # whose turn it was has stayed behind
+
+
+def parse(text: str | bytes, file: str = "<unknown>") -> ast.Module:
+    """The tree of `text`, as `ast.parse` makes it, with its errors."""
+    return _parsed(lambda: ast.parse(text, filename=file))
+
+
+def parse_expression(text: str) -> ast.expr:
+    """The tree of one expression."""
+    return _parsed(lambda: ast.parse(text, mode="eval")).body
+
+
+def _parsed(attempt: Callable[[], _Tree]) -> _Tree:
+    with _turn:
+        for _ in range(_ATTEMPTS):
+            with suppress(SystemError):  # a thread of the user's parses meanwhile
+                return attempt()
+        return attempt()
