@@ -20,6 +20,7 @@ import pytest
 
 import transkern
 from transkern import private, warned
+from transkern.cli import caching
 from transkern.runtime import cache
 from transkern.runtime.surveys import Survey
 from transkern.targets.cpu import build
@@ -432,3 +433,30 @@ def test_no_place_for_a_cache(tmp_path: Path, setting: str, monkeypatch: pytest.
         match = "not a folder" if setting == "file" else "cannot be made"
     assert only_warning(match, served) == (1, 0)
     assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_the_cache_is_emptied_while_others_make_and_delete_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path))
+    (tmp_path / "scratch").mkdir(mode=0o700)
+    ended = threading.Event()
+
+    def others() -> None:
+        while not ended.is_set():
+            with tempfile.TemporaryDirectory(dir=tmp_path / "scratch", ignore_cleanup_errors=True) as folder:
+                Path(folder, "a.so").write_bytes(b"")
+                Path(folder, "inner").mkdir()
+
+    threads = [threading.Thread(target=others) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(300):
+            cache.files()
+            cache.clear()
+            caching.size()
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()

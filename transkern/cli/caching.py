@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from transkern.runtime import cache
 
 
 def size() -> tuple[int, int]:
     """How many files there are, and how many bytes."""
-    files = cache.files()
-    return len(files), sum(path.lstat().st_size for path in files)
+    sizes = []
+    for path in cache.files():
+        with suppress(FileNotFoundError):  # another process has deleted it meanwhile
+            sizes.append(path.lstat().st_size)
+    return len(sizes), sum(sizes)

@@ -261,7 +261,7 @@ def _prune(folder: Path) -> None:
     for path in entries[:_KEPT]:
         with suppress(OSError, ValueError):
             named.add(f"{json.loads(private.read(path)).get('built')}.so")
-    gone = [*entries[_KEPT:], *(path for path in folder.glob("*.so") if path.name not in named)]
+    gone = [*entries[_KEPT:], *(p for p in _inside(folder) if p.suffix == ".so" and p.name not in named)]
     for path in gone if len(entries) > _KEPT else ():
         with suppress(OSError):
             path.unlink()
@@ -299,12 +299,20 @@ _AT_WORK = 3600.0  # seconds for which such a version may still be using one
 def files() -> list[Path]:
     """All files of ours, in the cache and what earlier versions left in the folder for temporary ones."""
     folder = directory()
-    found = []
+    found: list[Path] = []
     if folder is not None and folder.is_dir():
         for part in (*_FOLDERS, "scratch"):
-            found += [path for path in (folder / part).rglob("*") if path.is_symlink() or path.is_file()]
-        found += [path for path in folder.iterdir() if _EARLIER.fullmatch(path.name)]
+            found += _inside(folder / part)
+        with suppress(OSError):
+            found += [path for path in folder.iterdir() if _EARLIER.fullmatch(path.name)]
     return sorted({*found, *_left_behind()})
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """The files and links in a folder, in which others make and delete folders meanwhile."""
+    for place, folders, names in os.walk(folder):
+        yield from (Path(place, name) for name in names)
+        yield from (link for name in folders if (link := Path(place, name)).is_symlink())
 
 
 def clear() -> int:
