@@ -16,6 +16,7 @@ from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.columns import order_columns
 from transkern.fuse.companions import forward_positions, shrink_together
+from transkern.fuse.contents import know_contents
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.delinearise import delinearise
 from transkern.fuse.distribute import distribute_rows
@@ -76,6 +77,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,
     drop_proven_guards,
+    know_contents,
     prove_bounds,
     hoist_guards,
     unify_sizes,  # needs the guards in front

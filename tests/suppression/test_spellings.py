@@ -17,7 +17,7 @@ SOURCE = Path(spellings.__file__).read_text()
 NAMES = [
     name for name, f in vars(spellings).items() if inspect.isfunction(f) and not name.startswith("_")
 ]  # fmt: skip
-COMPACTED = {"best_each_time", "best_of_rest"}
+COMPACTED: set[str] = set()
 """Those whose arrays are still made shorter step by step."""
 
 

@@ -54,12 +54,13 @@ class Question:
     changes: dict[str, frozenset[str]] = field(default_factory=dict)  # (`changing_in`)
     products: bool = False  # of names, in the constraints
     loose: bool = False  # a number that is computed stands for any number: an example need not be true
+    supposed: bool = False  # it may be that what is looked at never runs: elements that it reads may not be there
 
     def copy(self) -> Question:
         return Question(
             self.buffers, self.changing, self.written, self.lets, dict(self.parameters), self.unknowns,
             list(self.constraints), list(self.gathered), dict(self.opaque), dict(self.defined),
-            self.invariants, self.changes, self.products, self.loose,
+            self.invariants, self.changes, self.products, self.loose, self.supposed,
         )  # fmt: skip
 
     def unknown(self) -> Form:
@@ -107,6 +108,10 @@ class Question:
                 return self.wrapped(e, size, names, instance)
             case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
                 return self.linear(_as_index(x), names, instance)
+            case Apply("cast", (Var(name),), "index") if (kept := _position_in(self.lets.get(name))) is not None:
+                if not buffers_read(kept) & self.written:
+                    return self.linear(kept, names, instance)
+                return self.symbol(e, names, instance)
             case Apply("multiply", (x, y), "index"):
                 made = integers.product(self.linear(x, names, instance), self.linear(y, names, instance))
                 if len(made) > TERMS or any(name.count("*") >= FACTORS for name in made):
@@ -226,7 +231,7 @@ class Question:
     def _gather(self, load: Load, made: Form, names: Mapping[str, Form], instance: str) -> None:
         """What is known of an element of an index array that the loop does not change."""
         info = self.buffers.get(load.buffer)
-        if info is None or load.buffer in self.written or len(load.index) != 1:
+        if info is None or load.buffer in self.written or len(load.index) != 1 or self.supposed:
             return
         self._within(info, made, names, instance)
         where = self.linear(load.index[0], names, instance)
@@ -242,8 +247,8 @@ class Question:
         self.gathered.append((load, where, made))
 
     def _within(self, info: n.Buffer, made: Form, names: Mapping[str, Form], instance: str) -> None:
-        """What is known of every element of a buffer."""
-        if info.low is not None and info.high is not None:
+        """What is known of every element of a buffer: of one that is there."""
+        if info.low is not None and info.high is not None and not self.supposed:
             self.between(made, self.linear(info.low, names, instance), self.linear(info.high, names, instance))
 
     # --- conditions
@@ -359,6 +364,15 @@ _OPPOSITE = {
 
 def _integral(e: Expr) -> bool:
     return e.dtype == "index" or _small(e)
+
+
+def _position_in(e: Expr | None) -> Expr | None:
+    """The position that an integer as wide as positions was made of."""
+    match e:
+        case Apply("cast", (x,), "int64") if x.dtype == "index":
+            return x
+        case _:
+            return None
 
 
 def _small(e: Expr) -> bool:

@@ -120,6 +120,7 @@ class Behind:
             where, names = _element(q, self.buffers[buffer], read, self.body)
             if least:
                 q.require(*(integers.at_least(at, {"": least}) for at in where))
+            q.supposed = True
             for store in certain:
                 q.require(*_not_by(q, store, where, read, names))
             q.nonnegative_sizes()

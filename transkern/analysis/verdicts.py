@@ -193,6 +193,18 @@ class Walk:
             self.facts += conjuncts(s.condition)
         else:
             self.forget([s])
+            if isinstance(s, n.Loop):
+                self.facts += self.found_by(s)
+
+    def found_by(self, loop: n.Loop) -> list[Expr]:
+        """What is known of the positions that a loop has just searched for: it has visited them."""
+        out: list[Expr] = []
+        for s in loop.body:
+            if isinstance(s, n.Accumulate) and s.position == Var(loop.axis, "index") and loop.step == b.ONE:
+                found = Var(s.name, "index")
+                if s.op in ("argmax", "argmin") and self.holds(b.compare("less", loop.start, loop.stop)):
+                    out += [b.compare("greater_equal", found, loop.start), b.compare("less", found, loop.stop)]
+        return out
 
     def forget(self, statements: Sequence[n.Stmt]) -> None:
         """Without what the statements may change."""
@@ -256,7 +268,9 @@ class Walk:
             case n.While(head, condition, body):
                 saved = self.facts, self.lets
                 self.forget([s])
-                first, again = self.block(head), self.block(body)
+                first = self.block(head)
+                self.facts += conjuncts(condition)
+                again = self.block(body)
                 self.facts, self.lets = saved
                 return s if first is head and again is body else replace(s, head=first, body=again)
             case _:

@@ -786,6 +786,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
     low: Expr = b.ZERO
     high = extent
     masks: list[Callable[[Expr], Expr]] = []
+    removed: list[tuple[Array, Expr]] = []
     flags: Array | None = None
     for piece in pieces:
         if isinstance(piece, Array) and piece.dtype.startswith(("float", "complex")):
@@ -801,9 +802,9 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
                 masks.append(_other_than(at))
             continue
         assert isinstance(piece, Array)
-        places = piece.mask is not None and piece.body == b.cast(piece.axes[0].var, "int64")
-        if places and _is_at_most(piece.domain[0], extent):
-            masks.append(_not_selected(piece, extent))
+        behind = _places_behind(piece)
+        if behind is not None and b.at_least(extent, b.add(_at_most(piece.domain[0]), behind)):
+            removed.append((piece, behind))
             continue
         if flags is None:
             (line,) = ctx.axes((extent,))
@@ -818,19 +819,11 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
     position = b.add(axes[0].var, low)
     body = value.at((position, *(x.var for x in axes[1:])))
     mask: Expr = b.TRUE if flags is None else flags.at((position,))
+    masks += [_not_selected(piece, behind, low, high) for piece, behind in removed]
     for m in masks:
         with ctx.axis_ranges(axes[:1]):
             mask = b.both(mask, m(position))
     return Array(axes, body) if mask == b.TRUE else Array(axes, body, mask)
-
-
-def _is_at_most(size: Expr, limit: Expr) -> bool:
-    """Whether one size is seen to be none larger than another."""
-    if isinstance(size, Apply) and size.op == "maximum":
-        return all(_is_at_most(part, limit) for part in size.args)
-    if isinstance(limit, Apply) and limit.op == "maximum":
-        return any(_is_at_most(size, part) for part in limit.args)
-    return b.compare("less_equal", size, limit) == b.TRUE
 
 
 def _other_than(at: Expr) -> Callable[[Expr], Expr]:
@@ -841,18 +834,36 @@ def _not_in(flags: Array) -> Callable[[Expr], Expr]:
     return lambda k: b.logical_not(flags.at((k,)))
 
 
-def _not_selected(piece: Array, extent: Expr) -> Callable[[Expr], Expr]:
-    """The positions that ``np.where(mask)[0]`` does not name."""
-    domain = piece.domain[0]
+def _places_behind(piece: Array) -> Expr | None:
+    """Where ``np.where(mask)[0]`` begins to count, for positions that are a mask's or so many behind them."""
+    if piece.mask is None:
+        return None
+    match piece.body:
+        case Apply("add", (place, Const(int(behind))), "int64") if behind >= 0:
+            pass
+        case place:
+            behind = 0
+    return b.index(behind) if place == b.cast(piece.axes[0].var, "int64") else None
+
+
+def _at_most(size: Expr) -> Expr:
+    """A size, or what is below 0 where it is 0: so far its elements go, if there are any."""
+    match size:
+        case Apply("maximum", (inner, Const(0)), "index"):
+            return inner
+        case _:
+            return size
+
+
+def _not_selected(piece: Array, behind: Expr, low: Expr, high: Expr) -> Callable[[Expr], Expr]:
+    """The positions in ``[low, high)`` that ``np.where(mask)[0] + behind`` does not name."""
+    end = b.add(_at_most(piece.domain[0]), behind)
 
     def keep(k: Expr) -> Expr:
-        selected = piece.mask_at(k)
-        terms, total = b.affine(k)
-        (axis,) = terms
-        del axis
-        if domain == extent or total == 0:  # the domain ends where the kept range does, or is the whole
-            return b.logical_not(selected)
-        return b.either(b.compare("greater_equal", k, domain), b.logical_not(selected))
+        kept = b.logical_not(piece.mask_at(b.sub(k, behind)))
+        if b.difference(high, end) != 0:
+            kept = b.either(b.compare("greater_equal", k, end), kept)
+        return kept if b.at_least(low, behind) else b.either(b.compare("less", k, behind), kept)
 
     return keep
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -116,6 +117,12 @@ class _Cut:
     back: int
 
 
+_COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
+_BEST = {"argmax": "max", "argmin": "min"}
+_ORDERED = (*(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64")
+"""The types whose best element has one position: the first that is equal to it, or no number."""
+
+
 class _Reject(Exception):
     pass
 
@@ -132,6 +139,8 @@ class _Masking:
         self.array = ""
         self.size = ""
         self.cuts: dict[str, _Cut] = {}  # of temporaries as long as the array, or nearly: those of the pass that stores
+        self.positions: dict[str, int] = {}  # names of positions that passes find, and how far before the array's own
+        self.best: dict[str, n.Accumulator] = {}  # what the best element is, by the name of its position
 
     def run(self) -> tuple[n.Program, list[n.Stmt]] | None:
         compacts = [s for s in self.loop.body if isinstance(s, n.Compact) and not s.append and not s.inner]
@@ -209,26 +218,18 @@ class _Masking:
         def scalar(e: Expr) -> Expr | None:
             """Uses of the array outside the passes over it."""
             match e:
-                case Load(buffer, (at,), dtype) if buffer == array:
-                    if b.constant(at) == 0:
-                        used.add("first")
-                        return Load(array, (first,), dtype)
-                    if b.difference(at, size) == -1:
-                        used.add("last")
-                        return Load(array, (last,), dtype)
-                    raise _Reject
-                case Load(buffer, (at,), dtype) if self._own_temporary(buffer):
-                    return Load(buffer, (self._edge(buffer, at, first, last, used),), dtype)
-                case Apply(
-                    "greater" | "greater_equal" | "less" | "less_equal" | "equal" | "not_equal" as op, (x, y), _
-                ):
+                case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
+                    return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
+                case Apply(op, (x, y), _) if op in _COMPARISONS:
                     found = _about_size(op, x, y, size)
                     if found is not None:
                         return found_condition(found)
-                    return None
+                    return e if self._asks_whether_found(e) else None
                 case Var(name) if name == self.size:
                     used.add("count")
                     return None
+                case Var(name) if name in self.positions:
+                    raise _Reject
                 case _:
                     return None
 
@@ -251,18 +252,23 @@ class _Masking:
             if isinstance(s, n.Guard) and some and _asks(s.condition, size) == "some":
                 continue  # the loop's condition says so
             if isinstance(s, n.Loop) and self._over_array(s) is not None:
-                body.append(self._pass_over(s, first, last, low, high, used))
+                body += self._pass_over(s, first, last, low, high, used, alive)
             elif isinstance(s, (n.Alloc,)):
+                body.append(s)
+            elif isinstance(s, n.Accumulator) and s.op in _BEST and (best := self._best_of(s)) is not None:
+                body += [best, replace(s, op="first")]
+            elif isinstance(s, n.Let) and (of := self._position(s.value)) is not None:
+                self.positions[s.name] = of[1]
                 body.append(s)
             else:
                 if isinstance(s, n.Store) and self._own_temporary(s.buffer) and len(s.index) == 1:
-                    s = replace(s, index=(self._edge(s.buffer, s.index[0], first, last, used),))
-                elif any(x == array or self._own_temporary(x) for x in buffers_written(s)):
+                    place = self._place(s.buffer, s.index[0], first, last, used)
+                    body.append(replace(s, index=(place,), value=b.map_expr(s.value, scalar)))
+                    continue
+                if any(x == array or self._own_temporary(x) for x in buffers_written(s)):
                     raise _Reject
                 body.append(map_statement(s, scalar))
-        update = self._pass_over(compact, first, last, low, high, used, alive, extent)
-        assert isinstance(update, n.Loop)
-        body.append(update)
+        body += self._pass_over(compact, first, last, low, high, used, alive, extent)
         if edges.front:
             body.append(n.Assign(low_name, b.add(first, b.ONE), span=compact.span))
         if edges.back:
@@ -347,9 +353,9 @@ class _Masking:
         return _Cut(front, -gap - front)
 
     def _pass_over(
-        self, s: n.Loop | n.Compact, first: Var, last: Var, low: Expr, high: Expr, used: set[str], alive: str = "",
+        self, s: n.Loop | n.Compact, first: Var, last: Var, low: Expr, high: Expr, used: set[str], alive: str,
         extent: Expr | None = None,
-    ) -> n.Stmt:  # fmt: skip
+    ) -> list[n.Stmt]:  # fmt: skip
         """The loop over positions of the base instead of elements."""
         cut = self._over_array(s)
         if cut is None:
@@ -360,23 +366,20 @@ class _Masking:
 
         def change(e: Expr) -> Expr | None:
             match e:
-                case Load(buffer, (at,), dtype) if buffer == array:
-                    if s.axis in variables_read(at):
-                        return Load(array, (p,), dtype)
-                    if b.constant(at) == 0:
-                        used.add("first")
-                        return Load(array, (first,), dtype)
-                    if b.difference(at, Var(self.size, "index")) == -1:
-                        used.add("last")
-                        return Load(array, (last,), dtype)
-                    raise _Reject
-                case Load(buffer, (at,), dtype) if self._own_temporary(buffer):
-                    if at != k:
-                        return Load(buffer, (self._edge(buffer, at, first, last, used),), dtype)
+                case Load(buffer, (at,), dtype) if buffer == array and s.axis in variables_read(at):
+                    return Load(array, (p,), dtype)
+                case Load(buffer, (at,), dtype) if buffer != array and at == k and self._own_temporary(buffer):
                     if self.cuts.get(buffer, cut) != cut:
                         raise _Reject
                     return Load(buffer, (p,), dtype)
-                case Var(name) if name == s.axis or name == self.size:
+                case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
+                    return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
+                case Apply(op, (x, y), dtype) if op in _COMPARISONS:
+                    of_x, of_y = ((p, cut.front) if b.cast(v, "index") == k else self._position(v) for v in (x, y))
+                    if of_x is not None and of_y is not None and of_x[1] == of_y[1]:  # both of the same array
+                        return Apply(op, (of_x[0], of_y[0]), dtype)
+                    return e if self._asks_whether_found(e) else None
+                case Var(name) if name in (s.axis, self.size) or name in self.positions:
                     raise _Reject
                 case _:
                     return None
@@ -388,10 +391,11 @@ class _Masking:
         start: Expr = b.add(first, b.ONE) if cut.front else low
         stop: Expr = last if cut.back else high
         own = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+        found = [x for x in s.body if isinstance(x, n.Accumulate) and x.name not in own]
         for inner in walk(s.body):
             if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)):
                 raise _Reject
-            if isinstance(inner, n.Accumulate) and inner.name not in own:
+            if isinstance(inner, n.Accumulate) and inner.name not in own and inner not in found:
                 raise _Reject
             if (
                 isinstance(inner, n.Store)
@@ -406,27 +410,97 @@ class _Masking:
             if isinstance(inner, n.Store) and self._own_temporary(inner.buffer):
                 if inner.index != (k,) or self.cuts.setdefault(inner.buffer, cut) != cut:
                     raise _Reject
-        body = tuple(_store_at(x, k, p) for x in s.body)
+        here = Load(alive, (p,), "bool")
+        if found and any(x.position not in (None, k) for x in found):
+            raise _Reject
+        body = tuple(_store_at(x, k, p) for x in s.body if x not in found)
         body = map_block(body, change)
+        found = [replace(x, value=b.map_expr(x.value, change), position=x.position and p) for x in found]
+        before: list[n.Stmt] = []
+        for x in found:
+            if x.position is not None:
+                self.positions[x.name] = cut.front
+            if x.op not in _BEST:
+                body = (*body, _of_those_alive(x, here))
+                continue
+            best = self.best.get(x.name)
+            if best is None or len(found) != 1 or not all(isinstance(y, n.Let) for y in body):
+                raise _Reject
+            before.append(self._search(x, best, body, here, p, (start, stop)))
+            is_it = b.compare("equal", x.value, Var(best.name, best.dtype))
+            if best.dtype.startswith("float"):  # the first one that is no number comes before all
+                is_it = Apply("logical_or", (is_it, Apply("isnan", (x.value,), "bool")), "bool")
+            body = (*body, replace(x, op="first", value=Apply("logical_and", (here, is_it), "bool")))
         if isinstance(s, n.Compact):
-            here = Load(alive, (p,), "bool")
             mask = b.map_expr(s.mask, change)
             both = Apply("logical_and", (here, mask), "bool")  # both sides are computed: no branch in the loop
             body = (*body, n.Store(alive, (p,), both, span=s.span))
         # what stands outside [low, high) is not looked at again
         masked = all(isinstance(x, (n.Let, n.Store)) for x in body) and isinstance(s, n.Compact)
         spare = extent if masked else None
-        return n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)
+        return [*before, n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)]
 
-    def _edge(self, buffer: str, at: Expr, first: Var, last: Var, used: set[str]) -> Expr:
-        """Where in the base the first, or the last, element of a temporary stands."""
-        cut = self.cuts.get(buffer)
-        if cut is not None and not cut.front and b.constant(at) == 0:
+    def _search(
+        self, x: n.Accumulate, best: n.Accumulator, lets: tuple[n.Stmt, ...], here: Expr, p: Var,
+        bounds: tuple[Expr, Expr],
+    ) -> n.Loop:  # fmt: skip
+        """The pass that finds what the best element is, before the one that finds where it is; `lets` lead to it."""
+        other = Var(self.names.fresh("p"), "index")
+        renamed: dict[str, Expr] = {p.name: other}
+        reached: list[n.Stmt] = []
+        for let in lets:
+            assert isinstance(let, n.Let)
+            reached.append(n.Let(self.names.fresh(let.name), b.substitute(let.value, renamed), span=let.span))
+            renamed[let.name] = Var(reached[-1].name, let.value.dtype)  # type: ignore[union-attr]
+        most = _of_those_alive(replace(x, name=best.name, op=best.op, position=None), here)
+        most = replace(most, value=b.substitute(most.value, renamed))
+        return n.Loop(other.name, *bounds, b.ONE, "parallel", (*reached, most), span=x.span)
+
+    def _best_of(self, s: n.Accumulator) -> n.Accumulator | None:
+        """Where the best element's position is searched in the array: an accumulator of what it is."""
+        for loop in self.loop.body:
+            for x in loop.body if isinstance(loop, n.Loop) else ():
+                if isinstance(x, n.Accumulate) and x.name == s.name and x.value.dtype in _ORDERED:
+                    if self._over_array(loop) is None:  # type: ignore[arg-type]
+                        return None
+                    name = self.names.fresh(f"best_{s.name}")
+                    self.best[s.name] = n.Accumulator(name, _BEST[s.op], x.value.dtype, span=s.span)
+                    return self.best[s.name]
+        return None
+
+    def _position(self, e: Expr) -> tuple[Expr, int] | None:
+        """A position that a pass has found, in the base, and how far it was before the array's own."""
+        match e:
+            case Var(name) if name in self.positions:
+                return e, self.positions[name]
+            case Apply("cast", (x,), "index" | "int64") if (inner := self._position(x)) is not None:
+                return b.cast(inner[0], e.dtype), inner[1]
+            case _:
+                return None
+
+    def _asks_whether_found(self, e: Apply) -> bool:
+        """Whether a position is only asked for being one."""
+        x, y = e.args
+        asked = (e.op, b.constant(y)) in (("less", 0), ("greater_equal", 0), ("equal", -1), ("not_equal", -1))
+        return asked and self._position(x) is not None
+
+    def _place(self, buffer: str, at: Expr, first: Var, last: Var, used: set[str]) -> Expr:
+        """Where in the base an element stands: of the array, or of a temporary."""
+        cut = _Cut(0, 0) if buffer == self.array else self.cuts.get(buffer)
+        if cut is None:
+            raise _Reject
+        if not cut.front and b.constant(at) == 0:
             used.add("first")
             return first
         if cut == _Cut(0, 0) and b.difference(at, Var(self.size, "index")) == -1:
             used.add("last")
             return last
+        terms, total = b.affine(at)
+        if len(terms) == 1:
+            ((atom, factor),) = terms.items()
+            found = self._position(atom)
+            if found is not None and factor == 1 and total + cut.front == found[1]:
+                return b.cast(found[0], "index")
         raise _Reject
 
     def _own_temporary(self, buffer: str) -> bool:
@@ -434,6 +508,22 @@ class _Masking:
             return False
         dims = self.program.buffers[buffer].dims
         return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
+
+
+def _of_those_alive(s: n.Accumulate, here: Expr) -> n.Accumulate:
+    """A reduction over the elements that are left."""
+    dtype = s.value.dtype
+    match s.op:
+        case "any" | "count" | "first" | "last":
+            return replace(s, value=Apply("logical_and", (here, s.value), "bool"))
+        case "all":
+            return replace(s, value=b.either(b.logical_not(here), s.value))
+        case "max" | "min" if dtype in _ORDERED:
+            return replace(s, value=b.where(here, s.value, lowest(dtype) if s.op == "max" else highest(dtype)))
+        case "sum" if dtype.startswith(("int", "uint")):
+            return replace(s, value=b.where(here, s.value, Const(0, dtype)))
+        case _:
+            raise _Reject
 
 
 def _store_at(s: n.Stmt, k: Var, p: Var) -> n.Stmt:

@@ -65,6 +65,7 @@ class _Region:
     end: int
     group: list[_Shorter]
     lets: list[n.Let]
+    guards: list[n.Guard]
 
 
 class _Joining:
@@ -128,6 +129,8 @@ class _Joining:
             return None
         k = Var(first.compact.axis)
         (block,) = map_block((replace(first.compact, inner=()),), change)
+        if any(b.map_expr(x.condition, change) != b.TRUE for x in region.guards):
+            return None
         held.clear()
         assert isinstance(block, n.Compact)
         value = Load(rest, (b.add(k, b.index(first.offset)),), "int64")
@@ -214,6 +217,7 @@ def _region(body: Sequence[n.Stmt]) -> _Region | None:
     copied: dict[str, str] = {}
     sized: dict[str, str] = {}
     lets: list[n.Let] = []  # lengths that are held meanwhile
+    guards: list[n.Guard] = []  # that lengths are equal
     places: list[int] = []
     shorter: set[str] = set()  # what is no longer what it was
     for k, s in enumerate(body):
@@ -228,12 +232,17 @@ def _region(body: Sequence[n.Stmt]) -> _Region | None:
                     shorter |= {out, count}
             case n.Loop(kind="parallel") if (copy := _copy(s)) is not None and copy[1] in compacts:
                 copied[copy[1]] = copy[0]
+                shorter.add(copy[0])
             case n.Assign(name, Var(value)) if value.removesuffix(".size") in compacts and name.endswith(".size"):
                 sized[value.removesuffix(".size")] = name.removesuffix(".size")
+                shorter.add(name)
             case n.Let(_, Var(value)) if places or _goes_on(body, k):
                 if value in shorter:
                     return None
                 lets.append(s)
+            case n.Guard(condition) if places and not shorter & (variables_read(condition) | buffers_read(condition)):
+                guards.append(s)
+                continue
             case n.Alloc():
                 continue
             case _:
@@ -244,7 +253,8 @@ def _region(body: Sequence[n.Stmt]) -> _Region | None:
     group = [one for out, c in compacts.items() if (one := _shorter(out, c, copied, sized)) is not None]
     if not group or len(group) != len(compacts) or len({one.array for one in group}) != len(group):
         return None
-    return _Region(places[0], places[-1] + 1, group, lets)
+    inside = body[places[0] : places[-1]]
+    return _Region(places[0], places[-1] + 1, group, lets, [x for x in guards if any(x is y for y in inside)])
 
 
 def _goes_on(body: Sequence[n.Stmt], k: int) -> bool:
