@@ -74,3 +74,33 @@ def test_each_number_is_converted_by_itself(source: str, dtype: str) -> None:
             if found != wanted and "where it has 64 bits" not in found[1]:
                 wrong.append(f"{way} of {x!r}: {found}, not {wanted}")
     assert not wrong, "\n".join(wrong)
+
+
+STORES = (
+    "x[:] = [v, w, 3]", "x[...] = (1, v, w)", "x[1:] = [v, w]", "x[::-1] = [v, w, 2.5]", "x[:] = [x[1], x[0], v]",
+    "x[:] = [t for t in (v, w, 7)]", "x[:] = [v, w]", "x[:2] = [300, 1]", "x[:2] = [1, 300]", "x[[0, 1]] = [1, v]",
+    "x[:] = [v, w, None][:2] + [-1]", "x[0], x[1:] = 5, [v, w]", "x[:] = []",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("store", STORES)
+def test_what_is_stored_before_an_error(store: str, dtype: str) -> None:
+    """NumPy converts the numbers of a list in their place, if it is as long: those before the error are there."""
+    source = f"def f(x, v, w):\n    {store}\n    return x\n"
+    file = f"<{store}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    space: dict[str, Any] = {}
+    exec(compile(source, file, "exec"), space)
+    for v, w in ((1, 2), (1, 1000), (1000, 1), (1, -1), (-1, 1), (1.5, 3e9), (3e9, 1.5)):
+        seen = []
+        for function in (space["f"], interpreted(space["f"], 0)):
+            x = np.array([7, 8, 9], dtype)
+            try:
+                found: Any = repr(function(x, v, w))
+            except (OverflowError, ValueError, TypeError) as error:
+                found = type(error), str(error)
+            except CompileError:
+                found = None
+            seen.append((found, x.tolist()))
+        assert seen[1][0] is None or seen[0] == seen[1]

@@ -861,7 +861,7 @@ def _not_selected(piece: Array, behind: Expr, low: Expr, high: Expr) -> Callable
 
     def keep(k: Expr) -> Expr:
         kept = b.logical_not(piece.mask_at(b.sub(k, behind)))
-        if b.difference(high, end) != 0:
+        if b.difference(_at_most(high), end) != 0:
             kept = b.either(b.compare("greater_equal", k, end), kept)
         return kept if b.at_least(low, behind) else b.either(b.compare("less", k, behind), kept)
 

@@ -6,7 +6,7 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load
 from transkern.ir.traverse import variables_read
 
 
@@ -135,7 +135,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if isinstance(source, (Seq, GrowingList)) and not by_positions:
         if is_element:  # before NumPy looks at what is in it
             _into_element(ctx, source, as_array(ctx, source), target_index.dtype)
-        check_numbers(ctx, source, base.dtype)
+        in_turn = casting is None and len(plan.axes) == 1 and not (plan.mask or plan.advanced)
+        check_numbers(ctx, source, base.dtype, _Before(target_index, plan.axes[0], source) if in_turn else None)
     if casting is not None:
         _same_kind(ctx, casting, value, target_index.dtype)
         check_readonly(ctx, base, "output array")
@@ -305,32 +306,77 @@ def each_of_type(ctx: Context, value: Value, dtype: str) -> Value:
     return replace(value, items=tuple(items))
 
 
-def check_numbers(ctx: Context, value: Value, dtype: str) -> None:
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """Numbers of a list that go one by one into the elements of a part of an array, `target` along `axis`: those before
+    one that raises an error are there by then. (NumPy converts them in their place if the list is as long as the part.)
+    """
+
+    target: Load
+    axis: Axis
+    numbers: Seq | GrowingList
+
+    def stored(self, ctx: Context, count: Expr) -> None:
+        """The first `count` of them, all of which the array's type holds."""
+        dtype = self.target.dtype
+
+        def store(k: Expr, value: Expr) -> n.Store:
+            at = (b.substitute(i, {self.axis.name: k}) for i in self.target.index)
+            return n.Store(self.target.buffer, tuple(at), value)
+
+        with ctx.block() as out:
+            if isinstance(self.numbers, GrowingList):
+                values = list_array(ctx, self.numbers)
+                (k,) = ctx.axes((count,))
+                value = convert(values.with_axes((k,)), dtype).body
+                out.append(n.Loop(k.name, b.ZERO, count, b.ONE, "sequential", (store(k.var, value),), span=ctx.span))
+                length = values.dims[0]
+            else:
+                chosen = self.numbers.items[: int(b.constant(count) or 0)]
+                values_held = [ctx.let(convert(as_array(ctx, i), dtype).body, "number") for i in chosen]
+                out.extend(store(b.index(j), value) for j, value in enumerate(values_held))
+                length = b.index(len(self.numbers.items))
+        if out:
+            ctx.emit(n.If(b.compare("equal", self.axis.extent, length), tuple(out)))
+
+
+def check_numbers(ctx: Context, value: Value, dtype: str, before: _Before | None = None) -> None:
     """NumPy's errors for numbers that an array's type does not hold: Python's, by themselves or in tuples and lists;
-    NumPy's in tuples and lists, on their way into a type with a sign."""
+    NumPy's in tuples and lists, on their way into a type with a sign. `before` stores what comes before such a one."""
     value = ctx.deref(value)
     if isinstance(value, Seq):
-        for item in value.items:
-            item = ctx.deref(item)
-            if isinstance(item, Scalar) or (isinstance(item, Static) and isinstance(item.value, np.number)):
-                storable(ctx, item, scalar_expr(ctx, item), dtype, True)
-            else:
-                check_numbers(ctx, item, dtype)
+        numbers = all(isinstance(i, Scalar) or is_number(i) for i in map(ctx.deref, value.items))
+        for k, item in enumerate(value.items):
+            item, ended = ctx.deref(item), True
+            with ctx.block() as out, suppress(Terminated):
+                if isinstance(item, Scalar) or (isinstance(item, Static) and isinstance(item.value, np.number)):
+                    storable(ctx, item, scalar_expr(ctx, item), dtype, True)
+                else:
+                    check_numbers(ctx, item, dtype)
+                ended = False
+            for s in out:
+                if isinstance(s, n.Guard) and before is not None and numbers and k:
+                    with ctx.block() as stores:
+                        before.stored(ctx, b.index(k))
+                    ctx.emit(n.If(b.logical_not(s.condition), tuple(stores)))
+                ctx.emit(s)
+            if ended:
+                raise Terminated
     elif is_python_number(value):
         storable(ctx, value, scalar_expr(ctx, value), dtype, True)
     elif isinstance(value, GrowingList):
-        _check_list(ctx, value, dtype)
+        _check_list(ctx, value, dtype, before)
 
 
-def _check_list(ctx: Context, value: GrowingList, dtype: str) -> None:
+def _check_list(ctx: Context, value: GrowingList, dtype: str, before: _Before | None) -> None:
     checked = dtype.startswith(("int", "uint") if value.python else "int")
     if is_complex(value.dtype) and (checked or (value.python and not is_complex(dtype))):
         ctx.fail(f"a list of complex numbers as an array of {dtype}", "take .real or abs(…) of them")
     if checked and value.dtype != "bool":
-        _check_elements(ctx, list_array(ctx, value), dtype)
+        _check_elements(ctx, list_array(ctx, value), dtype, before)
 
 
-def _check_elements(ctx: Context, array: Array, dtype: str) -> None:
+def _check_elements(ctx: Context, array: Array, dtype: str, before: _Before | None) -> None:
     """The same for the elements of a list: the error is that of the first which the type does not hold."""
     of_integers = not array.dtype.startswith("float")
     if of_integers and np.can_cast("int64" if array.dtype == "index" else array.dtype, dtype):
@@ -357,6 +403,8 @@ def _check_elements(ctx: Context, array: Array, dtype: str) -> None:
     first, at = first_place(ctx, array.dims, outside)
     offending = element(at)
     with ctx.block() as out, suppress(Terminated):
+        if before is not None and array.ndim == 1:
+            before.stored(ctx, first)
         ctx.guard(small(at), "OverflowError", "Python int too large to convert to C long")
         storable(ctx, Scalar(offending, True), ctx.let(offending, "value"), dtype, True)
     ctx.emit(n.If(b.compare("greater_equal", first, b.ZERO), tuple(out), ()))
