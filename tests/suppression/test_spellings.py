@@ -94,3 +94,20 @@ def test_picks_on_cuda(name, monkeypatch):
 @pytest.mark.parametrize("name", ["where_as_it_is", "deleted_where", "for_with_break", "order_after_a_filter"])
 def test_picks_on_pallas(name, monkeypatch):
     check(name, transkern.compile(getattr(spellings, name), target=on_target("pallas", monkeypatch)), (0, 1, 60))
+
+
+def gone_by_value(x):
+    """The positions themselves are picked, of an array that begins as all of them."""
+    found = []
+    order = np.arange(len(x))
+    while order.size > 0:
+        found.append(order[0])
+        order = order[1:][x[order[1:]] != x[order[0]]]
+    return np.array(found)
+
+
+def test_positions_stay_what_they_are_where_elements_move_together():
+    compiled = transkern.compile(gone_by_value, target="cpu")
+    for dtype in (np.complex128, np.float64, np.int64):
+        x = np.resize(np.arange(17) * 3 % 19, 700).astype(dtype)
+        np.testing.assert_array_equal(compiled(x), gone_by_value(x))

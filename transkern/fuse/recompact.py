@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_used, buffers_written, exprs, walk
+from transkern.ir.traverse import buffers_used, buffers_written, exprs, own_exprs, walk
 
 _EVERY = 8  # iterations between looks
 _WORTHWHILE = 128  # positions below which a pass costs nothing
@@ -65,6 +65,8 @@ def _close(
         return None
     moved = _by_position(program, loop, update, searches)
     if moved is None or any(alive in buffers_used(s) for s in after):
+        return None
+    if _is_told(loop, update, searches, {*moved, alive}):
         return None
     if any(set(moved) & (buffers_used(s) | buffers_written(s)) for s in after):
         return None
@@ -126,6 +128,41 @@ def _by_position(program: n.Program, loop: n.While, update: n.Loop, searches: li
     if any(isinstance(s, n.Library) and found & set(s.ins) for s in walk((loop,))):
         return None
     return sorted(found)
+
+
+def _is_told(loop: n.While, update: n.Loop, searches: list[n.Loop], moved: set[str]) -> bool:
+    """Whether anything but the elements at them depends on positions: these are others once elements have moved."""
+    positions = {Var(x.name, "index") for s in searches for x in s.body if isinstance(x, n.Accumulate)}
+    positions.add(Var(update.axis, "index"))
+    told = False
+
+    def look(e: Expr) -> Expr | None:
+        nonlocal told
+        match e:
+            case Load(buffer, (Var() as at,)) if buffer in moved and at in positions:
+                return e
+            case Apply("less" | "greater_equal", (Var() as at, Const(0))) if at in positions:
+                return e  # whether there is one
+            case Var() if e in positions:
+                told = True
+        return None
+
+    for s in walk((loop,)):
+        match s:
+            case n.Loop() if s in searches or s is update:
+                continue  # their ends are positions, and move
+            case n.Assign(value=value) if b.affine(value)[0].keys() <= positions and Var(s.name, "index") in (
+                searches[0].start, searches[0].stop
+            ):
+                continue
+            case n.Accumulate() if any(s in x.body for x in searches):
+                continue
+            case n.Store(buffer, (Var() as at,), value) if buffer in moved and at in positions:
+                b.map_expr(value, look)
+            case _:
+                for e in own_exprs(s):
+                    b.map_expr(e, look)
+    return told
 
 
 def _look(
