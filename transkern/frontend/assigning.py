@@ -91,6 +91,7 @@ from transkern.frontend.values import (
     Text,
     Value,
     as_outside,
+    as_plain_tuple,
     children,
     lies,
     with_children,
@@ -615,6 +616,7 @@ class Assignments(Results):
             ctx.fail("an operator on `.flat`, which is an iterator", "write x.ravel()")
         if op != "remainder" or not is_text(left):
             python_types.check(ctx, python_types.BINARY[op][in_place], left, right)
+        left, right = as_plain_tuple(left), as_plain_tuple(right)
         if op == "matmul":
             product = lambda given: library_calls.matmul(ctx, given[0], given[1])  # noqa: E731
             return empties.operation(ctx, op, [left, right], product)

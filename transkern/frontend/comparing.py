@@ -53,6 +53,7 @@ from transkern.frontend.values import (
     Seq,
     Static,
     Value,
+    as_plain_tuple,
 )  # fmt: skip
 from transkern.frontend.waiting import waiting
 from transkern.ir import build as b
@@ -164,6 +165,7 @@ class Comparisons(Body):
                 return Static(name == "not_equal")
             others = tuple(y.get(k) or Static(None) for k in x.keys) if isinstance(x, Dict) else y.items
             x, y = Seq(x.items), Seq(others)
+        x, y = as_plain_tuple(x), as_plain_tuple(y)
         if (one_set := python_types.known_set(x)) is not None and (other_set := python_types.known_set(y)) is not None:
             return Static(_COMPARISONS[name](one_set, other_set))
         for one in (x, y):

@@ -284,6 +284,8 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
             if isinstance(value, (Static, Known)) and all(k is not _UNKNOWN for k in known):
                 return Static(_known(ctx, value) in known)
             result: Expr = b.FALSE
+            if isinstance(value, Scalar) and any(map(_may_be_no_number, map(ctx.deref, items))):
+                _told_apart(ctx, value)
             for i in items:
                 result = b.either(result, _equal(ctx, value, ctx.deref(i)))
             return Scalar(result, True)
@@ -301,9 +303,7 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):
             array = as_array(ctx, container)
             if isinstance(container, GrowingList) and array.dtype.startswith("float"):
-                same = scalar_expr(ctx, apply(ctx, "equal", [value, value]))
-                text = "NaN `in` a list: whether it is the same object is not compiled"
-                ctx.guard(same, "RuntimeError", text)
+                _told_apart(ctx, value)
             return Scalar(
                 scalar_expr(ctx, reduce(ctx, "any", as_array(ctx, apply(ctx, "equal", [array, value])), None, False)),
                 True,
@@ -321,6 +321,18 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         case _:
             pass
     ctx.fail(f"`in` of {describe(container)}", "compare with its ends")
+
+
+def _told_apart(ctx: Context, value: Value) -> None:
+    """Refuses NaN at run time, which is in a container if it is the very object that is there."""
+    same = scalar_expr(ctx, apply(ctx, "equal", [value, value]))
+    ctx.guard(same, "RuntimeError", "NaN `in` a list: whether it is the same object is not compiled")
+
+
+def _may_be_no_number(item: Value) -> bool:
+    if isinstance(item, Static):
+        return isinstance(item.value, (float, complex, np.inexact)) and item.value != item.value
+    return isinstance(item, Scalar) and item.dtype.startswith(("float", "complex"))
 
 
 def _is_in_range(value: Any, numbers: range) -> bool:

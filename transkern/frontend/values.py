@@ -246,6 +246,11 @@ class Record:
         return issubclass(self.kind, tuple)
 
 
+def as_plain_tuple(value: Value) -> Value:
+    """A named tuple as the tuple that it is to operators."""
+    return Seq(value.items) if isinstance(value, Record) and value.is_tuple else value
+
+
 @dataclass(frozen=True, slots=True)
 class Object:
     """A reference to a list, a dict or an object: several names may stand for the same. What is in it, `Context.heap`
