@@ -9,7 +9,7 @@ The base array never changes, so what is gathered through it can be gathered onc
 plain parallel loop. Positions below the first and behind the last alive one are left out of all loops, so that the work
 shrinks as the array does. Applies where the loop looks at the first and last element, at the size, at elements position
 by position, at reductions of what is left whose order cannot be seen, and at the elements at positions that such passes
-have found; elsewhere the array stays compacted. The best element is found in two passes, both of which are vectors: what
+have found; elsewhere the array stays compacted. The best element is found in two passes, both of them vectors: what
 it is, then where that is first:
 
     a = argmax(scores[order])     to     m = max(scores[order[p]] where alive[p])
