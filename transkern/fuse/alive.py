@@ -20,10 +20,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from transkern.fuse.left import BEST, COMPARISONS, ORDERED, Reject, about_size, asks, of_those_alive, search
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.extremes import highest, lowest
+from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -122,16 +123,6 @@ class _Cut:
     back: int
 
 
-_COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
-_BEST = {"argmax": "max", "argmin": "min"}
-_ORDERED = (*(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)), "float32", "float64")
-"""The types whose best element has one position: the first that is equal to it, or no number."""
-
-
-class _Reject(Exception):
-    pass
-
-
 class _Masking:
     def __init__(
         self, program: n.Program, names: Names, body: list[n.Stmt], position: int, outside: frozenset[str] | None
@@ -169,7 +160,7 @@ class _Masking:
             return None
         try:
             return self._rewrite(compact, extent)
-        except _Reject:
+        except Reject:
             return None
 
     def _ends_here(self) -> bool:
@@ -205,7 +196,7 @@ class _Masking:
         first, last = (Var(self.names.fresh(f"{w}_{array}"), "index") for w in ("first", "last"))
         edges = self._over_array(compact)
         if edges is None:
-            raise _Reject
+            raise Reject
         begun: list[n.Stmt] = []
         variables = dict(self.program.variables)
         if extent != self.program.buffers[array].dims[0]:
@@ -225,8 +216,8 @@ class _Masking:
             match e:
                 case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
                     return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
-                case Apply(op, (x, y), _) if op in _COMPARISONS:
-                    found = _about_size(op, x, y, size)
+                case Apply(op, (x, y), _) if op in COMPARISONS:
+                    found = about_size(op, x, y, size)
                     if found is not None:
                         return found_condition(found)
                     return e if self._asks_whether_found(e) else None
@@ -234,7 +225,7 @@ class _Masking:
                     used.add("count")
                     return None
                 case Var(name) if name in self.positions:
-                    raise _Reject
+                    raise Reject
                 case _:
                     return None
 
@@ -251,16 +242,16 @@ class _Masking:
 
         # uses of first and last decide which of them answers "is there any": look at the body before the condition
         body: list[n.Stmt] = []
-        some = any(_asks(c, size) == "some" for c in _conjuncts(loop.condition))
+        some = any(asks(c, size) == "some" for c in conjuncts(loop.condition))
         at = loop.body.index(compact)
         for s in loop.body[:at]:
-            if isinstance(s, n.Guard) and some and _asks(s.condition, size) == "some":
+            if isinstance(s, n.Guard) and some and asks(s.condition, size) == "some":
                 continue  # the loop's condition says so
             if isinstance(s, n.Loop) and self._over_array(s) is not None:
                 body += self._pass_over(s, first, last, low, high, used, alive)
             elif isinstance(s, (n.Alloc,)):
                 body.append(s)
-            elif isinstance(s, n.Accumulator) and s.op in _BEST and (best := self._best_of(s)) is not None:
+            elif isinstance(s, n.Accumulator) and s.op in BEST and (best := self._best_of(s)) is not None:
                 body += [best, replace(s, op="first")]
             elif isinstance(s, n.Let) and (of := self._position(s.value)) is not None:
                 self.positions[s.name] = of[1]
@@ -271,7 +262,7 @@ class _Masking:
                     body.append(replace(s, index=(place,), value=b.map_expr(s.value, scalar)))
                     continue
                 if any(x == array or self._own_temporary(x) for x in buffers_written(s)):
-                    raise _Reject
+                    raise Reject
                 body.append(map_statement(s, scalar))
         body += self._pass_over(compact, first, last, low, high, used, alive, extent)
         if edges.front:
@@ -307,7 +298,7 @@ class _Masking:
         for name, buffer in list(buffers.items()):  # temporaries of one pass are now as long as the base
             if buffer.role == "temporary" and any(self.size in variables_read(d) for d in buffer.dims):
                 if len(buffer.dims) != 1:
-                    raise _Reject
+                    raise Reject
                 buffers[name] = replace(buffer, dims=dims)
         p = self.names.fresh("p")
         before: list[n.Stmt] = [
@@ -324,7 +315,7 @@ class _Masking:
         if "count" not in used:
             siblings = [s for s in siblings if not (isinstance(s, n.Assign) and s.name == self.size)]
             if any(self.size in scalars_used(s) for s in siblings):
-                raise _Reject
+                raise Reject
         return replace(self.program, buffers=buffers, variables=variables), siblings
 
     def _over_array(self, s: n.Loop | n.Compact) -> _Cut | None:
@@ -345,16 +336,16 @@ class _Masking:
             if isinstance(e, Load) and e.buffer == self.array and s.axis in variables_read(e):
                 terms, total = b.affine(e.index[0])
                 if terms != {Var(s.axis, "index"): 1}:
-                    raise _Reject
+                    raise Reject
                 offsets.add(total)
         if isinstance(s, n.Compact) and not offsets:
-            raise _Reject
+            raise Reject
         if not offsets:  # it goes over what another pass has stored
             read = {e.buffer for e in exprs((s,)) if isinstance(e, Load)} & set(self.cuts)
             offsets = {self.cuts[x].front for x in read if self.cuts[x].front + self.cuts[x].back == -gap}
         front = offsets.pop() if offsets else 0
         if offsets or not 0 <= front <= 1 or not 0 <= -gap - front <= 1:
-            raise _Reject
+            raise Reject
         return _Cut(front, -gap - front)
 
     def _pass_over(
@@ -364,7 +355,7 @@ class _Masking:
         """The loop over positions of the base instead of elements."""
         cut = self._over_array(s)
         if cut is None:
-            raise _Reject
+            raise Reject
         p = Var(self.names.fresh("p"), "index")
         k = Var(s.axis, "index")
         array = self.array
@@ -375,17 +366,17 @@ class _Masking:
                     return Load(array, (p,), dtype)
                 case Load(buffer, (at,), dtype) if buffer != array and at == k and self._own_temporary(buffer):
                     if self.cuts.get(buffer, cut) != cut:
-                        raise _Reject
+                        raise Reject
                     return Load(buffer, (p,), dtype)
                 case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
                     return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
-                case Apply(op, (x, y), dtype) if op in _COMPARISONS:
+                case Apply(op, (x, y), dtype) if op in COMPARISONS:
                     of_x, of_y = ((p, cut.front) if b.cast(v, "index") == k else self._position(v) for v in (x, y))
                     if of_x is not None and of_y is not None and of_x[1] == of_y[1]:  # both of the same array
                         return Apply(op, (of_x[0], of_y[0]), dtype)
                     return e if self._asks_whether_found(e) else None
                 case Var(name) if name in (s.axis, self.size) or name in self.positions:
-                    raise _Reject
+                    raise Reject
                 case _:
                     return None
 
@@ -399,25 +390,25 @@ class _Masking:
         found = [x for x in s.body if isinstance(x, n.Accumulate) and x.name not in own]
         for inner in walk(s.body):
             if not isinstance(inner, (n.Let, n.Store, n.Loop, n.If, n.Assign, n.Alloc, n.Accumulator, n.Accumulate)):
-                raise _Reject
+                raise Reject
             if isinstance(inner, n.Accumulate) and inner.name not in own and inner not in found:
-                raise _Reject
+                raise Reject
             if (
                 isinstance(inner, n.Store)
                 and not self._own_temporary(inner.buffer)
                 and inner.buffer in self.program.buffers
             ):
                 if s.axis in {v for i in inner.index for v in variables_read(i)}:
-                    raise _Reject
+                    raise Reject
                 if self.program.buffers[inner.buffer].role != "temporary":
-                    raise _Reject
+                    raise Reject
         for inner in walk(s.body):
             if isinstance(inner, n.Store) and self._own_temporary(inner.buffer):
                 if inner.index != (k,) or self.cuts.setdefault(inner.buffer, cut) != cut:
-                    raise _Reject
+                    raise Reject
         here = Load(alive, (p,), "bool")
         if found and any(x.position not in (None, k) for x in found):
-            raise _Reject
+            raise Reject
         body = tuple(_store_at(x, k, p) for x in s.body if x not in found)
         body = map_block(body, change)
         found = [replace(x, value=b.map_expr(x.value, change), position=x.position and p) for x in found]
@@ -425,13 +416,13 @@ class _Masking:
         for x in found:
             if x.position is not None:
                 self.positions[x.name] = cut.front
-            if x.op not in _BEST:
-                body = (*body, _of_those_alive(x, here))
+            if x.op not in BEST:
+                body = (*body, of_those_alive(x, here))
                 continue
             best = self.best.get(x.name)
             if best is None or len(found) != 1 or not all(isinstance(y, n.Let) for y in body):
-                raise _Reject
-            before.append(self._search(x, best, body, here, p, (start, stop)))
+                raise Reject
+            before.append(search(self.names, x, best, body, here, p, (start, stop)))
             is_it = b.compare("equal", x.value, Var(best.name, best.dtype))
             if best.dtype.startswith("float"):  # the first one that is no number comes before all
                 is_it = Apply("logical_or", (is_it, Apply("isnan", (x.value,), "bool")), "bool")
@@ -445,31 +436,15 @@ class _Masking:
         spare = extent if masked else None
         return [*before, n.Loop(p.name, start, stop, b.ONE, "parallel", body, spare, span=s.span)]
 
-    def _search(
-        self, x: n.Accumulate, best: n.Accumulator, lets: tuple[n.Stmt, ...], here: Expr, p: Var,
-        bounds: tuple[Expr, Expr],
-    ) -> n.Loop:  # fmt: skip
-        """The pass that finds what the best element is, before the one that finds where it is; `lets` lead to it."""
-        other = Var(self.names.fresh("p"), "index")
-        renamed: dict[str, Expr] = {p.name: other}
-        reached: list[n.Stmt] = []
-        for let in lets:
-            assert isinstance(let, n.Let)
-            reached.append(n.Let(self.names.fresh(let.name), b.substitute(let.value, renamed), span=let.span))
-            renamed[let.name] = Var(reached[-1].name, let.value.dtype)  # type: ignore[union-attr]
-        most = _of_those_alive(replace(x, name=best.name, op=best.op, position=None), here)
-        most = replace(most, value=b.substitute(most.value, renamed))
-        return n.Loop(other.name, *bounds, b.ONE, "parallel", (*reached, most), span=x.span)
-
     def _best_of(self, s: n.Accumulator) -> n.Accumulator | None:
         """Where the best element's position is searched in the array: an accumulator of what it is."""
         for loop in self.loop.body:
             for x in loop.body if isinstance(loop, n.Loop) else ():
-                if isinstance(x, n.Accumulate) and x.name == s.name and x.value.dtype in _ORDERED:
+                if isinstance(x, n.Accumulate) and x.name == s.name and x.value.dtype in ORDERED:
                     if self._over_array(loop) is None:  # type: ignore[arg-type]
                         return None
                     name = self.names.fresh(f"best_{s.name}")
-                    self.best[s.name] = n.Accumulator(name, _BEST[s.op], x.value.dtype, span=s.span)
+                    self.best[s.name] = n.Accumulator(name, BEST[s.op], x.value.dtype, span=s.span)
                     return self.best[s.name]
         return None
 
@@ -493,7 +468,7 @@ class _Masking:
         """Where in the base an element stands: of the array, or of a temporary."""
         cut = _Cut(0, 0) if buffer == self.array else self.cuts.get(buffer)
         if cut is None:
-            raise _Reject
+            raise Reject
         if not cut.front and b.constant(at) == 0:
             used.add("first")
             return first
@@ -506,7 +481,7 @@ class _Masking:
             found = self._position(atom)
             if found is not None and factor == 1 and total + cut.front == found[1]:
                 return b.cast(found[0], "index")
-        raise _Reject
+        raise Reject
 
     def _own_temporary(self, buffer: str) -> bool:
         if buffer not in self.program.buffers:
@@ -515,60 +490,7 @@ class _Masking:
         return self.program.buffers[buffer].role == "temporary" and any(self.size in variables_read(d) for d in dims)
 
 
-def _of_those_alive(s: n.Accumulate, here: Expr) -> n.Accumulate:
-    """A reduction over the elements that are left."""
-    dtype = s.value.dtype
-    match s.op:
-        case "any" | "count" | "first" | "last":
-            return replace(s, value=Apply("logical_and", (here, s.value), "bool"))
-        case "all":
-            return replace(s, value=b.either(b.logical_not(here), s.value))
-        case "max" | "min" if dtype in _ORDERED:
-            return replace(s, value=b.where(here, s.value, lowest(dtype) if s.op == "max" else highest(dtype)))
-        case "sum" if dtype.startswith(("int", "uint")):
-            return replace(s, value=b.where(here, s.value, Const(0, dtype)))
-        case _:
-            raise _Reject
-
-
 def _store_at(s: n.Stmt, k: Var, p: Var) -> n.Stmt:
     if isinstance(s, n.Store) and s.index == (k,):
         return replace(s, index=(p,))
     return s
-
-
-def _conjuncts(condition: Expr) -> list[Expr]:
-    match condition:
-        case Apply("and_then", (one, two), _):
-            return [*_conjuncts(one), *_conjuncts(two)]
-        case _:
-            return [condition]
-
-
-def _asks(condition: Expr, size: Var) -> str | None:
-    """What a condition asks of the size."""
-    match condition:
-        case Apply("logical_not", (inner,), _):
-            return {"none": "some", "some": "none"}.get(_asks(inner, size) or "")
-        case Apply(op, (x, y), _):
-            return _about_size(op, x, y, size)
-        case _:
-            return None
-
-
-def _about_size(op: str, x: Expr, y: Expr, size: Var) -> str | None:
-    """What a comparison of the size with a small constant asks."""
-    if y == size:
-        x, y = y, x
-        op = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}.get(
-            op, op
-        )
-    value = b.constant(y)
-    if x != size or value is None:
-        return None
-    return {
-        ("greater", 0): "some", ("not_equal", 0): "some", ("greater_equal", 1): "some", ("equal", 0): "none",
-        ("less_equal", 0): "none", ("less", 1): "none", ("equal", 1): "one", ("less_equal", 1): "at most one",
-        ("less", 2): "at most one", ("greater", 1): "several", ("greater_equal", 2): "several",
-        ("not_equal", 1): "not one",
-    }.get((op, value))  # fmt: skip
