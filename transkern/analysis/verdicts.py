@@ -269,7 +269,7 @@ class Walk:
                 saved = self.facts, self.lets
                 self.forget([s])
                 first = self.block(head)
-                self.facts += conjuncts(condition)
+                self.facts = [*self.facts, *conjuncts(condition)]
                 again = self.block(body)
                 self.facts, self.lets = saved
                 return s if first is head and again is body else replace(s, head=first, body=again)
