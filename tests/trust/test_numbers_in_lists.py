@@ -37,8 +37,11 @@ VALUES: tuple[tuple[float, float], ...] = (
 def function_of(way: str, dtype: str) -> Callable[..., Any]:
     *before, last = way.format(d=f"np.{dtype}").split("; ")
     lines = [*before, last, "return y"] if before else [f"return {last}"]
-    source = "import numpy as np\n\n\ndef f(x):\n    " + "\n    ".join(lines) + "\n"
-    file = f"<{way} of {dtype}>"
+    return written("import numpy as np\n\n\ndef f(x):\n    " + "\n    ".join(lines) + "\n", f"<{way} of {dtype}>")
+
+
+def written(source: str, file: str) -> Callable[..., Any]:
+    """The function `f` of a text."""
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     space: dict[str, Any] = {}
     exec(compile(source, file, "exec"), space)
@@ -87,14 +90,10 @@ STORES = (
 @pytest.mark.parametrize("store", STORES)
 def test_what_is_stored_before_an_error(store: str, dtype: str) -> None:
     """NumPy converts the numbers of a list in their place, if it is as long: those before the error are there."""
-    source = f"def f(x, v, w):\n    {store}\n    return x\n"
-    file = f"<{store}>"
-    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-    space: dict[str, Any] = {}
-    exec(compile(source, file, "exec"), space)
+    stores = written(f"def f(x, v, w):\n    {store}\n    return x\n", f"<{store}>")
     for v, w in ((1, 2), (1, 1000), (1000, 1), (1, -1), (-1, 1), (1.5, 3e9), (3e9, 1.5)):
         seen = []
-        for function in (space["f"], interpreted(space["f"], 0)):
+        for function in (stores, interpreted(stores, 0)):
             x = np.array([7, 8, 9], dtype)
             try:
                 found: Any = repr(function(x, v, w))

@@ -108,10 +108,10 @@ class Question:
                 return self.wrapped(e, size, names, instance)
             case Apply("cast", (x,), "index") if x.dtype == "index" or _small(x):
                 return self.linear(_as_index(x), names, instance)
-            case Apply("cast", (Var(name),), "index") if (kept := _position_in(self.lets.get(name))) is not None:
-                if not buffers_read(kept) & self.written:
-                    return self.linear(kept, names, instance)
-                return self.symbol(e, names, instance)
+            case Apply("cast", (Var(name),), "index") if (
+                (kept := _position_in(self.lets.get(name))) is not None and not buffers_read(kept) & self.written
+            ):
+                return self.linear(kept, names, instance)
             case Apply("multiply", (x, y), "index"):
                 made = integers.product(self.linear(x, names, instance), self.linear(y, names, instance))
                 if len(made) > TERMS or any(name.count("*") >= FACTORS for name in made):

@@ -15,7 +15,7 @@ from transkern.frontend.attributes import attribute, static_or
 from transkern.frontend.broadcasting import broadcast_dims, broadcast_to
 from transkern.frontend.choosing import at_least
 from transkern.frontend.compositions import compose
-from transkern.frontend.context import Context
+from transkern.frontend.context import Context, inhabited
 from transkern.frontend.elementwise import (
     apply,
     as_array,
@@ -803,7 +803,7 @@ def _without(ctx: Context, value: Array, pieces: Sequence[Value], axis: int) -> 
             continue
         assert isinstance(piece, Array)
         behind = _places_behind(piece)
-        if behind is not None and b.at_least(extent, b.add(_at_most(piece.domain[0]), behind)):
+        if behind is not None and b.at_least(extent, b.add(inhabited(piece.domain[0]), behind)):
             removed.append((piece, behind))
             continue
         if flags is None:
@@ -846,22 +846,13 @@ def _places_behind(piece: Array) -> Expr | None:
     return b.index(behind) if place == b.cast(piece.axes[0].var, "int64") else None
 
 
-def _at_most(size: Expr) -> Expr:
-    """A size, or what is below 0 where it is 0: so far its elements go, if there are any."""
-    match size:
-        case Apply("maximum", (inner, Const(0)), "index"):
-            return inner
-        case _:
-            return size
-
-
 def _not_selected(piece: Array, behind: Expr, low: Expr, high: Expr) -> Callable[[Expr], Expr]:
     """The positions in ``[low, high)`` that ``np.where(mask)[0] + behind`` does not name."""
-    end = b.add(_at_most(piece.domain[0]), behind)
+    end = b.add(inhabited(piece.domain[0]), behind)
 
     def keep(k: Expr) -> Expr:
         kept = b.logical_not(piece.mask_at(b.sub(k, behind)))
-        if b.difference(_at_most(high), end) != 0:
+        if b.difference(inhabited(high), end) != 0:
             kept = b.either(b.compare("greater_equal", k, end), kept)
         return kept if b.at_least(low, behind) else b.either(b.compare("less", k, behind), kept)
 

@@ -19,7 +19,7 @@ from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_written, exprs, variables_read, walk, walk_expr
+from transkern.ir.traverse import buffers_read, buffers_written, exprs, variables_read, walk
 
 
 def know_contents(program: n.Program) -> n.Program:
@@ -39,8 +39,8 @@ def know_contents(program: n.Program) -> n.Program:
 def _asked(program: n.Program) -> list[str]:
     """The arrays of integers that are stored into more than once, and whose elements are positions in others."""
     read = {
-        x.buffer for e in exprs(program.body) if isinstance(e, Apply) and e.op == "cast" and e.dtype == "index"
-        for x in walk_expr(e) if isinstance(x, Load)
+        name for e in exprs(program.body) if isinstance(e, Apply) and e.op == "cast" and e.dtype == "index"
+        for name in buffers_read(e)
     }  # fmt: skip
     return [
         name for name, buffer in program.buffers.items()
@@ -80,11 +80,7 @@ def _highest(program: n.Program, name: str, stores: list[n.Stmt]) -> Expr | None
     if len(found) != 1:
         return None
     (high,) = found
-    return high if variables_read(high).isdisjoint(program.variables) and not list(_loads(high)) else None
-
-
-def _loads(e: Expr) -> list[Load]:
-    return [x for x in walk_expr(e) if isinstance(x, Load)]
+    return high if variables_read(high).isdisjoint(program.variables) and not buffers_read(high) else None
 
 
 def _stored(s: n.Stmt, name: str) -> tuple[Expr, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -41,16 +42,9 @@ def search(
     bounds: tuple[Expr, Expr],
 ) -> n.Loop:  # fmt: skip
     """The pass that finds what the best element is, before the one that finds where it is; `lets` lead to it."""
-    other = Var(names.fresh("p"), "index")
-    renamed: dict[str, Expr] = {p.name: other}
-    reached: list[n.Stmt] = []
-    for let in lets:
-        assert isinstance(let, n.Let)
-        reached.append(n.Let(names.fresh(let.name), b.substitute(let.value, renamed), span=let.span))
-        renamed[let.name] = Var(reached[-1].name, let.value.dtype)  # type: ignore[union-attr]
     most = of_those_alive(replace(x, name=best.name, op=best.op, position=None), here)
-    most = replace(most, value=b.substitute(most.value, renamed))
-    return n.Loop(other.name, *bounds, b.ONE, "parallel", (*reached, most), span=x.span)
+    loop = n.Loop(p.name, *bounds, b.ONE, "parallel", (*lets, most), span=x.span)
+    return with_own_names(loop, names, {}, {})
 
 
 def asks(condition: Expr, size: Var) -> str | None:
