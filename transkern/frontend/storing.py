@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -14,10 +13,9 @@ import numpy as np
 from transkern.frontend import empties, large, outputs
 from transkern.frontend.anew import Terminated
 from transkern.frontend.asking import asked, raised
-from transkern.frontend.broadcasting import broadcast_to, may_stretch
+from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
-    NESTED,
     as_array,
     check_range,
     convert,
@@ -27,10 +25,10 @@ from transkern.frontend.elementwise import (
     list_array,
     part,
     scalar_expr,
-    truth,
     warn_discarded,
 )
 from transkern.frontend.indexing import Item, check_count, first_place, place
+from transkern.frontend.nested import check_depth, into_element, list_into_element
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
     Array,
@@ -124,17 +122,15 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     buffer = ctx.buffers[target_index.buffer]
     is_array = isinstance(value, (Array, Concatenation, Seq, GrowingList, Range, Record)) or is_constant_array(value)
     source = value if is_array else None
+    whole = any(isinstance(i, Static) and i.value is Ellipsis for i in items)
+    is_element = not plan.axes and not whole
+    if isinstance(source, (Seq, GrowingList)) and is_element and not by_positions:
+        source = list_into_element(ctx, source, target_index.dtype)
+    elif isinstance(source, (Seq, GrowingList, Record)) and casting is None and not (plan.mask or plan.advanced):
+        check_depth(ctx, source, len(plan.axes))
     if source is not None:
         warn_discarded(ctx, as_array(ctx, source).dtype, target_index.dtype)
-    is_part = plan.axes or any(isinstance(i, Static) and i.value is Ellipsis for i in items)
-    is_nested = isinstance(source, (Seq, GrowingList, Record)) and casting is None
-    if source is not None and is_nested and is_part and not (plan.mask or plan.advanced):
-        if as_array(ctx, source).ndim > len(plan.axes):  # before NumPy looks at what is in it
-            ctx.guard(b.FALSE, "ValueError", f"{NESTED}{len(plan.axes)}.")
-    is_element = not plan.axes and not any(isinstance(i, Static) and i.value is Ellipsis for i in items)
     if isinstance(source, (Seq, GrowingList)) and not by_positions:
-        if is_element:  # before NumPy looks at what is in it
-            _into_element(ctx, source, as_array(ctx, source), target_index.dtype)
         in_turn = casting is None and len(plan.axes) == 1 and not (plan.mask or plan.advanced)
         check_numbers(ctx, source, base.dtype, _Before(target_index, plan.axes[0], source) if in_turn else None)
     if casting is not None:
@@ -143,7 +139,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if source is not None:
         array = as_array(ctx, each_of_type(ctx, source, target_index.dtype) if casting is None else source)
         if is_element:
-            array = _into_element(ctx, source, array, target_index.dtype)
+            array = into_element(ctx, array, target_index.dtype)
         if array.ndim > 1 and len(items) == 1 and _chooses_elements(ctx, items[0], base):
             text = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has"
             ctx.guard(b.FALSE, "TypeError", f"{text} {array.ndim} dimensions")
@@ -181,31 +177,6 @@ def _chooses_elements(ctx: Context, item: Item, base: Array) -> bool:
         return False
     mask = as_array(ctx, item)
     return mask.dtype == "bool" and mask.ndim == base.ndim
-
-
-def _into_element(ctx: Context, value: Value, array: Array, dtype: str) -> Array:
-    """An array, or a list, on its way into one element: what NumPy here says of it (2.3 takes one of size 1)."""
-    given: Any
-    match value:
-        case (Seq() | GrowingList()) if dtype == "bool":  # Python's truth of a list
-            holds = truth(ctx, value)
-            return Array((), holds.expr if isinstance(holds, Scalar) else b.TRUE if holds.value else b.FALSE)  # type: ignore
-        case Seq(of, kind):
-            given = [0] * len(of) if kind == "list" else (0,) * len(of)
-        case GrowingList():
-            given = [0]
-        case _ if dtype == "bool" and (array.mask is not None or any(may_stretch(ctx, d) for d in array.dims)):
-            ctx.fail("a store of an array into one element, which NumPy does where it has one element only")
-        case _:
-            long = array.mask is not None or any(b.constant(d) != 1 for d in array.dims)
-            given = np.zeros((1 + long,) * array.ndim, "int64" if array.dtype == "index" else array.dtype)
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            np.zeros(1, dtype)[0] = given
-    except (TypeError, ValueError) as error:
-        ctx.guard(b.FALSE, type(error).__name__, str(error))
-    return array
 
 
 _INDEXED = "shape mismatch: value array of shape {from} could not be broadcast to indexing result of shape {into}"
