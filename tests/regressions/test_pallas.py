@@ -707,3 +707,15 @@ def products_with_ones(a: Any) -> Any:
 def test_stores_along_a_diagonal() -> None:
     """`whole`: a store at [i, i] in a kernel of whole arrays was one into all of them."""
     alike(products_with_ones, np.arange(20.0).reshape(4, 5), target="pallas")
+
+
+def running_extremes(x: Any, a: Any) -> Any:
+    return np.maximum.accumulate(np.fmod(x, x)), np.minimum.accumulate(x), np.maximum.accumulate(a, axis=1)
+
+
+def test_running_extremes_of_zeros() -> None:
+    """`scanning`: XLA's running maximum of -0.0 and 0.0 is either of them; NumPy's is the second."""
+    x = np.array([0.5, -2.0, 3.0, -0.0, -1.0, 0.25, -0.5])
+    zeros = np.array([0.0, -0.0, 0.0, -0.0, -0.0, 0.0, np.nan])
+    for given in (x, zeros, zeros.astype(np.float32), -zeros[:1], zeros[:0]):
+        alike(running_extremes, given, np.stack([given, -given]), target="pallas")

@@ -36,6 +36,8 @@ NESTED: list[Any] = [
     [range(2), range(3)],
     [Pair(1, 2), Pair(3, 4)],
     [Pair(1, [2]), (3, 4)],
+    Pair(np.ones((1, 1)), np.ones((3, 1))),
+    Pair(1, 2),
 ]
 
 

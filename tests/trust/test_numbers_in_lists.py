@@ -3,6 +3,7 @@ where the type has a sign, also NumPy's own numbers. What is compiled is run by 
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import warnings
 from collections.abc import Callable
@@ -103,3 +104,23 @@ def test_what_is_stored_before_an_error(store: str, dtype: str) -> None:
                 found = None
             seen.append((found, x.tolist()))
         assert seen[1][0] is None or seen[0] == seen[1]
+
+
+def through_positions(y: Any, at: Any, a: Any, s: Any) -> Any:
+    y[at] = min(s, a[0])
+    return y
+
+
+@pytest.mark.parametrize("dtype", ["uint64", "int64", "uint8", "int16"])
+def test_a_number_of_two_types_before_positions_are_looked_at(dtype: str) -> None:
+    """Python's NaN is an error before positions out of bounds are; NumPy's is cast, so these are."""
+    for s, a, at in itertools.product((np.nan, -4.0, 1e300), (np.nan, -9.0), ([0, 1], [7], [])):
+        given = [(np.zeros(3, dtype), np.array(at, "int64"), np.array([a]), s) for _ in range(2)]
+        seen = []
+        for function, arguments in zip((through_positions, interpreted(through_positions, 0)), given, strict=True):
+            try:
+                with np.errstate(all="ignore"):
+                    seen.append(repr(function(*arguments)))
+            except (OverflowError, ValueError, IndexError) as error:
+                seen.append(repr(error))
+        assert seen[0] == seen[1]

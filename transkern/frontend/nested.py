@@ -11,7 +11,18 @@ import numpy as np
 from transkern.frontend.broadcasting import may_stretch
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import NESTED, as_array, truth
-from transkern.frontend.values import Array, Concatenation, GrowingList, Range, Record, Scalar, Seq, Static, Value
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    GrowingList,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+    as_plain_tuple,
+)
 from transkern.ir import build as b
 
 
@@ -26,12 +37,12 @@ def check_depth(ctx: Context, value: Value, ndim: int) -> None:
 
 def _down_to(ctx: Context, value: Value, ndim: int) -> tuple[Value, bool]:
     """A value of which what is nested deeper than `ndim` is a number, and whether there is such."""
-    value = ctx.deref(value)
+    value = as_plain_tuple(ctx.deref(value))
     match value:
         case Seq(items=items) if ndim:
             cut = [_down_to(ctx, i, ndim - 1) for i in items]
             return replace(value, items=tuple(i for i, _ in cut)), any(deeper for _, deeper in cut)
-        case Array() | Concatenation() | Seq() | GrowingList() | Range() | Record() | Static(np.ndarray()):
+        case Array() | Concatenation() | Seq() | GrowingList() | Range() | Static(np.ndarray()):
             if isinstance(value, Seq):
                 return Static(0), True
             array = as_array(ctx, value)
@@ -41,13 +52,16 @@ def _down_to(ctx: Context, value: Value, ndim: int) -> tuple[Value, bool]:
     return value, False
 
 
-def list_into_element(ctx: Context, value: Seq | GrowingList, dtype: str) -> Array:
+def list_into_element(ctx: Context, value: Value, dtype: str) -> Array:
     """A list or tuple on its way into one element, whatever is in it: its truth, or NumPy's error."""
     if dtype == "bool":
         holds = truth(ctx, value)
         return Array((), holds.expr if isinstance(holds, Scalar) else b.TRUE if holds.value else b.FALSE)  # type: ignore
-    given: Any = (0,) if isinstance(value, Seq) and value.kind == "tuple" else [0]
-    given = given * len(value.items) if isinstance(value, Seq) else given
+    given: Any = [0]
+    if isinstance(value, Record):
+        given = type(value.kind.__name__, (tuple,), {})(0 for _ in value.items)
+    elif isinstance(value, Seq):
+        given = (list if value.kind == "list" else tuple)(0 for _ in value.items)
     _ask_element(ctx, given, dtype)
     raise AssertionError("an element that holds a list")
 

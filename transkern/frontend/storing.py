@@ -106,7 +106,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if by_positions:
         check_count(ctx, base, [i for i in map(ctx.deref, items) if not _is_truth(i)])
         value = large.stored(ctx, value, base.dtype)
-    if by_positions and is_python_number(value):
+    is_doubtful = isinstance(value, Scalar) and value.doubt is not None
+    if by_positions and (is_python_number(value) or is_doubtful):
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)  # before positions are looked at
     elif by_positions and isinstance(value, (Seq, GrowingList)):
         check_numbers(ctx, value, base.dtype)
@@ -124,7 +125,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     source = value if is_array else None
     whole = any(isinstance(i, Static) and i.value is Ellipsis for i in items)
     is_element = not plan.axes and not whole
-    if isinstance(source, (Seq, GrowingList)) and is_element and not by_positions:
+    is_sequence = isinstance(source, (Seq, GrowingList)) or (isinstance(source, Record) and source.is_tuple)
+    if source is not None and is_sequence and is_element and not by_positions:
         source = list_into_element(ctx, source, target_index.dtype)
     elif isinstance(source, (Seq, GrowingList, Record)) and casting is None and not (plan.mask or plan.advanced):
         check_depth(ctx, source, len(plan.axes))

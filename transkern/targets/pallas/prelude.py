@@ -20,6 +20,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_unsigned": ("_kept",),
     "_rounded": ("_interpret",),
     "_larger": ("_interpret",),
+    "_cummax": ("_last_zeros",),
+    "_cummin": ("_last_zeros",),
     "_smaller": ("_interpret",),
     "_quotient": ("_interpret", "_kept"),
     "_floored": ("_quotient",),
@@ -128,6 +130,25 @@ def _larger(a, b):
 def _smaller(a, b):
     """np.minimum: of two zeros the second, on a TPU -0.0."""
     return jnp.where((a < b) | (a != a), a, b) if _interpret() else jnp.minimum(a, b)
+''',
+    "_cummax": '''
+def _cummax(x, axis, dtype):
+    """np.maximum.accumulate: of zeros the last."""
+    x = x.astype(dtype)
+    return _last_zeros(lax.cummax(x, axis=axis), x, axis)
+''',
+    "_cummin": '''
+def _cummin(x, axis, dtype):
+    """np.minimum.accumulate: of zeros the last."""
+    x = x.astype(dtype)
+    return _last_zeros(lax.cummin(x, axis=axis), x, axis)
+''',
+    "_last_zeros": '''
+def _last_zeros(running, x, axis):
+    """Running extremes of x, where these are zeros with the sign of the last zero before."""
+    at = 2 * lax.broadcasted_iota(jnp.int32, x.shape, axis) + jnp.signbit(x)
+    last = lax.cummax(jnp.where(x == 0, at, -1), axis=axis)
+    return jnp.where(running == 0, jnp.where(last % 2 == 1, -0.0, 0.0).astype(x.dtype), running)
 ''',
     "_unsigned": '''
 def _unsigned(x):

@@ -517,9 +517,9 @@ class Statements(Reductions):
         buffer = self.program.buffers[s.buffer]
         axis = quote(f"lax.{scan}(_0, axis={slot})", quote(f"_0.astype(jnp.{self.module.dtype(buffer.dtype)})", node))
         held = self.module.fresh("running")
-        if s.op == "sum" and buffer.dtype.startswith("float"):
+        if s.op != "prod" and buffer.dtype.startswith("float"):
             given = [node, constant(slot), quote(f"jnp.{self.module.dtype(buffer.dtype)}")]
-            axis = call(self.module.helper("_cumsum"), given)
+            axis = call(self.module.helper(f"_{scan}"), given)
         self.out.append(assign(held, axis))
         self.env[held] = Value(name(held), buffer.dtype, self.open_slots())
         self.store(n.Store(s.buffer, s.index, Var(held, buffer.dtype), span=s.span), self.mask)
