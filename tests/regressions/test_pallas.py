@@ -719,3 +719,34 @@ def test_running_extremes_of_zeros() -> None:
     zeros = np.array([0.0, -0.0, 0.0, -0.0, -0.0, 0.0, np.nan])
     for given in (x, zeros, zeros.astype(np.float32), -zeros[:1], zeros[:0]):
         alike(running_extremes, given, np.stack([given, -given]), target="pallas")
+
+
+def sorted_again_and_again(x: Any) -> Any:
+    kept = [1.0 for _ in x]
+    v = np.array([k for k in kept if k > 0])
+    v[0] = 2.5
+    k = 0
+    u = v
+    while k < x.shape[0]:
+        u = np.unique(v)
+        k += 1
+    return v, u
+
+
+def test_sizes_that_a_loop_reads_more_than_once() -> None:
+    """`statements.bind`: a size read by a loop's function, then bound in it for two kernels, was its own, and unbound."""
+    for n in (3, 1, 0):
+        alike(sorted_again_and_again, np.arange(float(n)), target="pallas")
+
+
+def sizes_in_another_order(y: Any, s: float) -> Any:
+    one = np.arange(0, s + 2, -0.5)
+    two = np.arange(0.1, s * 0.5, 0.5)
+    y[:] = 1
+    return two, one
+
+
+def test_sizes_are_asked_for_in_the_order_of_the_program() -> None:
+    """`static_scalars`: two sizes that data make were asked for in the order of the results."""
+    for s in (3.0, 0.5, -7.0, 0.0):
+        alike(sizes_in_another_order, np.zeros(3, np.int8), s, target="pallas")

@@ -32,6 +32,7 @@ class Statements(Reductions):
         self.nested = 0  # how many functions deep: JAX cannot return from inside its loops
         self.perhaps = 0  # how many branches and loops deep whose text is traced, but which may not run
         self.handed: set[str] = set()  # what the heads of loops compute for their conditions and bodies
+        self.read_before: set[str] = set()  # what functions inside read of the one around, before they have their own
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         """Statements in order; where they may not run, what a check of sizes keeps from running is not even traced."""
@@ -112,8 +113,10 @@ class Statements(Reductions):
             self.env[of] = value
             return
         value = self.bound(value, expr)
-        if self.nested and not variable and self.is_bound_as(of, target) and of not in self.handed:
-            target = self.module.fresh(target)  # Python would take what this function read before for its own, unbound
+        if self.nested and not variable and of not in self.handed:
+            if of in self.read_before or self.is_bound_as(of, target):
+                self.read_before.add(of)  # in this function, whose own it would be for Python, and unbound
+                target = self.module.fresh(target)
         self.out.append(assign(target, value.node if value.static else self.typed(value, value.dtype)))
         self.env[of] = Value(name(target), value.dtype, value.axes, value.static)
 

@@ -51,7 +51,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
         return None
 
     def ask(e: Expr) -> None:
-        """Notes the sizes in `e` that data make, in the program's order."""
+        """Notes the sizes in `e` that data make."""
         for of in may_ask:
             if of in variables_read(e) and of not in asked and settled(Var(of, "index")) is None:
                 asked.append(of)
@@ -75,6 +75,7 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
         found = settled(d)
         if found is not None:
             static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
+    asked.sort(key=may_ask.index)  # the first one is told first, whichever array is named first
     if not static:
         return replace(program, buffers=buffers), {}, asked
     names: dict[str, Expr] = {}
