@@ -734,7 +734,7 @@ def sorted_again_and_again(x: Any) -> Any:
 
 
 def test_sizes_that_a_loop_reads_more_than_once() -> None:
-    """`statements.bind`: a size read by a loop's function, then bound in it for two kernels, was its own, and unbound."""
+    """`statements.bind`: a size that a loop's function reads, then binds for two kernels, was its own, and unbound."""
     for n in (3, 1, 0):
         alike(sorted_again_and_again, np.arange(float(n)), target="pallas")
 
