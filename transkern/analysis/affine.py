@@ -71,6 +71,7 @@ class Question:
 
     def linear(self, e: Expr, names: Mapping[str, Form], instance: str) -> Form:
         """`e` as a linear form. `names` are the loop variables of this `instance` of a statement."""
+        e = _as_index(e)
         if isinstance(e, Var):
             return self.atom(e, names, instance)
         terms, total = b.affine(e)
@@ -92,7 +93,9 @@ class Question:
                 return self.defined[instance, e]
             case Const(value) if isinstance(value, (bool, int)):
                 return {"": int(value)} if value else {}
-            case Apply("floor_divide" | "remainder" | "minimum" | "maximum" | "where", _, "index"):
+            case Apply("floor_divide" | "remainder" | "minimum" | "maximum" | "where", _, dtype) if (
+                dtype == "index" or _is_exact(e)
+            ):
                 if self.invariant(e) and not variables_read(e) & names.keys():
                     instance = ""  # the same in all of them
                 key = (instance, e)
@@ -376,17 +379,31 @@ def _position_in(e: Expr | None) -> Expr | None:
 
 
 def _small(e: Expr) -> bool:
-    """An integer of a NumPy dtype that is its own value as a Python integer: a plain load or a cast of one."""
-    return e.dtype.startswith(("int", "uint")) and (
-        isinstance(e, (Load, Const)) or (isinstance(e, Apply) and e.op == "cast" and e.args[0].dtype == "index")
+    """An integer of a NumPy dtype that a position may be: what is computed in it stands for itself, as it may wrap."""
+    return e.dtype in _AS_POSITIONS and not (
+        isinstance(e, Apply) and e.op == "cast" and e.args[0].dtype == "index" and e.dtype != "int64"
     )
+
+
+_AS_POSITIONS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"))
+
+
+def _is_exact(e: Expr) -> bool:
+    """One of two numbers, or what a division by a number leaves, of a NumPy dtype: nothing that wraps."""
+    match e:
+        case Apply("minimum" | "maximum" | "where", (*_, x, y), dtype):
+            return dtype in _AS_POSITIONS and x.dtype == y.dtype == dtype
+        case Apply("floor_divide" | "remainder", (_, Const(k)), dtype):
+            return dtype in _AS_POSITIONS and isinstance(k, int) and k > 0
+        case _:
+            return False
 
 
 def _as_index(e: Expr) -> Expr:
     match e:
         case Const(value) if isinstance(value, (bool, int)):
             return b.index(int(value))
-        case Apply("cast", (x,), dtype) if x.dtype == "index" and dtype != "index":
+        case Apply("cast", (x,), "int64") if x.dtype == "index":
             return x
         case _:
             return e

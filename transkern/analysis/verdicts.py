@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.affine import Question
 from transkern.analysis.dependence import Carried, Meeting, Surroundings
+from transkern.analysis.everywhere import Everywhere, behind_masked, facts_about, visited_by
 from transkern.analysis.scalars import Running, Scalars, certain, exposed, scalars_of
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.facts import conjuncts
-from transkern.ir.traverse import buffers_read, buffers_written, exprs, known_of, scalars_set, variables_read, walk
+from transkern.ir.traverse import (
+    buffers_allocated,
+    buffers_read,
+    buffers_written,
+    exprs,
+    known_of,
+    scalars_set,
+    variables_read,
+    walk,
+)
 
 
 @dataclass(slots=True)
@@ -133,7 +144,7 @@ def own_variables(loop: n.Loop, variables: Collection[str], reads: Mapping[str, 
 class _Known:
     """What is known at a place: the loops, facts and lets that it is known from, and the answers to what was asked."""
 
-    place: list[Level | Expr]
+    place: list[object]
     question: Question
     answers: dict[Expr, bool] = field(default_factory=dict)
 
@@ -146,6 +157,9 @@ class Walk:
         self.levels: list[Level] = []
         self.facts: list[Expr] = list(program.assumptions)
         self.lets: dict[str, Expr] = {}
+        self.everywhere: list[Everywhere] = []  # what is known of all elements of arrays
+        self._left: list[Everywhere] = []  # what the last block has found
+        self._chosen: tuple[n.Stmt | None, list[Everywhere]] = None, []  # what the branches of a choice leave behind
         self._known: _Known | None = None
         self._mentioned: dict[int, tuple[Expr, set[str]]] = {}  # by id, which stays while it is here
 
@@ -173,17 +187,25 @@ class Walk:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, each as `statement` makes it."""
-        saved = self.facts, self.lets
-        self.facts, self.lets = list(self.facts), dict(self.lets)
         out: list[n.Stmt] = []
-        for s in statements:
-            made = self.statement(s)
-            out.extend(made)
-            self.learn(s)
-        self.facts, self.lets = saved
+        before = self.everywhere
+        with self.scope():
+            for s in statements:
+                made = self.statement(s)
+                out.extend(made)
+                self.learn(s)
+            self._left = [u for u in self.everywhere if u not in before]
         if isinstance(statements, tuple) and len(out) == len(statements) and all(map(operator.is_, out, statements)):
             return statements  # the very same: what is known of it stays known
         return tuple(out)
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Behind it nothing more is known than before, and nothing less."""
+        saved = self.facts, self.lets, self.everywhere
+        self.facts, self.lets, self.everywhere = list(self.facts), dict(self.lets), list(self.everywhere)
+        yield
+        self.facts, self.lets, self.everywhere = saved
 
     def learn(self, s: n.Stmt) -> None:
         """What holds after `s`."""
@@ -192,9 +214,16 @@ class Walk:
         elif isinstance(s, n.Guard):
             self.facts += conjuncts(s.condition)
         else:
+            chosen = self._chosen[1] if self._chosen[0] is s else []
+            kept = behind_masked(s, self.everywhere, self.holds) if isinstance(s, n.Loop) else []
             self.forget([s])
             if isinstance(s, n.Loop):
                 self.facts += self.found_by(s)
+                self.everywhere += [*visited_by(s), *kept]
+            elif isinstance(s, n.Assign) and isinstance(s.value, Var):
+                self.everywhere += [u.called(s.value.name, Var(s.name, s.value.dtype)) for u in self.everywhere
+                                    if s.value.name in u.names]  # fmt: skip
+            self.everywhere += chosen
 
     def found_by(self, loop: n.Loop) -> list[Expr]:
         """What is known of the positions that a loop has just searched for: it has visited them."""
@@ -208,11 +237,15 @@ class Walk:
 
     def forget(self, statements: Sequence[n.Stmt]) -> None:
         """Without what the statements may change."""
+        if self.everywhere:
+            new = {name for s in statements for name in buffers_allocated(s)}
+            self.everywhere = [u for u in self.everywhere if u.names.isdisjoint(new)]
         changed = {name for s in statements for name in scalars_set(s) | buffers_written(s)}
         if not changed:
             return
         known, note = self._mentioned.get, self._note  # nearly all of a pass' time goes by here
         self.facts = [f for f in self.facts if (known(id(f)) or note(f))[1].isdisjoint(changed)]
+        self.everywhere = [u for u in self.everywhere if u.names.isdisjoint(changed)]
         gone = [k for k, v in self.lets.items() if k in changed or not (known(id(v)) or note(v))[1].isdisjoint(changed)]
         if gone:
             self.lets = {k: v for k, v in self.lets.items() if k not in gone}
@@ -226,11 +259,14 @@ class Walk:
     def holds(self, condition: Expr) -> bool:
         """Whether `condition` holds here, whatever the sizes."""
         known = self._known
-        place = [*self.levels, *self.facts, *self.lets.values()]
+        place: list[object] = [*self.levels, *self.facts, *self.lets.values(), *self.everywhere]
         if known is None or len(place) != len(known.place) or any(map(operator.is_not, place, known.place)):
             known = self._known = _Known(place, self.question())
         if condition not in known.answers:
             q = known.question.copy()
+            if self.everywhere:
+                for fact in facts_about(condition, self.everywhere, self.lets, self.facts, self.holds):
+                    q = q.with_fact(fact)
             fails = q.condition(b.logical_not(condition), {}, "0")
             if fails:
                 q.nonnegative_sizes()
@@ -246,32 +282,39 @@ class Walk:
             q = q.with_fact(fact)
         return q
 
+    def _left_by(self, branch: Sequence[n.Stmt], otherwise: Expr) -> list[Everywhere]:
+        """What a branch that was just gone through leaves behind, where it was taken."""
+        changed = {name for s in branch for name in scalars_set(s) | buffers_written(s)}
+        if not self._left or (variables_read(otherwise) | buffers_read(otherwise)) & changed:
+            return []
+        return [u.unless(otherwise) for u in self._left]
+
     def inside(self, s: n.Stmt) -> n.Stmt:
         """`s` with the statements inside it gone through."""
         match s:
             case n.Loop(axis, start, stop, step, _, body):
-                saved = self.facts, self.lets
-                self.forget(body)
-                self.levels.append(Level(axis, start, stop, b.constant(step) or 1))
-                made = self.block(body)
-                self.levels.pop()
-                self.facts, self.lets = saved
+                with self.scope():
+                    self.forget(body)
+                    self.levels.append(Level(axis, start, stop, b.constant(step) or 1))
+                    made = self.block(body)
+                    self.levels.pop()
                 return s if made is body else replace(s, body=made)
             case n.If(condition, then, orelse):
                 saved_facts = self.facts
                 self.facts = saved_facts + conjuncts(condition)
                 holds = self.block(then)
+                left = self._left_by(then, b.logical_not(condition))
                 self.facts = [*saved_facts, b.logical_not(condition)]
                 fails = self.block(orelse)
+                self._chosen = s, [*left, *self._left_by(orelse, condition)]
                 self.facts = saved_facts
                 return s if holds is then and fails is orelse else replace(s, then=holds, orelse=fails)
             case n.While(head, condition, body):
-                saved = self.facts, self.lets
-                self.forget([s])
-                first = self.block(head)
-                self.facts = [*self.facts, *conjuncts(condition)]
-                again = self.block(body)
-                self.facts, self.lets = saved
+                with self.scope():
+                    self.forget([s])
+                    first = self.block(head)
+                    self.facts = [*self.facts, *conjuncts(condition)]
+                    again = self.block(body)
                 return s if first is head and again is body else replace(s, head=first, body=again)
             case _:
                 return s

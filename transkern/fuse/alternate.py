@@ -149,26 +149,25 @@ class _Alternating(Walk):
     def covers(self, s: n.Loop, step: _Aside, places: list[Expr]) -> bool:
         """Whether a step writes all that the one before it has written, its loop and at `places`; and reads aside only
         what it has computed."""
-        saved = self.facts, self.lets
-        self.forget(s.body)
-        self.levels.append(Level(s.axis, s.start, s.stop, 1))
-        start, stop = step.first.start, step.first.stop
-        later = {s.axis: b.add(Var(s.axis), b.ONE)}
-        starts, stops = b.substitute(start, later), b.substitute(stop, later)
-        wanted = [b.compare("less_equal", starts, start), b.compare("less_equal", stop, stops)]
-        for place in places:
-            wanted += [b.compare("less_equal", starts, place), b.compare("less", place, stops)]
-        holds = all(w == b.TRUE or self.holds(w) for w in wanted)
-        if holds:
-            self.levels.append(Level(step.second.axis, start, stop, 1))
-            for e in exprs(step.others):
-                if isinstance(e, Load) and e.buffer == step.aside:
-                    at = b.substitute(e.index[0], places_named(step.second.body))
-                    inside = b.compare("less_equal", start, at), b.compare("less", at, stop)
-                    holds = holds and all(w == b.TRUE or self.holds(w) for w in inside)
+        with self.scope():
+            self.forget(s.body)
+            self.levels.append(Level(s.axis, s.start, s.stop, 1))
+            start, stop = step.first.start, step.first.stop
+            later = {s.axis: b.add(Var(s.axis), b.ONE)}
+            starts, stops = b.substitute(start, later), b.substitute(stop, later)
+            wanted = [b.compare("less_equal", starts, start), b.compare("less_equal", stop, stops)]
+            for place in places:
+                wanted += [b.compare("less_equal", starts, place), b.compare("less", place, stops)]
+            holds = all(w == b.TRUE or self.holds(w) for w in wanted)
+            if holds:
+                self.levels.append(Level(step.second.axis, start, stop, 1))
+                for e in exprs(step.others):
+                    if isinstance(e, Load) and e.buffer == step.aside:
+                        at = b.substitute(e.index[0], places_named(step.second.body))
+                        inside = b.compare("less_equal", start, at), b.compare("less", at, stop)
+                        holds = holds and all(w == b.TRUE or self.holds(w) for w in inside)
+                self.levels.pop()
             self.levels.pop()
-        self.levels.pop()
-        self.facts, self.lets = saved
         return holds
 
     # --- what is made of them

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transkern.analysis.everywhere import parts
 from transkern.analysis.verdicts import Walk
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -34,9 +35,18 @@ from transkern.ir.traverse import (
 
 def prove_bounds(program: n.Program) -> n.Program:
     """The program without checks and wrapped subscripts that the loops around them make needless."""
-    if not any(isinstance(s, (n.Loop, n.While)) and is_in_order(s) for s in walk(program.body)):
+    if not any(_asks(s) for s in walk(program.body)):
         return program
     return replace(program, body=_Proving(program).block(program.body))
+
+
+def _asks(s: n.Stmt) -> bool:
+    """Whether a check may be in or behind a statement."""
+    return (isinstance(s, (n.Loop, n.While)) and is_in_order(s)) or (isinstance(s, n.Accumulate) and s.op == "first")
+
+
+def _is_empty(s: n.Stmt) -> bool:
+    return isinstance(s, n.Loop) and s.kind == "parallel" and not s.body
 
 
 class _Proving(Walk):
@@ -53,6 +63,8 @@ class _Proving(Walk):
             return [made]
         if not self.levels and not self.repeated:
             made = self.inside(s)
+            if _is_empty(made):
+                return []
             return self.hoisted(made) if isinstance(made, n.Loop) and made.kind == "sequential" else [made]
         if isinstance(s, n.Accumulate) and s.op == "first" and self.is_nowhere(s.value):
             self.nowhere.add(s.name)
@@ -68,7 +80,7 @@ class _Proving(Walk):
                 condition = b.both(condition, part)
             return [replace(s, condition=condition)]
         made = self.inside(map_own(s, self.simpler))
-        if isinstance(made, n.Loop) and made.kind == "parallel" and not made.body:
+        if _is_empty(made):
             return []
         return self.hoisted(made) if isinstance(made, n.Loop) else [made]
 
@@ -94,8 +106,12 @@ class _Proving(Walk):
     def is_nowhere(self, condition: Expr) -> bool:
         """Whether a condition holds at no position, as one of those that it is made of does not."""
         match condition:
-            case Apply("and_then" | "logical_and", args):
-                return any(map(self.is_nowhere, args))
+            case Apply("and_then" | "logical_and" | "bitwise_and", (x, y)):
+                if self.is_nowhere(x):
+                    return True
+                with self.scope():
+                    self.facts += parts(x)
+                    return self.is_nowhere(y)
             case Apply("logical_not", (inner,)):
                 return all(map(self.holds, conjuncts(inner)))
             case _:

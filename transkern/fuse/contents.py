@@ -31,7 +31,7 @@ def know_contents(program: n.Program) -> n.Program:
             continue
         known = replace(program.buffers[name], low=b.ZERO, high=high)
         assumed = replace(program, buffers={**program.buffers, name: known})
-        if _Within(assumed, name, high).everywhere():
+        if _Within(assumed, name, high).always():
             program = assumed
     return program
 
@@ -115,7 +115,7 @@ class _Within(Walk):
         self.name, self.high = name, high
         self.proven = True
 
-    def everywhere(self) -> bool:
+    def always(self) -> bool:
         self.block(self.program.body)
         return self.proven
 

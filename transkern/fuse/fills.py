@@ -39,21 +39,19 @@ class _Dropping(Walk):
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         if not any(isinstance(s, n.Alloc) for s in statements):
             return super().block(statements)
-        saved = self.facts, self.lets
-        self.facts, self.lets = list(self.facts), dict(self.lets)
         kept: list[n.Stmt] = []
         behind = Behind(self.program.buffers, statements)
         made: set[str] = set()  # allocated so far in this block
         touched: set[str] = set()
-        for s in statements:
-            behind.step()
-            for x in self.seen(s, made, touched, behind):
-                kept.append(x)
-                touched |= buffers_used(x) | buffers_written(x)
-            if isinstance(s, n.Alloc):
-                made.add(s.buffer)
-            self.learn(s)
-        self.facts, self.lets = saved
+        with self.scope():
+            for s in statements:
+                behind.step()
+                for x in self.seen(s, made, touched, behind):
+                    kept.append(x)
+                    touched |= buffers_used(x) | buffers_written(x)
+                if isinstance(s, n.Alloc):
+                    made.add(s.buffer)
+                self.learn(s)
         return super().block(kept)
 
     def seen(self, s: n.Stmt, made: set[str], touched: set[str], behind: Behind) -> list[n.Stmt]:

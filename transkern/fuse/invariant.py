@@ -181,6 +181,7 @@ class _Within(Walk):
     def __init__(self, around: Walk) -> None:
         super().__init__(around.program)
         self.levels, self.facts, self.lets = list(around.levels), list(around.facts), dict(around.lets)
+        self.everywhere = list(around.everywhere)
         self.proven = True
 
     def statement(self, s: n.Stmt) -> list[n.Stmt]:

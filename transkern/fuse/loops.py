@@ -50,13 +50,11 @@ class _Fusing(Walk):
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[_Piece] = []
-        saved = self.facts, self.lets
-        self.facts, self.lets = list(self.facts), dict(self.lets)
-        for s in statements:
-            if not (isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s)):
-                out.append(_Piece(s))
-            self.learn(s)
-        self.facts, self.lets = saved
+        with self.scope():
+            for s in statements:
+                if not (isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s)):
+                    out.append(_Piece(s))
+                self.learn(s)
         return super().block([piece.statement() for piece in out])
 
     def inside(self, s: n.Stmt) -> n.Stmt:

@@ -89,18 +89,18 @@ class _Overlapping(Walk):
         stored = buffers_written(step.elements) | {x.buffer for x in step.stores}
         if any(stored & buffers_read(x.value) for x in step.starts):
             return False
-        saved = self.facts, self.lets
-        self.forget(s.body)
-        self.levels.append(Level(s.axis, s.start, s.stop, 1))
-        carried = Carried(self.program.buffers, self.joined(s, step, {}), self.surroundings())
-        too_early = any(not meeting.first.write for meeting in carried.meetings())  # read before it is stored
-        self.levels.append(Level(step.elements.axis, step.elements.start, step.elements.stop, 1))
-        too_early = too_early or any(not self.apart(x, self.joined(s, step, {})) for x in step.stores)
-        self.levels.pop()
-        if _left(s, step):  # then the sums run over what follows the elements, if these are not fewer than none
-            too_early = too_early or not self.holds(b.compare("less_equal", step.elements.start, step.elements.stop))
-        self.levels.pop()
-        self.facts, self.lets = saved
+        with self.scope():
+            self.forget(s.body)
+            self.levels.append(Level(s.axis, s.start, s.stop, 1))
+            carried = Carried(self.program.buffers, self.joined(s, step, {}), self.surroundings())
+            too_early = any(not meeting.first.write for meeting in carried.meetings())  # read before it is stored
+            self.levels.append(Level(step.elements.axis, step.elements.start, step.elements.stop, 1))
+            too_early = too_early or any(not self.apart(x, self.joined(s, step, {})) for x in step.stores)
+            self.levels.pop()
+            if _left(s, step):  # then the sums run over what follows the elements, if these are not fewer than none
+                none = b.compare("less_equal", step.elements.start, step.elements.stop)
+                too_early = too_early or not self.holds(none)
+            self.levels.pop()
         return not too_early
 
     def apart(self, store: n.Store, sums: n.Loop) -> bool:

@@ -16,18 +16,21 @@ extent is a number.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from transkern.fuse.copies import with_own_names
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Var
+from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.rows import SHORT_ROW
-from transkern.ir.traverse import map_block, variables_read, walk
+from transkern.ir.traverse import exprs, map_block, variables_read, walk
 
 _STATEMENTS = 48
 """Statements that it becomes, at most."""
+_LANES = 4
+"""Neighbours that fill a vector of doubles; fewer, or what is left of a row of 6, are numbers."""
 _PLAIN = (n.Alloc, n.Let, n.Assign, n.Store, n.Accumulator, n.Accumulate, n.Loop, n.If, n.Guard)
 """What may stand in it: nothing that goes on with the next iteration."""
 
@@ -44,13 +47,16 @@ class _Unrolling:
         self.names = Names.of(program)
         self.buffers, self.variables = dict(program.buffers), dict(program.variables)
 
-    def block(self, statements: Iterable[n.Stmt], inside: bool) -> tuple[n.Stmt, ...]:
-        """A block; `inside` a loop."""
+    def block(self, statements: Iterable[n.Stmt], inside: bool, in_order: bool = False) -> tuple[n.Stmt, ...]:
+        """A block; `inside` a loop, the next one around it `in_order`."""
         statements = tuple(statements)
+        own = {s.buffer for s in statements if isinstance(s, n.Alloc)}
         alone = not inside or sum(not isinstance(s, n.Alloc) for s in statements) == 1
         out: list[n.Stmt] = []
         for s in statements:
-            if isinstance(s, n.Loop) and _is_short(s) and (not alone or _goes_over_many(s)):
+            if in_order and isinstance(s, n.Loop) and _is_a_vector(s, own):
+                out.append(s)
+            elif isinstance(s, n.Loop) and _is_short(s) and (not alone or _goes_over_many(s)):
                 out += self.block(self.written_out(s), inside=True)
             else:
                 out.append(self.inner(s, inside))
@@ -59,7 +65,8 @@ class _Unrolling:
     def inner(self, s: n.Stmt, inside: bool) -> n.Stmt:
         match s:
             case n.Loop(body=body) | n.Compact(body=body):
-                return replace(s, body=self.block(body, inside=True))
+                in_order = isinstance(s, n.Loop) and s.kind == "sequential"
+                return replace(s, body=self.block(body, inside=True, in_order=in_order))
             case n.If(then=then, orelse=orelse):
                 return replace(s, then=self.block(then, inside), orelse=self.block(orelse, inside))
             case n.While(body=body):
@@ -72,7 +79,9 @@ class _Unrolling:
             case (n.Loop(kind="sequential") as inner,) if s.axis not in variables_read(inner.start) | variables_read(
                 inner.stop
             ):  # whose iterations are apart: each goes through the loop in order
-                return [replace(inner, body=tuple(self.written_out(replace(s, body=inner.body))))]
+                inside = replace(s, body=inner.body)
+                few = (inside,) if _is_a_vector(inside, set()) else self.written_out(inside)
+                return [replace(inner, body=tuple(few))]
             case _:
                 pass
         first, extent = b.constant(s.start), _extent(s)
@@ -103,6 +112,29 @@ def _is_short(s: n.Loop) -> bool:
     if any(isinstance(x, n.Accumulate) and x.name not in declared for x in walk(s.body)):
         return False  # it is one term of a reduction around it
     return sum(1 for _ in walk(s.body)) * extent <= _STATEMENTS
+
+
+def _is_a_vector(s: n.Loop, own: AbstractSet[str]) -> bool:
+    """Whether a loop does the same to neighbours in memory, which fill vectors; not in arrays of an iteration's `own`,
+    whose elements are numbers when it is written out."""
+    extent = _extent(s)
+    plain = all(isinstance(x, n.Store | n.Let) for x in s.body)
+    if s.kind != "parallel" or extent is None or extent % _LANES or not plain:
+        return False
+    places = [(x.buffer, x.index) for x in s.body if isinstance(x, n.Store)]
+    places += [(e.buffer, e.index) for e in exprs(s.body) if isinstance(e, Load)]
+    return all(
+        buffer not in own and bool(index) and _is_next(index[-1], s.axis)
+        and not any(s.axis in variables_read(e) for e in index[:-1])
+        for buffer, index in places if any(s.axis in variables_read(e) for e in index)
+    )  # fmt: skip
+
+
+def _is_next(e: Expr, axis: str) -> bool:
+    """Whether the next element along the axis is the next in memory."""
+    terms, _ = b.affine(e)
+    at = Var(axis, "index")
+    return terms.get(at) == 1 and not any(axis in variables_read(x) for x in terms if x != at)
 
 
 def _goes_over_many(s: n.Loop) -> bool:

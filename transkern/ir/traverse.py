@@ -269,6 +269,12 @@ def buffers_written(statement: n.Stmt) -> Iterable[str]:
 
 
 @_of_all_inside
+def buffers_allocated(statement: n.Stmt) -> Iterable[str]:
+    """The buffers for which the statement, or one inside it, gets memory: what was in them is gone."""
+    return (statement.buffer,) if isinstance(statement, n.Alloc) else ()
+
+
+@_of_all_inside
 def buffers_used(statement: n.Stmt) -> Iterable[str]:
     """The buffers that the statement, or one inside it, reads."""
     found = {name for e in own_exprs(statement) for name in buffers_read(e)}

@@ -90,9 +90,10 @@ def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     x = x.astype(np.int64)
-    if np.any(x < 0):
+    least, most = np.min(x, initial=0), np.max(x, initial=-1)  # in one pass
+    if least < 0:
         raise ValueError("'list' argument must have no negative elements")
-    length = np.maximum(np.max(x, initial=-1) + 1, minlength)
+    length = max(int(most) + 1, minlength)
     if weights is None:
         counts = np.zeros(length, np.int64)
         np.add.at(counts, x, 1)
