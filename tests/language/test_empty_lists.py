@@ -63,6 +63,12 @@ def more(x: Any, t: int) -> Any:
     return np.cumsum(hits), a[a > 1], a[::-1], a @ a, a.reshape(-1, 1), a.clip(0, 1), np.unique(hits), np.diff(hits), chosen, np.zeros_like(hits)
 
 
+def joined_by_subscripts(x: Any, t: int) -> Any:
+    hits = over(x, t)
+    a = np.array([v for v in x if v > t])
+    return np.r_[hits], np.r_[0, a], np.r_[a[::-1], 0:2], np.c_[hits, hits], np.r_[hits, a, 1]
+
+
 def in_lists(x: Any, t: int) -> Any:
     found = []
     for k in range(3):
@@ -79,6 +85,7 @@ def test_types_of_what_is_made_of_a_list(target: str, monkeypatch: pytest.Monkey
     if target != "pallas":  # which has no arrays of such sizes
         for t in (0, 3):
             alike(more, X, t, target=target)
+            alike(joined_by_subscripts, X, t, target=target)
             alike(in_lists, X, t, target=target)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern.frontend import empties
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -32,11 +33,18 @@ MAKERS = ("numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "num
 
 def made_by_subscript(ctx: Context, path: str, items: Sequence[Item]) -> Value:
     """``np.mgrid[…]``, ``np.r_[…]``, …"""
+    items = [i if isinstance(i, SliceValue) else ctx.contents(i) for i in items]
     match path.removeprefix("numpy."):
         case "r_":
-            return _joined(ctx, [_piece(ctx, i) for i in items], 1)
+            return empties.told(
+                ctx, lambda *given: np.r_[given], items, {},
+                lambda given, _: _joined(ctx, [_piece(ctx, i) for i in given], 1),
+            )  # fmt: skip
         case "c_":
-            return _joined(ctx, [_column(ctx, _piece(ctx, i)) for i in items], -1)
+            return empties.told(
+                ctx, lambda *given: np.c_[given], items, {},
+                lambda given, _: _joined(ctx, [_column(ctx, _piece(ctx, i)) for i in given], -1),
+            )  # fmt: skip
         case "mgrid" | "ogrid" as name:
             return _grid(ctx, items, name == "ogrid")
         case name:
