@@ -296,6 +296,16 @@ def either_of_them(h: Any, k: Any) -> Any:
     return h[k]
 
 
+@still_open
+def of_itself(h: Any, k: Any) -> Any:
+    for i in range(len(k)):
+        k[i] = k[abs(k[i]) % len(k)]
+    at = k % 10
+    at[:] = at[at % len(at)]
+    k[at % len(k)] = at[k % len(k)]
+    return h[at[at % len(at)]]
+
+
 GIVEN = [
     [0, 1, 2], [2, 2, 2, 0], [0], [4, 3, 9, 5], [9, 0, 3, 0], [10, 0, 1], [0, 1, 2, 3, 40], [-1, 3, 4], [0, 1, -11],
     [-10, 9, 0], [300, 256, 257], [1, 1, 1, 1, 1, 1, 1, 1, 1], [2**63 - 1, 0], [-(2**63), 2], [0, 0, -20],

@@ -32,6 +32,9 @@ from transkern.ir.traverse import (
 _AT_ONCE = 8
 """How many facts one question gets."""
 
+_BEHIND = 2
+"""How far facts are followed that speak of further elements."""
+
 _LEAVES = (n.Break, n.Continue, n.Return, n.While)
 """With these inside, a loop may not visit all of its elements."""
 
@@ -215,11 +218,11 @@ def facts_about(
     """What is known of the elements that a question reads."""
     everywhere = list(everywhere)
     out: list[Expr] = []
-    waiting, seen = list(_loads(condition, lets, set())), set()
+    waiting, seen = [(load, 0) for load in _loads(condition, lets, set())], set[Load]()
     told = {p for f in facts for p in parts(_resolved(f, lets))}
     while waiting and len(out) < _AT_ONCE:
-        load = waiting.pop(0)
-        if load in seen:
+        load, behind = waiting.pop(0)
+        if load in seen or behind > _BEHIND:
             continue
         seen.add(load)
         for fact in everywhere:
@@ -228,7 +231,7 @@ def facts_about(
                 continue
             said = _without_what_fails(found[1], told, lets)
             out.append(said)
-            waiting += _loads(said, lets, set())
+            waiting += [(x, behind + 1) for x in _loads(said, lets, set())]
     return out
 
 

@@ -149,6 +149,10 @@ class _Known:
     answers: dict[Expr, bool] = field(default_factory=dict)
 
 
+_BEHIND = 2
+"""Elements that say where elements are: `x[order[k[i]]]`, and no end where `k` says that of its own."""
+
+
 class Walk:
     """Goes through a program with what holds at each place: loops around, facts from conditions, checks and lets."""
 
@@ -256,22 +260,27 @@ class Walk:
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         return [self.inside(s)]
 
-    def holds(self, condition: Expr) -> bool:
-        """Whether `condition` holds here, whatever the sizes."""
+    def holds(self, condition: Expr, behind: int = 0) -> bool:
+        """Whether `condition` holds here, whatever the sizes; asked for the sake of so many questions `behind` it."""
         known = self._known
         place: list[object] = [*self.levels, *self.facts, *self.lets.values(), *self.everywhere]
         if known is None or len(place) != len(known.place) or any(map(operator.is_not, place, known.place)):
             known = self._known = _Known(place, self.question())
-        if condition not in known.answers:
-            q = known.question.copy()
-            if self.everywhere:
-                for fact in facts_about(condition, self.everywhere, self.lets, self.facts, self.holds):
-                    q = q.with_fact(fact)
-            fails = q.condition(b.logical_not(condition), {}, "0")
-            if fails:
-                q.nonnegative_sizes()
-            known.answers[condition] = bool(fails) and not q.possible(*fails)
-        return known.answers[condition]
+        if condition in known.answers:
+            return known.answers[condition]
+        q = known.question.copy()
+        if self.everywhere and behind < _BEHIND:
+            for fact in facts_about(
+                condition, self.everywhere, self.lets, self.facts, lambda visited: self.holds(visited, behind + 1)
+            ):
+                q = q.with_fact(fact)
+        fails = q.condition(b.logical_not(condition), {}, "0")
+        if fails:
+            q.nonnegative_sizes()
+        answer = bool(fails) and not q.possible(*fails)
+        if answer or not behind:
+            known.answers[condition] = answer
+        return answer
 
     def question(self) -> Question:
         """What is known here."""
