@@ -58,6 +58,8 @@ class _Unrolling:
                 out.append(s)
             elif isinstance(s, n.Loop) and _is_short(s) and (not alone or _goes_over_many(s)):
                 out += self.block(self.written_out(s), inside=True)
+            elif isinstance(s, n.Loop) and inside and _is_a_row_in_order(s):
+                out += self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let)})
             else:
                 out.append(self.inner(s, inside))
         return tuple(out)
@@ -84,9 +86,12 @@ class _Unrolling:
                 return [replace(inner, body=tuple(few))]
             case _:
                 pass
+        return self.repeated(s, {x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)})
+
+    def repeated(self, s: n.Loop, own: set[str]) -> list[n.Stmt]:
+        """The iterations, with names of their own for what is an iteration's `own`."""
         first, extent = b.constant(s.start), _extent(s)
         assert first is not None and extent is not None
-        own = {x.name for x in walk(s.body) if isinstance(x, n.Let | n.Assign)}  # in a parallel loop
         out: list[n.Stmt] = []
         for k in range(first, first + extent):
             one = s if k == first else with_own_names(s, self.names, self.variables, self.buffers, own)
@@ -112,6 +117,14 @@ def _is_short(s: n.Loop) -> bool:
     if any(isinstance(x, n.Accumulate) and x.name not in declared for x in walk(s.body)):
         return False  # it is one term of a reduction around it
     return sum(1 for _ in walk(s.body)) * extent <= _STATEMENTS
+
+
+def _is_a_row_in_order(s: n.Loop) -> bool:
+    """Whether a loop in order goes over a short row, with nothing but numbers and elements in it."""
+    extent = _extent(s)
+    plain = all(isinstance(x, n.Let | n.Assign | n.Store | n.Guard) for x in s.body)
+    short = extent is not None and 0 < extent <= SHORT_ROW and len(s.body) * extent <= _STATEMENTS
+    return s.kind == "sequential" and plain and short
 
 
 def _is_a_vector(s: n.Loop, own: AbstractSet[str]) -> bool:
