@@ -717,3 +717,26 @@ def test_an_empty_mask_fits_each_axis() -> None:
             alike(by_masks, np.arange(float(n)), np.ones(length, bool))
             for mask in (np.ones(length, bool), np.ones((length, 2), bool), np.ones((n, length), bool)):
                 alike(rows_by_masks, np.ones((n, 2)), mask)
+
+
+def made_in_a_loop(p: Any, low: Any) -> Any:
+    for _ in range(5):
+        h = p - low
+        low = low + h
+    return np.column_stack([low, h])
+
+
+def memory_that_may_stay(p: Any, low: Any, n: int) -> Any:
+    h = np.empty_like(p)
+    for _ in range(n):
+        h[:] = p - low
+        low = low + h
+    return low.sum()
+
+
+def test_elements_read_before_they_are_stored() -> None:
+    """`contract_temporaries`: an element that is held through a loop was read before the name for it was there."""
+    p = np.arange(40.0)
+    alike(made_in_a_loop, p, p * 0.5)
+    for n in (1, 2):
+        alike(memory_that_may_stay, p, p * 0.5, n)

@@ -58,8 +58,8 @@ class Everywhere:
     def at(self, load: Load) -> tuple[Expr, Expr] | None:
         """Where `load` is an element that was visited, and what then holds of it."""
         for own in self.loads():
-            if own.buffer != load.buffer:
-                continue
+            if own.buffer != load.buffer or len(own.index) != len(load.index):
+                continue  # (an array of several axes may be read as one line)
             places: dict[str, Expr] = {}
             axes = {axis for axis, _, _ in self.axes}
             for mine, asked in zip(own.index, load.index, strict=True):

@@ -199,7 +199,8 @@ class _Contraction:
         self.loads: defaultdict[str, list[Load]] = defaultdict(list)
         self.stores: defaultdict[str, list[_Stored]] = defaultdict(list)
         self.readers: defaultdict[str, list[_Stored]] = defaultdict(list)  # stores of values that read an array
-        self.last: dict[str, int] = {}  # the last statement that reads an array by itself
+        self.first: dict[str, int] = {}  # the first statement that reads an array by itself
+        self.last: dict[str, int] = {}  # the last one
         self.places: defaultdict[str, Counter[int]] = defaultdict(Counter)  # how often blocks touch an array
         self.bound: set[str] = set()  # axes and names that the body binds
         self.used = set(buffers_used(loop))
@@ -218,6 +219,7 @@ class _Contraction:
             for e in walk_expr(own):
                 if isinstance(e, Load):
                     self.loads[e.buffer].append(e)
+                    self.first.setdefault(e.buffer, order)
                     self.last[e.buffer] = order
         if isinstance(s, (n.Store, n.Scanning)):
             stored = _Stored(s, order, block)
@@ -336,7 +338,8 @@ class _Contraction:
         """``t[] = v; … t[] …`` as a `Let`, or as a local variable where it is stored conditionally."""
         dtype = self.buffers.pop(name).dtype
         stores = self._stores_to(name)
-        direct = len(stores) == 1 and stores[0].block == 0
+        early = min(self.first.get(one, self._count) for one in self._in(name))
+        direct = len(stores) == 1 and stores[0].block == 0 and stores[0].order < early  # else it is anything at first
         self.scalars |= dict.fromkeys(self._in(name), (dtype, direct))
         if direct:
             return
