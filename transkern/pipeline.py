@@ -33,6 +33,7 @@ from transkern.fuse.invariant import move_invariants
 from transkern.fuse.jam import choose_stores, jam_rows
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.lanes import block_lanes
+from transkern.fuse.layouts import lay_out
 from transkern.fuse.leave import leave_early
 from transkern.fuse.load_once import load_once
 from transkern.fuse.loops import fuse_loops
@@ -85,6 +86,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     drop_dead_scalars,
     settle_after_loop,
     drop_dead_scalars,
+    lay_out,  # when all sizes have their names
 )
 """What comes before the user's loops are looked at."""
 
