@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.fuzz.oracle import call, difference
 from tests.tools import on_target
 from transkern.ir import nodes as n
 from transkern.pipeline import PASSES, program_of
@@ -109,3 +110,59 @@ def test_turned_arrays_are_computed_where_they_are_read() -> None:
     program = program_of(f"import numpy as np\n{source}", "softmax", "softmax(float64[n,m])", PASSES)
     assert sum(isinstance(s, n.Kernel) for s in program.body) == 1
     assert not [b for b in program.buffers.values() if b.role == "temporary"]
+
+
+def rows_of_positions(edges: Any, c: Any, s: Any) -> Any:
+    ys, xs = np.nonzero(edges)
+    return np.round(xs[:, None] * np.cos(c) + ys[:, None] * s).astype(np.int64), (xs * 2 - ys)[:, None] // (s + 3.0)
+
+
+def test_rows_that_a_mask_keeps() -> None:
+    """Divisions that say where a row's element stood are made once a row, and values of columns once for all rows."""
+    rng = np.random.default_rng(2)
+    compiled = transkern.compile(rows_of_positions, target="cpu")
+    for shape in ((9, 7), (1, 5), (5, 1), (0, 3), (3, 0)):
+        edges = rng.random(shape) < 0.4
+        for columns in (0, 1, 33):
+            c, s = rng.standard_normal((2, columns))
+            for a, b in zip(rows_of_positions(edges, c, s), compiled(edges, c, s), strict=True):
+                np.testing.assert_array_equal(b, a)
+                assert a.dtype == b.dtype and a.shape == b.shape
+
+
+def many_products(x: Any, y: Any) -> Any:
+    return x @ y, np.matmul(x[..., ::-1, :], y) * 2
+
+
+PRODUCTS = [
+    ((3, 5, 6), (3, 6, 7)), ((3, 5, 6), (6, 7)), ((5, 6), (4, 6, 7)), ((2, 1, 5, 6), (3, 6, 7)), ((0, 5, 6), (6, 7)),
+    ((3, 5, 0), (3, 0, 7)), ((3, 0, 6), (3, 6, 7)), ((3, 5, 6), (1, 6, 7)), ((3, 5, 6), (2, 6, 7)),
+    ((3, 5, 6), (3, 5, 7)),
+    ((1, 1, 9), (9, 1)), ((4, 2, 5, 6), (3, 6, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int64"])
+def test_many_products_are_numpys_to_the_bit(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    compiled = transkern.compile(many_products, target="cpu")
+    for one, two in PRODUCTS:
+        x, y = ((8 * rng.standard_normal(s)).astype(dtype) for s in (one, two))
+        found, wanted = (call(f, [x, y]) for f in (compiled, many_products))
+        assert not difference(found, wanted), (one, two)
+
+
+def short_sums(x: Any) -> Any:
+    return x.sum(axis=1), (x * x).sum(axis=1) + x.mean(axis=1), np.sum(x[:, :2] - 1.0, axis=1)
+
+
+def test_sums_of_few() -> None:
+    compiled = transkern.compile(short_sums, target="cpu")
+    for width in (1, 2, 3, 4, 5):
+        x = np.random.default_rng(width).standard_normal((9, width))
+        x[2], x[3, 0], x[4, -1] = -0.0, np.nan, np.inf
+        for dtype in (np.float64, np.float32):
+            given = x.astype(dtype)
+            for a, b in zip(short_sums(given), compiled(given), strict=True):
+                np.testing.assert_allclose(b, a, rtol=1e-5 if dtype is np.float32 else 1e-14)
+                np.testing.assert_array_equal(np.signbit(b[2]), np.signbit(a[2]))

@@ -23,7 +23,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce
 from transkern.ir.library import FAILING
 
 _FAILURES = {
@@ -61,11 +61,16 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
         name = by if ctx.steps_take_views else "matmul"
         return step(ctx, name, {"left": x, "right": y}, {"product": (dtype, dims)})[0]
     batch_x, batch_y = x.axes[:-2], y.axes[:-2]
-    batch = (
-        ctx.axes(broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)]))
-        if batch_x or batch_y
-        else ()
-    )
+    batch: tuple[Axis, ...] = ()
+    if batch_x and batch_y:
+        with ctx.raising("ValueError", *_batches_differ(x, y)):
+            batch = ctx.axes(broadcast_dims(ctx, [tuple(a.extent for a in batch_x), tuple(a.extent for a in batch_y)]))
+    elif batch_x or batch_y:
+        batch = ctx.axes(tuple(a.extent for a in (*batch_x, *batch_y)))
+    of_blas = np.dtype(dtype).kind in "fc" and dtype != "float16" and x.ndim > 1 and y.ndim > 1
+    if ctx.steps_take_views and of_blas and (inner is None or inner > 4):  # many products, each of them a library's
+        dims = (*(a.extent for a in batch), x.dims[-2], y.dims[-1])
+        return step(ctx, "matmul", {"left": x, "right": y}, {"product": (dtype, dims)})[0]
     rows = ctx.axes((x.dims[-2],)) if x.ndim > 1 else ()
     columns = ctx.axes((y.dims[-1],)) if y.ndim > 1 else ()
     axis = ctx.axis("r", inner_x)
@@ -73,6 +78,22 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
     at_y = (*stretched(ctx, y.dims[:-2], batch), axis.var, *(a.var for a in columns)) if y.ndim > 1 else (axis.var,)
     product = Apply("multiply", (x.at(at_x), y.at(at_y)), dtype)
     return ctx.define(Array((*batch, *rows, *columns), Reduce("sum", (axis,), product, dtype, ctx.span)), "product")
+
+
+def _batches_differ(x: Array, y: Array) -> tuple[str, tuple[Expr, ...]]:
+    """What NumPy says where the axes before the matrices do not fit: its text, and the sizes in it."""
+
+
+    def shape(sizes: int, new: int = 0) -> str:
+        inside = ",".join(["{}"] * sizes + ["newaxis"] * new)
+        return f"({inside},)" if sizes + new == 1 else f"({inside})"
+
+    told, args = "", list[Expr]()
+    for v in (x, y):
+        told += f" {shape(v.ndim)}->{shape(v.ndim - 2, 2)}"
+        args += [*v.dims, *v.dims[:-2]]
+    text = f"operands could not be broadcast together with remapped shapes [original->remapped]:{told}  and requested"
+    return f"{text} shape {shape(2)}", (*args, x.dims[-2], y.dims[-1])
 
 
 def _operand(ctx: Context, value: Array, base: str) -> tuple[str, n.View | None]:

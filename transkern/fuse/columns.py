@@ -76,7 +76,7 @@ class Ordering:
             return False
         found = self.columns(s)
         return bool(found) and all(
-            contiguous(s.axis, (x,), self.buffers) > 0 > contiguous(x.axis, (x,), self.buffers) for x in found
+            contiguous(s.axis, (x,), self.buffers) > max(0, contiguous(x.axis, (x,), self.buffers)) for x in found
         )
 
     def columns(self, s: n.Loop) -> list[n.Loop]:
@@ -113,8 +113,10 @@ class Ordering:
         end: list[n.Stmt] = []
         after: list[n.Stmt] = []
         held: dict[str, tuple[Var, ...]] = {}
+        extent = b.constant(b.sub(s.stop, s.start))
+        exact = self.exact and (extent is None or extent > PART)
         for x in reductions:
-            if _is_float_sum(x) and self.exact:
+            if _is_float_sum(x) and exact:
                 high, low, part = (self.variable(f"{x.name}_{what}", _WIDE) for what in ("high", "low", "part"))
                 held[x.name] = (part,)
                 zero = Const(0.0, _WIDE)

@@ -45,6 +45,10 @@ class _Once:
                 made = _Values(self, s.span)
                 s = replace(s, value=made.rewritten(s.value, s.axes, False))
                 out += made.before
+            elif isinstance(s, n.Filter) and s.inner:  # rows of which few may be kept: NumPy has computed them, too
+                made = _Values(self, s.span)
+                s = replace(s, values=tuple(made.rewritten(v, (*s.axes, *s.inner), False) for v in s.values))
+                out += made.before
             out.append(with_bodies(s, self.block))
         return tuple(out)
 

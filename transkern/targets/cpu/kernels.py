@@ -14,7 +14,7 @@ from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
@@ -131,6 +131,7 @@ class KernelPrinter:
     repeated: int = 0  # how many sequential loops enclose the statement
     parallel: int = 0  # how many parallel regions enclose the statement
     sums: set[str] = field(default_factory=set)
+    short: set[str] = field(default_factory=set)  # sums of no more terms than a block has
     reductions: dict[str, str] = field(default_factory=dict)  # declared OpenMP reductions
     blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
     extremes: dict[str, tuple[str, str]] = field(default_factory=dict)  # whose parts the loop around has: op, dtype
@@ -237,6 +238,10 @@ class KernelPrinter:
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         declared: set[str] = set()
+        statements = tuple(statements)
+        here = {s.name for s in statements if isinstance(s, n.Accumulator)}
+        for s in statements:
+            self.short |= here & _sums_a_part(s) if isinstance(s, n.Loop) else set()
         for s in statements:
             self.statement(s)
             if isinstance(s, n.Accumulator):
@@ -244,7 +249,8 @@ class KernelPrinter:
                 continue
             for name in sorted({x.name for x in walk((s,)) if isinstance(x, n.Accumulate)} & declared & self.sums):
                 kind = TYPES[self.accumulators[name].dtype]
-                self.line(f"const {kind} {ident(name)} = {ident(name)}_high + {ident(name)}_low;")
+                total = f"{ident(name)}_part" if name in self.short else f"{ident(name)}_high + {ident(name)}_low"
+                self.line(f"const {kind} {ident(name)} = {total};")
 
     def statement(self, s: n.Stmt) -> None:
         c = self.c
@@ -491,6 +497,9 @@ class KernelPrinter:
         if serial and (found := positions_of(self, s)):
             print_positions(self, s, found)
             return
+        if sums and self.short.issuperset(x.name for x in sums):
+            self.short_loop(s, sums)
+            return
         if sums:
             self.blocked_loop(s, sums, outer, threads)
             return
@@ -668,8 +677,10 @@ class KernelPrinter:
         self.accumulators[s.name] = s
         name, kind = ident(s.name), TYPES[s.dtype]
         if s.op == "sum" and kind_of(s.dtype) == "f":
-            self.line(f"double {name}_high = 0, {name}_low = 0;  // the sum and what rounding took from it")
             self.sums.add(s.name)
+            if s.name in self.short:
+                return  # it is what its loop comes to
+            self.line(f"double {name}_high = 0, {name}_low = 0;  // the sum and what rounding took from it")
             return
         initial = {
             "sum": "0", "count": "0", "prod": "1", "any": "false", "all": "true", "first": "-1", "last": "-1",
@@ -771,6 +782,17 @@ class KernelPrinter:
         self.line("}")
         end_deal(self, deal)
 
+    def short_loop(self, s: n.Loop, sums: Sequence[n.Accumulate]) -> None:
+        """A loop of no more terms than a block has: there is nothing to add to its sums."""
+        clauses = self.begin_parts(sums, [])
+        if self.vectorises(s):
+            self.line(f"#pragma omp simd{clauses}")
+        self.line(self.header(s))
+        self.iteration(s, self.vectorises(s))
+        self.line("}")
+        for x in sums:
+            self.blocked.pop(x.name, None)
+
     def begin_parts(self, sums: Sequence[n.Accumulate], others: Sequence[n.Accumulate]) -> str:
         """Declares what a block adds up, and the extrema of its own; OpenMP's reductions for all."""
         for name in dict.fromkeys(x.name for x in sums):
@@ -809,10 +831,16 @@ class KernelPrinter:
         else:
             self.line("if (keep_it) {")
             self.depth += 1
-            for out, value in zip(s.outputs, s.values, strict=True):
+            for out, value in zip(s.outputs, self.without_divisions(s), strict=True):
                 index: list[Expr] = [kept]
+                where = tuple(a.var for a in s.inner)
+                own = all(  # elements that go elsewhere in the array are those at the same place of another row
+                    e.index[1:] == where for e in walk_expr(value) if isinstance(e, Load) and e.buffer in s.outputs
+                )
                 for a in s.inner:
                     at = ident(a.name)
+                    if own and a is s.inner[-1]:
+                        self.line("#pragma omp simd")
                     self.line(f"for (int64_t {at} = 0; {at} < {c.operand(a.extent)}; ++{at}) {{")
                     self.depth += 1
                     index.append(a.var)
@@ -829,6 +857,24 @@ class KernelPrinter:
         self.line(f"{count} = kept_count_;")
         self.depth -= 1
         self.line("}")
+
+    def without_divisions(self, s: n.Compact) -> list[Expr]:
+        """The values of a filter's rows, with names for positions that are divisions: as these may trap, a compiler of C
+        leaves them in the loops over a row."""
+        inner = {a.name for a in s.inner}
+        named: dict[Expr, Expr] = {}
+
+        def change(e: Expr) -> Expr | None:
+            if not isinstance(e, Apply) or e.op not in ("floor_divide", "remainder") or e.dtype != "index":
+                return None
+            if variables_read(e) & inner or buffers_read(e):
+                return None
+            if e not in named:
+                self.line(f"const int64_t place_{len(named)}_ = {self.c.expr(e)};")
+                named[e] = Var(f"place_{len(named)}_", "index")
+            return named[e]
+
+        return [b.map_expr(value, change) for value in s.values] if inner else list(s.values)
 
     def scanning(self, s: n.Scanning) -> None:
         c, i = self.c, ident(s.axis)
@@ -920,6 +966,15 @@ def _serial(s: n.Loop) -> bool:
         or (isinstance(x, n.Accumulate) and x.name not in declared and x.op in ("argmax", "argmin", "first", "last"))
         for x in walk(s.body)
     )
+
+
+def _sums_a_part(s: n.Loop) -> set[str]:
+    """The sums that a loop makes of no more terms than are added up in a block, where it does nothing else."""
+    extent = b.constant(b.sub(s.stop, s.start))
+    plain = all(isinstance(x, n.Let) or (isinstance(x, n.Accumulate) and x.op == "sum") for x in s.body)
+    if s.kind != "parallel" or s.step != b.ONE or extent is None or extent > PART or not plain:
+        return set()
+    return {x.name for x in s.body if isinstance(x, n.Accumulate)}
 
 
 def _cost(block: Iterable[n.Stmt]) -> float:
