@@ -859,8 +859,8 @@ class KernelPrinter:
         self.line("}")
 
     def without_divisions(self, s: n.Compact) -> list[Expr]:
-        """The values of a filter's rows, with names for positions that are divisions: as these may trap, a compiler of C
-        leaves them in the loops over a row."""
+        """The values of a filter's rows, with names for positions that are divisions: as these may trap, compilers
+        leave them in the loops over a row."""
         inner = {a.name for a in s.inner}
         named: dict[Expr, Expr] = {}
 
