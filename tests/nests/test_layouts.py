@@ -71,7 +71,15 @@ def rows_in_order(x: Any) -> Any:
     return out
 
 
-ALL = (softmax, centred, cubes, masked, in_a_loop, both_ways, by_columns, rows_in_order)
+def as_a_line(x: Any) -> Any:
+    t = x.T * 2.0
+    s = 0.0
+    for v in t.flat:
+        s = s * 0.5 + v
+    return s * np.ones(1), t.ravel()[1:3] + 1, t.T + x
+
+
+ALL = (as_a_line, softmax, centred, cubes, masked, in_a_loop, both_ways, by_columns, rows_in_order)
 
 
 def _same(function: Callable[..., Any], target: str) -> None:

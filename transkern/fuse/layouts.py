@@ -64,7 +64,7 @@ def lay_out(program: n.Program) -> n.Program:
 
 
 def _own(program: n.Program) -> set[str]:
-    """Arrays of the function's own that are touched by their elements alone."""
+    """Arrays of the function's own that are touched by their elements alone, each by its place on all axes."""
     own = {
         name for name, buffer in program.buffers.items()
         if buffer.role == "temporary" and len(buffer.dims) > 1 and not buffer.element and buffer.layout == "C"
@@ -74,6 +74,9 @@ def _own(program: n.Program) -> set[str]:
             own -= {x for e in own_exprs(s) for x in buffers_read(e)} | set(buffers_written(s))
             own -= set(s.ins) if isinstance(s, n.Library) else set()
             own -= result_buffers(s.result) if isinstance(s, n.Return) else set()
+    for name, index, _ in _places(program.body):
+        if name in own and len(index) != len(program.buffers[name].dims):
+            own.discard(name)  # read as one line of elements, in the order of its axes
     return own
 
 
