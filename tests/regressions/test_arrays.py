@@ -740,3 +740,13 @@ def test_elements_read_before_they_are_stored() -> None:
     alike(made_in_a_loop, p, p * 0.5)
     for n in (1, 2):
         alike(memory_that_may_stay, p, p * 0.5, n)
+
+
+def all_but_the_last_of_one(y: Any) -> Any:
+    return np.convolve(y, y[:2], "valid")[:-1], (y[:1] * 2)[:-1], (y[:1] + 1)[1:]
+
+
+def test_nothing_of_an_array_of_one_element() -> None:
+    """`contract_temporaries`: an array of one element of which a result shows none was a number, and the result lost."""
+    for n in (1, 2, 5):
+        alike(all_but_the_last_of_one, np.arange(n, dtype=np.uint8))

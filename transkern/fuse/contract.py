@@ -28,6 +28,7 @@ from transkern.ir.traverse import (
     buffers_written,
     map_own,
     own_exprs,
+    result_buffers,
     scalars_used,
     variables_read,
     walk,
@@ -80,6 +81,8 @@ class _Contracting:
         for s in inside:
             if isinstance(s, n.Library):
                 names.difference_update(s.outs, s.ins)
+            elif isinstance(s, n.Return):
+                names -= result_buffers(s.result)
             elif isinstance(s, n.Compact | n.Scanning) or (isinstance(s, n.Loop) and s.kind == "parallel"):
                 names -= buffers_written(s)
             elif isinstance(s, n.Store) and _place(s.index) is None:
