@@ -747,6 +747,6 @@ def all_but_the_last_of_one(y: Any) -> Any:
 
 
 def test_nothing_of_an_array_of_one_element() -> None:
-    """`contract_temporaries`: an array of one element of which a result shows none was a number, and the result lost."""
+    """`contract_temporaries`: a result that shows none of an array of one element was lost."""
     for n in (1, 2, 5):
         alike(all_but_the_last_of_one, np.arange(n, dtype=np.uint8))
