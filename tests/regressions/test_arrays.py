@@ -750,3 +750,27 @@ def test_nothing_of_an_array_of_one_element() -> None:
     """`contract_temporaries`: a result that shows none of an array of one element was lost."""
     for n in (1, 2, 5):
         alike(all_but_the_last_of_one, np.arange(n, dtype=np.uint8))
+
+
+def pooled(x: Any, k: int) -> Any:
+    h, w = x.shape
+    y = x[: h // k * k, : w // k * k].reshape(h // k, k, w // k, k)
+    return y.swapaxes(1, 2).reshape(h // k, w // k, -1)
+
+
+def reshaped_rest(x: Any, n: int) -> Any:
+    return x[:, ::2].reshape(n, -1), x[::-1].reshape(-1, n)
+
+
+def turned_rest(x: Any) -> Any:
+    return x.swapaxes(0, 1).reshape(x.shape[0], -1).sum(axis=1)
+
+
+def test_what_remains_of_nothing() -> None:
+    """`reshape`: a size of -1 beside sizes of 0 was a division by 0, in what a call asks before anything is checked."""
+    for shape, k in (((2, 2), 3), ((4, 6), 2), ((0, 4), 2), ((4, 0), 2), ((1, 1), 1)):
+        alike(pooled, np.ones(shape), k)
+    for shape, n in (((0, 4), 0), ((4, 0), 0), ((4, 6), 0), ((4, 6), 6), ((4, 6), 5)):
+        alike(reshaped_rest, np.ones(shape), n)
+    for shape in ((0, 4), (4, 0), (3, 4), (0, 3, 4), (3, 0, 4)):
+        alike(turned_rest, np.ones(shape))

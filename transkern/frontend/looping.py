@@ -229,7 +229,10 @@ class Loops(Branches):
                                 break
                         if state.copies > 1:
                             ctx.turns = (*around, (node.lineno, k, b.constant(step) or 1))
-                        self.assign(target, element(at))
+                        try:
+                            self.assign(target, element(at))
+                        except Terminated:  # what is unpacked has more items than names, or fewer: an iteration raises
+                            break
                         if self.tried(body, *catches) if catches else self.block(body):
                             break
                         state.turned(self, k + 1)

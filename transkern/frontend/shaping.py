@@ -259,6 +259,11 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
                 "ValueError", message, (total, *(d for p, d in enumerate(dims) if p not in unknown)),
             )  # fmt: skip
             rest = b.floordiv(total, known)
+        elif b.constant(known) is None:
+            ctx.guard(
+                b.compare("not_equal", known, b.ZERO), "ValueError", message,
+                (total, *(d for p, d in enumerate(dims) if p not in unknown)),
+            )  # fmt: skip
         dims[unknown[0]] = rest
     else:
         ctx.guard(b.compare("equal", total, known), "ValueError", message, (total, *dims))
@@ -292,6 +297,8 @@ def _cancel(total: Expr, known: Expr) -> Expr | None:
     """``total / known`` where it divides without remainder as an expression."""
     if known == b.ONE:
         return total
+    if b.constant(known) == 0:
+        return None
     quotient = b.floordiv(total, known)
     if b.mul(quotient, known) == total:
         return quotient
