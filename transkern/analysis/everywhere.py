@@ -22,6 +22,7 @@ from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
+    is_longer,
     once_a_statement,
     scalars_set,
     variables_read,
@@ -34,6 +35,9 @@ _AT_ONCE = 8
 
 _BEHIND = 2
 """How far facts are followed that speak of further elements."""
+
+_LONG = 100
+"""Parts of a fact, at most."""
 
 _LEAVES = (n.Break, n.Continue, n.Return, n.While)
 """With these inside, a loop may not visit all of its elements."""
@@ -119,7 +123,10 @@ class _Visited:
         lets = dict(lets)
         for s in loop.body:
             if isinstance(s, n.Let):
-                lets[s.name] = b.substitute(s.value, lets)
+                value = next(_short(s.value, lets), None)
+                lets.pop(s.name, None)
+                if value is not None:
+                    lets[s.name] = value
             elif isinstance(s, n.Loop):
                 yield from self.by(s, axes, lets)
             else:
@@ -133,11 +140,14 @@ class _Visited:
         """What a statement says in each iteration, and the one name that it gives a value."""
         match s:
             case n.Guard(condition):
-                yield b.substitute(condition, lets), set()
+                for told in _short(condition, lets):
+                    yield told, set()
             case n.Accumulate(name, op, value) if self.is_one(name, op):
-                value = b.substitute(value, lets)
+                value = next(_short(value, lets), b.FALSE)
                 result = Var(name, "bool" if op in ("any", "all") else "index" if op == "first" else value.dtype)
-                if op in ("max", "min") and value.dtype in _EXACT:
+                if value == b.FALSE:
+                    pass  # nothing that one could say in short
+                elif op in ("max", "min") and value.dtype in _EXACT:
                     yield b.compare("less_equal" if op == "max" else "greater_equal", value, result), {name}
                 elif op == "any":
                     yield b.either(result, b.logical_not(value)), {name}
@@ -145,9 +155,9 @@ class _Visited:
                     yield b.either(b.logical_not(result), value), {name}
                 elif op == "first":
                     yield b.either(b.compare("greater_equal", result, b.ZERO), b.logical_not(value)), {name}
-            case n.Store(buffer, index, value) if self.is_once(s, own):
-                value = b.substitute(value, lets)
-                if buffer in buffers_read(value):
+            case n.Store(buffer, index, value) if value.dtype in (*_EXACT, "bool") and self.is_once(s, own):
+                value = next(_short(value, lets), b.FALSE)
+                if value == b.FALSE or buffer in buffers_read(value):
                     return
                 stored = Load(buffer, index, value.dtype)
                 if value.dtype == "bool":
@@ -167,6 +177,13 @@ class _Visited:
     def is_one(self, name: str, op: str) -> bool:
         """Whether all iterations of the nest accumulate in one number."""
         return all(isinstance(s, n.Accumulate) and s.op == op for s in self.leaves if name in scalars_set(s))
+
+
+def _short(e: Expr, lets: Mapping[str, Expr]) -> Iterator[Expr]:
+    """An expression without names of the loop's, if it is not long: what is computed again and again is shared, and a
+    tree of any size."""
+    if not is_longer(e, _LONG) and not is_longer(made := b.substitute(e, lets), _LONG):
+        yield made
 
 
 def behind_masked(
@@ -191,6 +208,8 @@ def behind_masked(
             return []
     own = {axis for axis, _, _ in axes}
     ends = [e for _, *ends in axes for e in ends]
+    if is_longer(value, _LONG) or is_longer(condition, _LONG):
+        return []
     if any(buffers_read(e) or variables_read(e) & own for e in ends) or buffer in buffers_read(value):
         return []
     if value.dtype not in _EXACT or not _Visited([store]).is_once(store, own):
