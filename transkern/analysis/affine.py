@@ -380,21 +380,22 @@ def _position_in(e: Expr | None) -> Expr | None:
 
 def _small(e: Expr) -> bool:
     """An integer of a NumPy dtype that a position may be: what is computed in it stands for itself, as it may wrap."""
-    return e.dtype in _AS_POSITIONS and not (
+    return e.dtype in AS_POSITIONS and not (
         isinstance(e, Apply) and e.op == "cast" and e.args[0].dtype == "index" and e.dtype != "int64"
     )
 
 
-_AS_POSITIONS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"))
+AS_POSITIONS = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"))
+"""Types of integers whose elements are positions as they are."""
 
 
 def _is_exact(e: Expr) -> bool:
     """One of two numbers, or what a division by a number leaves, of a NumPy dtype: nothing that wraps."""
     match e:
         case Apply("minimum" | "maximum" | "where", (*_, x, y), dtype):
-            return dtype in _AS_POSITIONS and x.dtype == y.dtype == dtype
+            return dtype in AS_POSITIONS and x.dtype == y.dtype == dtype
         case Apply("floor_divide" | "remainder", (_, Const(k)), dtype):
-            return dtype in _AS_POSITIONS and isinstance(k, int) and k > 0
+            return dtype in AS_POSITIONS and isinstance(k, int) and k > 0
         case _:
             return False
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from transkern.analysis.affine import AS_POSITIONS
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
@@ -42,9 +43,6 @@ _LONG = 100
 _LEAVES = (n.Break, n.Continue, n.Return, n.While)
 """With these inside, a loop may not visit all of its elements."""
 
-_EXACT = frozenset(("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"))
-"""Types whose elements are positions as they are."""
-
 
 @dataclass(frozen=True, slots=True)
 class Everywhere:
@@ -56,7 +54,7 @@ class Everywhere:
 
     def loads(self) -> Iterator[Load]:
         for e in walk_expr(self.condition):
-            if isinstance(e, Load) and (e.dtype in _EXACT or e.dtype == "bool"):
+            if isinstance(e, Load) and (e.dtype in AS_POSITIONS or e.dtype == "bool"):
                 yield e
 
     def at(self, load: Load) -> tuple[Expr, Expr] | None:
@@ -123,7 +121,7 @@ class _Visited:
         lets = dict(lets)
         for s in loop.body:
             if isinstance(s, n.Let):
-                value = next(_short(s.value, lets), None)
+                value = _short(s.value, lets)
                 lets.pop(s.name, None)
                 if value is not None:
                     lets[s.name] = value
@@ -140,14 +138,14 @@ class _Visited:
         """What a statement says in each iteration, and the one name that it gives a value."""
         match s:
             case n.Guard(condition):
-                for told in _short(condition, lets):
+                if (told := _short(condition, lets)) is not None:
                     yield told, set()
-            case n.Accumulate(name, op, value) if self.is_one(name, op):
-                value = next(_short(value, lets), b.FALSE)
+            case n.Accumulate(name, op, taken) if self.is_one(name, op):
+                value = _short(taken, lets)
+                if value is None:
+                    return
                 result = Var(name, "bool" if op in ("any", "all") else "index" if op == "first" else value.dtype)
-                if value == b.FALSE:
-                    pass  # nothing that one could say in short
-                elif op in ("max", "min") and value.dtype in _EXACT:
+                if op in ("max", "min") and value.dtype in AS_POSITIONS:
                     yield b.compare("less_equal" if op == "max" else "greater_equal", value, result), {name}
                 elif op == "any":
                     yield b.either(result, b.logical_not(value)), {name}
@@ -155,15 +153,15 @@ class _Visited:
                     yield b.either(b.logical_not(result), value), {name}
                 elif op == "first":
                     yield b.either(b.compare("greater_equal", result, b.ZERO), b.logical_not(value)), {name}
-            case n.Store(buffer, index, value) if value.dtype in (*_EXACT, "bool") and self.is_once(s, own):
-                value = next(_short(value, lets), b.FALSE)
-                if value == b.FALSE or buffer in buffers_read(value):
+            case n.Store(buffer, index, given) if given.dtype in (*AS_POSITIONS, "bool") and self.is_once(s, own):
+                value = _short(given, lets)
+                if value is None or buffer in buffers_read(value):
                     return
                 stored = Load(buffer, index, value.dtype)
                 if value.dtype == "bool":
                     for part in parts(value):
                         yield b.either(b.logical_not(stored), part), {buffer}
-                elif value.dtype in _EXACT:
+                else:
                     yield b.compare("equal", stored, value), {buffer}
             case _:
                 pass
@@ -179,11 +177,11 @@ class _Visited:
         return all(isinstance(s, n.Accumulate) and s.op == op for s in self.leaves if name in scalars_set(s))
 
 
-def _short(e: Expr, lets: Mapping[str, Expr]) -> Iterator[Expr]:
+def _short(e: Expr, lets: Mapping[str, Expr]) -> Expr | None:
     """An expression without names of the loop's, if it is not long: what is computed again and again is shared, and a
     tree of any size."""
-    if not is_longer(e, _LONG) and not is_longer(made := b.substitute(e, lets), _LONG):
-        yield made
+    made = None if is_longer(e, _LONG) else b.substitute(e, lets)
+    return None if made is None or is_longer(made, _LONG) else made
 
 
 def behind_masked(
@@ -212,7 +210,7 @@ def behind_masked(
         return []
     if any(buffers_read(e) or variables_read(e) & own for e in ends) or buffer in buffers_read(value):
         return []
-    if value.dtype not in _EXACT or not _Visited([store]).is_once(store, own):
+    if value.dtype not in AS_POSITIONS or not _Visited([store]).is_once(store, own):
         return []
     stored = Load(buffer, index, value.dtype)
     if any(e.buffer == buffer and e != stored for e in walk_expr(condition) if isinstance(e, Load)):
@@ -256,7 +254,7 @@ def facts_about(
 
 def _loads(e: Expr, lets: Mapping[str, Expr], seen: set[str]) -> Iterator[Load]:
     for x in walk_expr(e):
-        if isinstance(x, Load) and x.dtype in _EXACT:
+        if isinstance(x, Load) and x.dtype in AS_POSITIONS:
             yield x
         elif isinstance(x, Var) and x.name in lets and x.name not in seen:
             seen.add(x.name)

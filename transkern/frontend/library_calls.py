@@ -83,7 +83,6 @@ def matmul(ctx: Context, left: Value, right: Value, by: str = "matmul") -> Value
 def _batches_differ(x: Array, y: Array) -> tuple[str, tuple[Expr, ...]]:
     """What NumPy says where the axes before the matrices do not fit: its text, and the sizes in it."""
 
-
     def shape(sizes: int, new: int = 0) -> str:
         inside = ",".join(["{}"] * sizes + ["newaxis"] * new)
         return f"({inside},)" if sizes + new == 1 else f"({inside})"

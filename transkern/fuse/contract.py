@@ -213,7 +213,6 @@ class _Contraction:
         self.scalars: dict[str, tuple[str, bool]] = {}  # of those without any, the dtype, and whether stored once
         self.begin: list[n.Stmt] = []  # what the body begins with, the last first
         self._count = self._blocks = 0
-        self._last = 1 << 60  # what the loop itself reads, a filter's mask, comes behind its body
         self._note(loop, -1)
 
     def _note(self, s: n.Stmt, block: int) -> None:
@@ -223,7 +222,8 @@ class _Contraction:
             for e in walk_expr(own):
                 if isinstance(e, Load):
                     self.loads[e.buffer].append(e)
-                    self.first.setdefault(e.buffer, order or self._last)
+                    if order:  # what the loop itself reads, a filter's mask, comes behind its body
+                        self.first.setdefault(e.buffer, order)
                     self.last[e.buffer] = order
         if isinstance(s, (n.Store, n.Scanning)):
             stored = _Stored(s, order, block)
