@@ -24,6 +24,7 @@ from transkern.fuse.divergent import vectorise_divergent
 from transkern.fuse.ends import end_by_lane
 from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
+from transkern.fuse.first_exits import test_first
 from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, drop_room_checks, guard_assumptions, hoist_guards, unify_sizes
 from transkern.fuse.halves import round_halves
@@ -43,6 +44,7 @@ from transkern.fuse.numbering import number_values
 from transkern.fuse.once import compute_once
 from transkern.fuse.overflow import check_integers
 from transkern.fuse.overlap import overlap_sums
+from transkern.fuse.overwritten import choose_overwritten
 from transkern.fuse.pairs import order_pairs
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
@@ -74,6 +76,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
     number_values,
     lower,
+    test_first,  # before what a loop's condition says is asked for
     shrink_together,  # before bounds are proven: arrays of one length have one size then
     split_complex,  # as soon as there are statements in front of which an operand can get a name
     round_halves,
@@ -164,7 +167,9 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     move_invariants,
     hoist_guards,
     *HOLDING_PASSES,
-    *LOOP_PASSES,
+    LOOP_PASSES[0],
+    choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
+    *LOOP_PASSES[1:],
     drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,
     spill_scalars,

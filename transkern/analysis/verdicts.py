@@ -191,17 +191,21 @@ class Walk:
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, each as `statement` makes it."""
-        out: list[n.Stmt] = []
         before = self.everywhere
         with self.scope():
-            for s in statements:
-                made = self.statement(s)
-                out.extend(made)
-                self.learn(s)
+            out = self.through(statements)
             self._left = [u for u in self.everywhere if u not in before]
         if isinstance(statements, tuple) and len(out) == len(statements) and all(map(operator.is_, out, statements)):
             return statements  # the very same: what is known of it stays known
         return tuple(out)
+
+    def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:
+        """The statements, each as `statement` makes it; what holds behind them is known then."""
+        out: list[n.Stmt] = []
+        for s in statements:
+            out.extend(self.statement(s))
+            self.learn(s)
+        return out
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -235,8 +239,11 @@ class Walk:
         for s in loop.body:
             if isinstance(s, n.Accumulate) and s.position == Var(loop.axis, "index") and loop.step == b.ONE:
                 found = Var(s.name, "index")
+                inside = [b.compare("greater_equal", found, loop.start), b.compare("less", found, loop.stop)]
                 if s.op in ("argmax", "argmin") and self.holds(b.compare("less", loop.start, loop.stop)):
-                    out += [b.compare("greater_equal", found, loop.start), b.compare("less", found, loop.stop)]
+                    out += inside
+                elif s.op in ("first", "last"):
+                    out += [b.either(b.compare("less", found, b.ZERO), part) for part in inside]
         return out
 
     def forget(self, statements: Sequence[n.Stmt]) -> None:
@@ -321,9 +328,11 @@ class Walk:
             case n.While(head, condition, body):
                 with self.scope():
                     self.forget([s])
-                    first = self.block(head)
+                    first = tuple(self.through(head))
                     self.facts = [*self.facts, *conjuncts(condition)]
                     again = self.block(body)
-                return s if first is head and again is body else replace(s, head=first, body=again)
+                if again is body and len(first) == len(head) and all(map(operator.is_, first, head)):
+                    return s
+                return replace(s, head=first, body=again)
             case _:
                 return s

@@ -371,8 +371,14 @@ class _Masking:
                 case Load(buffer, (at,), dtype) if buffer == array or self._own_temporary(buffer):
                     return Load(buffer, (self._place(buffer, at, first, last, used),), dtype)
                 case Apply(op, (x, y), dtype) if op in COMPARISONS:
-                    of_x, of_y = ((p, cut.front) if b.cast(v, "index") == k else self._position(v) for v in (x, y))
+                    ours = [b.cast(v, "index") == k for v in (x, y)]
+                    begins = (first, 0) if any(ours) and not cut.front else None  # of the array's first element
+                    of_x, of_y = (
+                        (p, cut.front) if our else begins if begins and b.constant(v) == 0 else self._position(v)
+                        for our, v in zip(ours, (x, y), strict=True)
+                    )
                     if of_x is not None and of_y is not None and of_x[1] == of_y[1]:  # both of the same array
+                        used.update({"first"} if first in (of_x[0], of_y[0]) else ())
                         return Apply(op, (of_x[0], of_y[0]), dtype)
                     return e if self._asks_whether_found(e) else None
                 case Var(name) if name in (s.axis, self.size) or name in self.positions:

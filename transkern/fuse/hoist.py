@@ -16,8 +16,9 @@ followed, but where it is known that all of them are positions there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -25,6 +26,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_written,
+    is_in_order,
     map_own,
     own_exprs,
     scalars_set,
@@ -39,16 +41,23 @@ _SHORT = 16
 
 
 def hoist_gathers(program: n.Program) -> n.Program:
-    """The program with gathers that its outer sequential loops repeat done once before them."""
+    """The program with gathers that its loops in order repeat done once before them: before the outermost that changes
+    neither array."""
     names = Names.of(program)
     buffers = dict(program.buffers)
-    out: list[n.Stmt] = []
-    for s in program.body:
-        if isinstance(s, n.While) or (isinstance(s, n.Loop) and s.kind == "sequential"):
-            before, s = _Hoisting(buffers, names, s, out).run()
-            out += before
-        out.append(s)
-    return replace(program, body=tuple(out), buffers=buffers)
+
+    def block(body: Sequence[n.Stmt], earlier: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in body:
+            if isinstance(s, (n.While, n.Loop)) and is_in_order(s):
+                before, s = _Hoisting(buffers, names, s, [*earlier, *out]).run()
+                out += before
+            if not (isinstance(s, n.Loop) and s.kind == "parallel"):
+                s = with_bodies(s, partial(block, earlier=[*earlier, *out]))
+            out.append(s)
+        return tuple(out)
+
+    return replace(program, body=block(program.body, ()), buffers=buffers)
 
 
 class _Hoisting:
@@ -74,6 +83,7 @@ class _Hoisting:
                             self._note(_resolved(e, names), s.axis)
         if not self.made:
             return [], self.loop
+        self._gather_no_more(names)
         return self.before, self._replace(self.loop, {})
 
     def _match(self, e: Expr) -> tuple[str, str, tuple[Expr, ...], int, Expr] | None:
@@ -132,6 +142,31 @@ class _Hoisting:
                 n.Store(name, (p,), Load(source, index, self.buffers[source].dtype), span=self.loop.span),
             ), span=self.loop.span),
         ]  # fmt: skip
+
+    def _gather_no_more(self, names: Mapping[str, Expr]) -> None:
+        """Ends the gathers where all that the loop reads of them ends."""
+        loops = {s.axis: s for s in walk((self.loop,)) if isinstance(s, n.Loop)}
+        ends: dict[str, set[Expr | None]] = {}
+        searched = [(s.axis, x) for s in loops.values() for x in s.body if isinstance(x, n.Accumulate)]
+        positions = {axis: {loops[axis].stop} for axis in loops}
+        for x in (x for x in walk((self.loop,)) if isinstance(x, n.Accumulate)):
+            found = [axis for axis, y in searched if y is x and x.op in ("first", "last")]
+            inside = bool(found) and x.position == Var(found[0], "index")
+            positions.setdefault(x.name, set()).add(loops[found[0]].stop if inside else b.size("unknown"))
+        for s in walk((self.loop,)):
+            for e in (e for own in own_exprs(s) for e in walk_expr(own)):
+                match = self._match(_resolved(e, names))
+                if match is not None and match[:4] in self.made:
+                    at = match[4]
+                    known = positions.get(at.name, {None}) if isinstance(at, Var) else {None}
+                    ends.setdefault(self.made[match[:4]], set()).update(known)
+        for k, s in enumerate(self.before):
+            if isinstance(s, n.Loop) and isinstance(s.body[0], n.Store) and len(end := ends[s.body[0].buffer]) == 1:
+                (stop,) = end
+                if stop is not None and not variables_read(stop) & {*self.changing, "unknown"} and not any(
+                    isinstance(e, Load) for e in walk_expr(stop)
+                ):
+                    self.before[k] = replace(s, stop=b.minimum(s.stop, stop))
 
     def _is_column(self, e: Load) -> bool:
         """Whether an element is at a known place in one of many short rows."""

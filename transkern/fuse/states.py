@@ -220,7 +220,7 @@ class _Coalescing:
             places += found
         if beside:
             return None
-        if places > 1 and (places > _PLACES or not _is_cheap(made.value)):
+        if places > 1 and (places > _PLACES or not is_cheap(made.value)):
             return None
         for x in walk(block[first + 1 : at[-1]]):
             if buffers_written(x) & reads or any(_makes(x, r) for r in reads) or scalars_set(x) & scalars:
@@ -446,7 +446,7 @@ def _axes_along(index: Sequence[Expr], axes: Sequence[str]) -> list[str] | None:
     return sorted(found)
 
 
-def _is_cheap(value: Expr) -> bool:
+def is_cheap(value: Expr) -> bool:
     """Whether a value is as soon computed as loaded."""
     parts = list(walk_expr(value))
     loads = [x for x in parts if isinstance(x, Load)]

@@ -7,7 +7,7 @@ node however it came about.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -442,6 +442,14 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     if not values:
         return expr
     return map_expr(expr, lambda e: values.get(e.name) if isinstance(e, Var) else None)
+
+
+def ravel(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:
+    """The linear position of an element of a C-ordered array."""
+    linear = index[0]
+    for at, dim in zip(index[1:], dims[1:], strict=True):
+        linear = add(mul(linear, dim), at)
+    return linear
 
 
 def unravel(linear: Expr, dims: tuple[Expr, ...]) -> tuple[Expr, ...]:

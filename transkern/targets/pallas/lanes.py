@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, scalars_used, variables_read, walk
+from transkern.ir.traverse import buffers_read, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.pallas import spelling
 from transkern.targets.pallas.interface import Interface
 from transkern.targets.pallas.quote import assign, call, function, name, names, quote
@@ -76,10 +76,10 @@ class Lanes(Interface):
         buffer = self.program.buffers[e.buffer]
         if not e.index:
             return self.number(e)
+        if not any(map(self.varies, e.index)):
+            return self.element(e)
         if len(buffer.dims) != 1:
             raise Inexpressible("an array of several dimensions")
-        if not self.varies(e.index[0]):
-            return self.element(e)
         if e.index != tuple(Var(a, "index") for a in self.axes):
             raise Inexpressible("a gather")
         self.check_extent(buffer.dims[0])
@@ -105,16 +105,23 @@ class Lanes(Interface):
     inner_names: frozenset[str] = frozenset()
 
     def read_element(self, e: Load, helper: str) -> Value:
-        index = self.expr(e.index[0])
+        index = self.place(e.buffer, e.index)
         buffer = self.program.buffers[e.buffer]
         self.check_or_list(e.buffer)
-        node = call(self.module.helper(helper), [name(self.table(e.buffer)), index.node])
+        node = call(self.module.helper(helper), [name(self.table(e.buffer)), index])
         if buffer.dtype == "bool":
             node = quote("_0 != 0", node)
         return Value(node, e.dtype)
 
+    def place(self, buffer: str, index: tuple[Expr, ...]) -> ast.expr:
+        """Where an element lies in its array, which is a line here."""
+        dims = self.program.buffers[buffer].dims
+        return self.expr(b.ravel(index, dims) if len(index) == len(dims) else index[0]).node
+
     def check_or_list(self, buffer: str) -> None:
         if buffer not in self.scalar_only:
+            if len(self.program.buffers[buffer].dims) != 1:
+                raise Inexpressible("an array of several dimensions")
             self.check_extent(self.program.buffers[buffer].dims[0])
 
     def store(self, s: n.Store, mask: Value | None) -> None:
@@ -122,13 +129,11 @@ class Lanes(Interface):
         if not s.index:
             self.set_number(s)
             return
-        if len(buffer.dims) != 1:
-            raise Inexpressible("an array of several dimensions")
         value = self.expr(s.value)
         if product_like(s.value) and s.buffer in self.module.summands:
             value = self.rounded(value, s.value)
         value = self.cast(value, buffer.dtype)
-        if not self.varies(s.index[0]):
+        if not any(map(self.varies, s.index)):
             if value.axes or self.axes:
                 raise Inexpressible("a store of one element inside a pass")
             node = self.typed(value, buffer.dtype)
@@ -137,10 +142,12 @@ class Lanes(Interface):
             self.check_or_list(s.buffer)
             self.out.append(
                 ast.Expr(
-                    call(self.module.helper("_set"), [name(self.table(s.buffer)), self.expr(s.index[0]).node, node])
+                    call(self.module.helper("_set"), [name(self.table(s.buffer)), self.place(s.buffer, s.index), node])
                 )
             )
             return
+        if len(buffer.dims) != 1:
+            raise Inexpressible("an array of several dimensions")
         if s.index != tuple(Var(a, "index") for a in self.axes):
             raise Inexpressible("a scatter")
         self.check_extent(buffer.dims[0])
@@ -432,9 +439,15 @@ class Lanes(Interface):
                 parts.append(quote("_0 < _1", name(here), name(best)))
             elif search.op == "first" and part == b.compare("less_equal", b.add(result, b.ONE), axis):
                 parts.append(quote("_0 > _1", name(here), name(best)))
-            else:
+            elif not self.holds_from_the_start(search, part):
                 raise Inexpressible("a window of another kind")
         return parts[0] if parts else None
+
+    def holds_from_the_start(self, search: Search, part: Expr) -> bool:
+        """Whether a part of the update's window never moves: what lies outside has no position from the start on."""
+        moving = scalars_set(search.loop) | {search.update.axis}
+        here = b.substitute(part, {search.update.axis: Var(search.axis, "index")})
+        return here in search.window and not (variables_read(part) - {search.update.axis}) & moving
 
     def inside_window(self, window: tuple[Expr, ...]) -> ast.expr:
         node = self.inside()

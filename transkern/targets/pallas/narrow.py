@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
-from transkern.ir.traverse import bodies, map_block, own_exprs, walk, walk_expr, with_bodies
+from transkern.ir.traverse import bodies, buffers_written, map_block, own_exprs, walk, walk_expr, with_bodies
 from transkern.targets.pallas.values import scalar_params
 
 _HALF = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
@@ -30,6 +30,11 @@ class _Checking:
         self.fitting: dict[str, bool] = {}  # or they themselves do
         self.lets: dict[str, Expr] = {}
         self.counts = _counts(program)
+        plain = (n.Store, n.Loop, n.While, n.If, n.Kernel)
+        others = {x for s in walk(program.body) if not isinstance(s, plain) for x in buffers_written(s)}
+        own = {x for x, buffer in program.buffers.items() if buffer.role == "temporary"}
+        self.checked = own - others
+        """The arrays of which all that is stored is looked at here: it fits 32 bits, or the program does not."""
 
     def buffers(self) -> bool:
         return any(buffer.dtype in _WIDE for buffer in self.program.buffers.values())
@@ -61,7 +66,8 @@ class _Checking:
                     continue
                 case _:
                     pass
-            if any(self.wide(e) for e in own_exprs(s)) or any(self.block(body) for body in bodies(s)):
+            inside = any(map(self.block, bodies(s)))  # first: what a filter keeps has its names from in there
+            if inside or any(map(self.wide, own_exprs(s))):
                 return True
         return False
 
@@ -91,6 +97,8 @@ class _Checking:
             case Const(value, _):
                 return isinstance(value, (bool, int)) and abs(value) < 2**31
             case Var(of, _) if self.fitting.get(of, False):
+                return True
+            case Load(buffer, _, "int64") if buffer in self.checked:
                 return True
             case Apply("cast", (x,), _) if x.dtype == "int32" or (x.dtype == "int64" and self.fits(x)):
                 return True
@@ -130,7 +138,9 @@ class _Checking:
                 return self.program.buffers[buffer].low is not None
             case Apply("cast", (x,), _):
                 return x.dtype in ("index", "bool", "int8", "int16", "uint8", "uint16") or self.is_position(x)
-            case Apply("add" | "subtract" | "maximum" | "minimum" | "negative", args, _):
+            case Apply(
+                "add" | "subtract" | "maximum" | "minimum" | "negative" | "remainder" | "floor_divide", args, _
+            ):
                 return all(self.is_position(a) for a in args)
             case Apply("where", (_, x, y), _):
                 return self.is_position(x) and self.is_position(y)

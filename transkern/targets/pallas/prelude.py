@@ -550,7 +550,7 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
     `tables` and `lists`, of single elements, lie in SMEM while they fit there, else with the arrays.
     """
     sizes = [x.shape[0] for x in arrays] + [s[0] for s, _ in [*results, *scratch]]
-    elements = [x.shape[0] for x in tables] + [s[0] for s, _ in lists]
+    elements = [x.size for x in tables] + [int(np.prod(s)) for s, _ in lists]
     fits = sum(-(-e // 1024) * 1024 for e in elements) <= 2 ** 18 - 4096
     in_vmem = [_rows(s) for s in sizes + ([] if fits else elements)]
     vmem = 4 * 128 * sum(in_vmem)
@@ -558,16 +558,16 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
     smem, block = pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pl.ANY if far else pltpu.VMEM)
 
     def in_rows(x):
-        return jnp.pad(x, (0, _rows(x.shape[0]) * 128 - x.shape[0])).reshape(-1, 128)
+        return jnp.pad(x.reshape(-1), (0, _rows(x.size) * 128 - x.size)).reshape(-1, 128)
 
     def flat(x):
-        return jnp.pad(x, (0, max(-x.shape[0] % 128, 128 - x.shape[0])))
+        return jnp.pad(x.reshape(-1), (0, max(-x.size % 128, 128 - x.size)))
 
     def laid_out(shape, dtype):
-        return jax.ShapeDtypeStruct((_rows(shape[0]), 128), dtype)
+        return jax.ShapeDtypeStruct((_rows(int(np.prod(shape))), 128), dtype)
 
     def listed(shape, dtype):
-        return jax.ShapeDtypeStruct((max(shape[0], 1),), dtype) if fits else laid_out(shape, dtype)
+        return jax.ShapeDtypeStruct((max(int(np.prod(shape)), 1),), dtype) if fits else laid_out(shape, dtype)
 
     spec = smem if fits else block
     ins = [smem] * len(numbers) + [spec] * len(tables) + [block] * len(arrays)
@@ -598,7 +598,7 @@ def _block(kernel, numbers, tables, arrays, lists, results, scalars, scratch):
         interpret=_interpret())(
             *(jnp.reshape(x, (1,)) for x in numbers), *((flat if fits else in_rows)(x) for x in tables),
             *map(in_rows, arrays))
-    whole = [m.reshape(-1)[:s[0]] for m, (s, _) in zip(made, [*lists, *results])]
+    whole = [m.reshape(-1)[:int(np.prod(s))].reshape(s) for m, (s, _) in zip(made, [*lists, *results])]
     return [*whole, *(m[0] for m in made[len(whole):len(whole) + len(scalars)])]
 ''',
     "_column": '''

@@ -160,6 +160,8 @@ class Reductions(Stores):
         node = self.spread(value, closed)
         if value.dtype == "bool":
             node = quote("_0.astype(jnp.int32)", node)
+        if self.may_be_nothing(closed):  # JAX does not trace that, though no row may ask for it
+            node = call(self.module.helper("_nonempty"), [node, ast.Constant(closed[0])])
         found = quote(f"jnp.{s.op}(_0, axis={closed[0]}, keepdims=True).astype(jnp.{self.module.integer})", node)
         left = frozenset(value.axes - set(closed))
         if not left:

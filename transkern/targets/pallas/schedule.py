@@ -40,10 +40,14 @@ for path, name, shapes in json.load(sys.stdin):
     module = types.ModuleType("emitted")
     exec(compile(open(path).read(), path, "exec"), module.__dict__)
     module.INTERPRET = False
-    args = [jax.ShapeDtypeStruct(s, t) for s, t in shapes]
+    given = [x if isinstance(x, (int, float)) else None for x in shapes]
+    args = [jax.ShapeDtypeStruct(*x) for x, y in zip(shapes, given) if y is None]
+    def traced(*args, given=given, function=getattr(module, name)):
+        rest = iter(args)
+        return function(*(next(rest) if x is None else x for x in given))
     print("case", path, flush=True)
     try:
-        jax.jit(getattr(module, name), in_shardings=on).lower(*args).compile()
+        jax.jit(traced, in_shardings=on).lower(*args).compile()
         print("ok", path, flush=True)
     except Exception as error:
         print("failed", path, json.dumps(f"{type(error).__name__}: {error}"[:4000]), flush=True)
@@ -70,10 +74,14 @@ class KernelSchedule:
     loops: list[LoopSchedule] = field(default_factory=list)
 
 
+Given = tuple[Sequence[int], str] | int | float
+"""An argument: ``((1024, 4), "float32")``, a scalar ``((), "float32")``, or a number that is known when JAX traces."""
+
+
 def check_tpu(
-    of: str | n.Program, shapes: Sequence[tuple[Sequence[int], str]], topology: str = "v5e:2x2", name: str = ""
+    of: str | n.Program, shapes: Sequence[Given], topology: str = "v5e:2x2", name: str = ""
 ) -> list[KernelSchedule]:
-    """Compile an emitted module, or a program, for `shapes`: ``((1024, 4), "float32")`` each, scalars ``((), …)``.
+    """Compile an emitted module, or a program, for arguments of such `shapes`.
 
     Returns the schedule of each kernel. Raises BuildError with the compiler's words where it refuses, and
     TargetUnavailable where libtpu is missing or its schedule dump is not what this reads.
@@ -82,7 +90,7 @@ def check_tpu(
 
 
 def check_many(
-    modules: Mapping[str, tuple[str | n.Program, Sequence[tuple[Sequence[int], str]], str]], topology: str = "v5e:2x2"
+    modules: Mapping[str, tuple[str | n.Program, Sequence[Given], str]], topology: str = "v5e:2x2"
 ) -> dict[str, list[KernelSchedule]]:
     """`check_tpu` of several modules in one subprocess: a compiler crash must not take this process with it."""
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +100,7 @@ def check_many(
             path = Path(folder, f"{key}.py")
             path.write_text(of if isinstance(of, str) else emit(of))
             function = name or (of.name if isinstance(of, n.Program) else _last_function(path.read_text()))
-            cases.append((str(path), function, [(list(s), t) for s, t in shapes]))
+            cases.append((str(path), function, [x if isinstance(x, int | float) else [*x] for x in shapes]))
         child = _run(cases, topology, dump)
         return _outcomes(child, dict(zip((c[0] for c in cases), modules, strict=True)), dump)
 

@@ -29,6 +29,7 @@ from transkern.ir.traverse import buffers_written, exprs, walk
 class Search:
     """The accumulator `result` is the `op` ("first" or "last") position where `mask` holds within `window`."""
 
+    loop: n.While
     result: str
     op: str
     mask: str
@@ -87,4 +88,4 @@ def search_of(loop: n.While, siblings: tuple[n.Stmt, ...]) -> Search | None:
     later = {b.substitute(b.substitute(w, {axis: Var(update.axis, "index")}), after) for w in window}
     if later != set(bound):  # what the update leaves alone must be outside the next search's window
         return None
-    return Search(result, op, mask, extent, window, axis, update, inside, bound, condition)
+    return Search(loop, result, op, mask, extent, window, axis, update, inside, bound, condition)

@@ -102,7 +102,7 @@ class Statements(Reductions):
         if variable and self.mask is not None and of in self.env:
             old = self.env[of]
             value = Value(
-                quote("jnp.where(_0, _1, _2)", self.mask.node, value.node, old.node), value.dtype,
+                self.chosen(self.mask.node, value.node, old.node, value.dtype), value.dtype,
                 value.axes | old.axes | self.mask.axes,
             )  # fmt: skip
         if isinstance(expr, Const) and value.static:

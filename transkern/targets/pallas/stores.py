@@ -25,7 +25,7 @@ class Stores(Vector):
         if not s.index:
             new = self.bound(Value(self.typed(value, buffer.dtype), buffer.dtype, value.axes), s.value).node
             if mask is not None:
-                new = quote("jnp.where(_0, _1, _2)", mask.node, new, name(array.name))
+                new = self.chosen(mask.node, new, name(array.name), buffer.dtype)
             self.out.append(assign(array.name, new))
             return
         if array.slots is not None:
@@ -41,7 +41,7 @@ class Stores(Vector):
             node = self.filled(value, buffer.dtype, dims, slots)
             if mask is not None:
                 self.ensure(s.buffer)
-                node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
+                node = self.chosen(mask.node, node, name(array.name), buffer.dtype)
             self.out.append(assign(array.name, node))
             return
         if (
@@ -132,7 +132,7 @@ class Stores(Vector):
         if mask is not None:
             if parts:
                 raise Inexpressible("a masked store to a part")
-            node = quote("jnp.where(_0, _1, _2)", mask.node, node, name(array.name))
+            node = self.chosen(mask.node, node, name(array.name), buffer.dtype)
         elif value.axes != set(array.slots) or parts:
             node = call(self.module.helper("_fill"), [node, self.block_shape(array, buffer, subscripts)])
         if len(parts) > 1:

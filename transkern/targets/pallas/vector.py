@@ -164,6 +164,15 @@ class Vector:
             node = quote("_0 + _1", node, self.size(info.start))
         return Value(node, "index", frozenset({info.slot}))
 
+    def chosen(self, mask: ast.expr, new: ast.expr, old: ast.expr, dtype: str) -> ast.expr:
+        """``mask ? new : old``; truths by logic in a kernel, since Mosaic has no choice between vectors of them."""
+        if dtype != "bool" or not self.mosaic:
+            return quote("jnp.where(_0, _1, _2)", mask, new, old)
+        if is_true(new):
+            return quote("_0 | _1", mask, old)
+        typed = (quote("jnp.bool_(_0)", x) if is_literal(x) else x for x in (new, old))
+        return quote("_0 & _1 | ~_0 & _2", mask, *typed)
+
     def apply(self, e: Apply) -> Value:
         if e.op == "cast":
             return self.cast(self.expr(e.args[0]), e.dtype)
@@ -203,6 +212,8 @@ class Vector:
         if e.op in ("floor_divide", "remainder") and e.dtype.startswith("float"):
             helper = self.module.helper("_floored" if e.op == "floor_divide" else "_modulo")
             return Value(call(helper, [a.node for a in args]), e.dtype, axes)
+        if e.op == "where" and kind == "bool":
+            return Value(self.chosen(args[0].node, args[1].node, args[2].node, "bool"), "bool", axes)
         template = spelling.table(kind)[e.op]
         if template.startswith("_reciprocal"):
             self.module.helper("_reciprocal")
@@ -480,6 +491,11 @@ def literal(value: bool | int | float | complex) -> ast.expr:
 def is_literal(node: ast.expr) -> bool:
     """Whether a value is written as a Python number."""
     return isinstance(node, ast.Constant) or (isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant))
+
+
+def is_true(node: ast.expr) -> bool:
+    """Whether the text is that of a truth that holds."""
+    return ast.unparse(node) in ("True", "jnp.bool_(True)")
 
 
 def is_zero(node: ast.expr, sign: float) -> bool:
