@@ -1,10 +1,12 @@
 """Real TPU generations, compiled ahead of time without one: accepted, and how many bundles a loop takes."""
 
+import inspect
 import pathlib
 
 import pytest
 
 from tests.pallas import test_elementwise, test_loops, test_parallel, test_rows
+from tests.suppression import spellings
 from transkern.errors import BuildError
 from transkern.pipeline import program_of
 from transkern.targets.pallas.schedule import check_many, check_tpu
@@ -59,6 +61,29 @@ def test_nms_takes_few_bundles_a_box(topology, most):
         (loop,) = [k for k in kernels if k.pallas]
         assert [x.depth for x in loop.loops] == [1]
         assert loop.loops[0].bundles <= most, (form, loop)
+
+
+SPELLINGS = (
+    "masked", "for_with_break", "after_a_filter", "order_after_a_filter", "classes", "helper_on_rest", "boxes_shrink",
+)  # fmt: skip
+"""Spellings of suppression that are put together from more than one loop over what is left."""
+
+
+def test_spellings_of_nms_take_few_bundles_a_box():
+    modules = {}
+    for name in SPELLINGS:
+        program = program_of(inspect.getsource(spellings), name, f"{name}(float32[n,4],float32[n],float,int)")
+        modules[name] = program, [((1024, 4), F), ((1024,), F), ((), F), 200], name
+    found = check_many(modules)
+    for name in SPELLINGS:
+        loops = [max(x.bundles for x in k.loops) for k in found[name] if k.pallas and k.loops]
+        assert len(loops) == 1 and loops[0] <= 60, (name, found[name])
+
+
+def test_choices_between_truths_are_accepted():
+    """Mosaic has no choice between vectors of truths."""
+    source = "import numpy as np\ndef f(x, m):\n    return np.where(x > 0, m, x < -1)\n"
+    check_tpu(program_of(source, "f", "f(float32[n],bool[n])"), [((1000,), F), ((1000,), "bool")])
 
 
 @pytest.mark.parametrize("topology", ["v5e:2x2", "v6e:2x2"])

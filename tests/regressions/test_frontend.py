@@ -11,7 +11,7 @@ import pytest
 import transkern
 from tests.fuzz.oracle import call, difference
 from tests.regressions.support import alike
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern.errors import CompileError
 
 require("cc")
@@ -987,3 +987,70 @@ def test_a_copy_of_what_runs_backwards_stays_one() -> None:
     """`assigning._reordered`: an array put in order was contiguous, and so `ravel` gave a view of it."""
     alike(backwards_and_ravelled, np.arange(4.0))
     alike(backwards_and_ravelled, np.arange(1))
+
+
+class Doubled:
+    """What it is multiplied by does not matter, but for being a type."""
+
+    def __init__(self, v: float) -> None:
+        self.v = v
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.v * 3 if isinstance(other, type) else self.v * 2
+
+
+def product(x: Any, y: Any) -> Any:
+    return x * y
+
+
+def test_types_as_left_operands_of_objects() -> None:
+    """`special_methods._handed` called `item` of NumPy's types, which have it too; found by generated calls."""
+    compiled = transkern.compile(product, target="cpu")
+    for x in (np.float32, np.ndarray, int, np.float64(3.0), 2):
+        wanted, found = product(x, Doubled(1.5)), compiled(x, Doubled(1.5))
+        assert found == wanted and type(found) is type(wanted)
+
+
+def clusters(x: Any) -> Any:
+    means: Any = []
+    members: Any = []
+    for j in range(len(x)):
+        index = -1
+        for i in range(len(means)):
+            if abs(means[i] - x[j]) < 1:
+                index = i
+        if index != -1:
+            members[index].append(x[j])
+            means[index] = sum(members[index]) / len(members[index])
+        else:
+            members.append([x[j]])
+            means.append(x[j])
+    return np.array(means)
+
+
+def test_rows_that_the_first_pass_over_a_loop_makes() -> None:
+    """`rows.made`: what says where rows begin was declared by the first `append` only, which stands in the other branch
+    (KeyError, an inner error)."""
+    alike(clusters, np.arange(9.0) * 0.4)
+    alike(clusters, np.array([5.0, 1.0, 5.5, 1.25, 9.0, 5.25]))
+    alike(clusters, np.zeros(1))
+
+
+def never(x: Any, y: Any) -> Any:
+    k = 0
+    while k < len(x) and 2 <= 0:
+        for i in range(2):
+            y[-i - 1] = 2.0
+        x[y >= k] = x[y >= k] - 1
+        k += 1
+    return k
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_loops_that_nobody_comes_by(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`test_first`: checks in such a loop had gone, as nothing fails there, and JAX traced slices before the first
+    element of an array of one (fuzz, Pallas, seed 89000336)."""
+    compiled = transkern.compile(never, target=on_target(target, monkeypatch))
+    for n in range(3):
+        x, y = np.arange(n), np.ones(n)
+        assert compiled(x, y) == 0 and list(y) == [1.0] * n and list(x) == list(range(n))

@@ -396,7 +396,8 @@ def extend(ctx: Context, owner: GrowingList, value: Value) -> None:
     if owner.row_of is not None and not isinstance(contents, Static):
         rows.extend(ctx, owner.row_of, contents)
         return
-    if isinstance(contents, (Seq, Static)) and not (isinstance(contents, Static) and hasattr(contents.value, "shape")):
+    of_numpy = isinstance(contents, Static) and isinstance(contents.value, (np.generic, np.ndarray))
+    if isinstance(contents, (Seq, Static)) and not of_numpy:
         items = contents.items if isinstance(contents, Seq) else [Static(v) for v in contents.value]
         for item in items:
             append(ctx, owner, item)

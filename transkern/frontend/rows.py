@@ -23,6 +23,9 @@ _LEAST = 4
 def made(ctx: Context, name: str, site: tuple[object, ...]) -> Rows:
     """No rows yet."""
     starts, sizes, rooms = (growing.new(ctx, f"{name}_{of}") for of in ("starts", "sizes", "rooms"))
+    for one in (starts, sizes, rooms):  # an iteration may ask for a row before one is made in the program's order
+        list_types.list_type(ctx, one, "index", (), True, b.ZERO)
+        ctx.buffers[one.buffer] = list_types.without_range(ctx.buffers[one.buffer])
     pool = growing.new(ctx, f"{name}_pool", (), (*site, "pool"))
     pool.unbounded = True
     return Rows(starts, sizes, rooms, pool)

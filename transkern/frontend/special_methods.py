@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transkern.frontend.context import Context
 from transkern.frontend.source import from_object, function_of, live_function
 from transkern.frontend.values import Array, Bound, Concatenation, Instance, OrNone, Record, Scalar, Seq, Static, Value
@@ -75,7 +77,7 @@ def _handed(ctx: Context, value: Value) -> Value:
 
     if isinstance(value, Scalar) and not value.python:
         return python_number(ctx, value)
-    return Static(value.value.item()) if isinstance(value, Static) and hasattr(value.value, "item") else value
+    return Static(value.value.item()) if isinstance(value, Static) and isinstance(value.value, np.generic) else value
 
 
 def _reflected(ctx: Context, name: str, x: Value, y: Value) -> Value | None:
