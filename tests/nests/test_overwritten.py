@@ -143,7 +143,8 @@ WITH_A_PLACE = (masks, dep)
 
 
 def _check(function: Callable[..., Any], compiled: Callable[..., Any], *args: Any) -> None:
-    wanted, found = (call(f, [a.copy() if isinstance(a, np.ndarray) else a for a in args]) for f in (function, compiled))
+    given = ([a.copy() if isinstance(a, np.ndarray) else a for a in args] for _ in range(2))
+    wanted, found = (call(f, one) for f, one in zip((function, compiled), given, strict=True))
     assert not difference(found, wanted), (function.__name__, args, wanted, found)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.regressions.support import alike
 from tests.trust.against_python import difference
 
 HANDED_ON = (
@@ -16,6 +18,31 @@ HANDED_ON = (
     "d = p + 1\nwhile m > 0:\n    m -= 1\n    p = d[:-1] * 2\n    d = p\n    p = d[::-1]\nreturn p, d",
     "d = p\nwhile m > 0:\n    m -= 1\n    p = d\n    d = p[p > 2] * 1.5\nreturn p, d",
 )
+
+
+def picks(x: Any, apart: Any) -> Any:
+    rows = [x[:2]]
+    for k in range(1, len(x) - 1):
+        if x[k] > 0:
+            rows.append(x[k : k + 2])
+    table = np.array(rows)
+    order = np.argsort(table[:, 1])[::-1]
+    keep = []
+    while order.size > 0:
+        i = order[0]
+        keep.append(i)
+        near = np.array([abs(table[i, 0] - table[t, 0]) <= apart for t in order[1:]], dtype=bool)
+        order = order[np.where(~near)[0] + 1]
+    return table[keep]
+
+
+def test_an_array_of_unknown_length_is_filtered_in_a_loop() -> None:
+    """How long it may be was asked of the loop's condition, which speaks of an array that the function makes; then a
+    filter had to be as long as its room before it was counted (`branching.fill`)."""
+    for seed in range(4):
+        x = np.random.default_rng(seed).permutation(12) - 5.5
+        alike(picks, x, 2.25)
+    alike(picks, np.array([1.0, 2.0]), 0.5)
 
 
 @pytest.mark.parametrize("statements", HANDED_ON)

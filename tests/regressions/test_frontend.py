@@ -1054,3 +1054,28 @@ def test_loops_that_nobody_comes_by(target: str, monkeypatch: pytest.MonkeyPatch
     for n in range(3):
         x, y = np.arange(n), np.ones(n)
         assert compiled(x, y) == 0 and list(y) == [1.0] * n and list(x) == list(range(n))
+
+
+def reversed_set(x: Any) -> Any:
+    return [v * x[0] for v in reversed({1, 2})]
+
+
+def reversed_number(x: Any) -> Any:
+    return list(reversed(len(x)))  # type: ignore[call-overload]
+
+
+def real_of_a_list(x: Any) -> Any:
+    return "%.2f" % [], x  # type: ignore[str-format]
+
+
+def real_of_numbers(x: Any) -> Any:
+    return "%.2f" % [x[0], 2]  # type: ignore[str-format]
+
+
+@pytest.mark.parametrize(
+    "function", [reversed_set, reversed_number, real_of_a_list, real_of_numbers], ids=lambda f: f.__name__
+)
+def test_what_is_no_sequence_and_no_number(function: Callable[..., Any]) -> None:
+    """`reversed` of a set had a result, and so had ``"%.2f" % []`` (found by `make questions`)."""
+    wanted, found = (call(f, [np.arange(1.0, 4)]) for f in (function, transkern.compile(function, target="cpu")))
+    assert wanted.error is not None and not difference(found, wanted), found

@@ -523,7 +523,7 @@ class Branches(Assignments):
         """`value` into `buffer`, its length into `count`."""
         ctx = self.ctx
         if buffer.name in ctx.rooms:
-            ctx.must_have_room(b.compare("less_equal", value.dims[0], buffer.dims[0]))
+            ctx.must_have_room(b.compare("less_equal", value.axes[0].extent, buffer.dims[0]))  # of a filter: at most
         if value.mask is not None:
             ctx.emit(n.Filter((buffer.name,), count.name, value.axes[:1], value.mask, (value.body,), value.axes[1:]))
             return

@@ -147,7 +147,13 @@ def _ndenumerate(ctx: Context, a: Arguments) -> Value:
 
 @handles("builtins.reversed", names="sequence")
 def _reversed(ctx: Context, a: Arguments) -> Value:
-    return Method(a.need("sequence"), "reversed")
+    given = a.need("sequence")
+    contents = ctx.deref(given)
+    if isinstance(contents, (Seq, Hashed)) and contents.kind == "set":
+        asked(ctx, reversed, set())
+    if isinstance(contents, Scalar) or (isinstance(contents, Static) and is_number(contents)):
+        ctx.guard(b.FALSE, "TypeError", f"'{type_name(contents)}' object is not reversible")
+    return Method(given, "reversed")
 
 
 @handles("builtins.int", "builtins.float", "builtins.bool", names="x")

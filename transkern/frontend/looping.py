@@ -169,7 +169,12 @@ class Loops(Branches):
         if isinstance(first, Scalar):
             if error.grows is not None and not _is_of_sizes(first.expr):
                 raise error
-            ctx.must_be_known(first, error.problem, error.help)
+            try:
+                ctx.must_be_known(first, error.problem, error.help)
+            except NotKnown:  # of the sizes of arrays that the function has made
+                if error.grows is not None:
+                    raise error from None
+                raise
 
         def run(position: int) -> bool:
             """The iterations from `position` on; True where the end is not reached."""

@@ -111,6 +111,7 @@ def text_operation(ctx: Context, op: str, left: Value, right: Value) -> Value | 
     return None
 
 
+_EMPTY: dict[str, object] = {"list": [], "tuple": (), "set": set()}
 _PERCENT = re.compile(r"%(?:(%)|([-+ 0#]*)(\d*)(?:\.(\d+))?([sdifgGeErx]))")
 
 
@@ -151,6 +152,9 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
         elif kind == "x":
             parts.append(as_text(ctx, value, spec + "x"))
         else:
+            contents = ctx.deref(value)
+            if isinstance(contents, Seq) and contents.kind in _EMPTY:
+                asked(ctx, operator.mod, f"%{kind}", (_EMPTY[contents.kind],))
             parts.append(as_text(ctx, value, f"{spec}.{precision or 6}{kind}"))
     parts.append(Text(quoted(template[end:]), ()))
     is_tuple = isinstance(right, Seq) and right.kind == "tuple"

@@ -25,7 +25,6 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
-    map_own,
     own_exprs,
     scalars_set,
     variables_read,
@@ -69,7 +68,10 @@ class _Choosing(Walk):
                 return None
             if store is not None and store.buffer in made:
                 rest = behind[k + 1 :]
-                store = map_own(store, lambda e: named.get(e.name) if isinstance(e, Var) else None)
+                store = replace(
+                    store, index=tuple(b.substitute(i, named) for i in store.index),
+                    value=b.substitute(store.value, named),
+                )  # fmt: skip
                 parts = [*own_exprs(store), *(own_exprs(along) if along is not None else ())]
                 read = {name for e in parts for name in variables_read(e) | buffers_read(e)}
                 if read & (made | between) or store.buffer in between or read & named.keys():
