@@ -10,7 +10,7 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
-from tests.tools import require
+from tests.tools import on_target, require
 
 require("jax")
 
@@ -750,3 +750,22 @@ def test_sizes_are_asked_for_in_the_order_of_the_program() -> None:
     """`static_scalars`: two sizes that data make were asked for in the order of the results."""
     for s in (3.0, 0.5, -7.0, 0.0):
         alike(sizes_in_another_order, np.zeros(3, np.int8), s, target="pallas")
+
+
+def positive(x: Any, k: int) -> Any:
+    found = []
+    for v in x:
+        if v > 0:
+            found.append(v)
+    if k < len(found):
+        return found[:k]
+    return found
+
+
+def test_a_result_that_a_branch_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`exits.leave_once`: the list was made in a branch and looked at behind it, and so it was taken for nobody's
+    (KeyError, an inner error)."""
+    compiled = transkern.compile(positive, target=on_target("pallas", monkeypatch))
+    x = np.array([1.0, -1.0, 2.0, 3.0, 4.0])
+    for k in (0, 2, 4, 20):
+        assert compiled(x, k) == positive(x, k)

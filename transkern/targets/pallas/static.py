@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.highest import highest
 from transkern.ir.traverse import bodies, exprs, map_block, variables_read, walk, walk_expr, with_bodies
 from transkern.targets.pallas.values import Module, scalar_params
@@ -50,6 +50,18 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
             e = b.map_expr(e, lambda x: known.get(x.name) if isinstance(x, Var) else None)  # noqa: B023
         return None
 
+    def at_most(e: Expr) -> Expr | None:
+        """What a size that data make never exceeds: an array may be longer than what is looked at of it."""
+        match e:
+            case Apply("minimum", (x, y), _):
+                one, two = at_most(x), at_most(y)
+                return two if one is None else one if two is None else b.minimum(one, two)
+            case Apply("maximum" | "where", (*_, x, y), _):
+                one, two = at_most(x), at_most(y)
+                return None if one is None or two is None else b.maximum(one, two)
+            case _:
+                return settled(e)
+
     def ask(e: Expr) -> None:
         """Notes the sizes in `e` that data make."""
         for of in may_ask:
@@ -65,6 +77,8 @@ def static_scalars(program: n.Program) -> tuple[n.Program, dict[str, str], list[
             if settled(d) is None:
                 ask(d)
             found = settled(d)
+            if found is None and not _is_seen_whole(program, of):
+                found = at_most(d)
             if found is None:
                 raise _depends_on_data(program, of)
             static |= {x.name: x.dtype for x in walk_expr(found) if isinstance(x, Var) and x.name in whole}
