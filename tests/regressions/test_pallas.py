@@ -763,8 +763,8 @@ def positive(x: Any, k: int) -> Any:
 
 
 def test_a_result_that_a_branch_makes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`exits.leave_once`: the list was made in a branch and looked at behind it, and so it was taken for nobody's
-    (KeyError, an inner error)."""
+    """`contract_temporaries`: a list that a branch makes is looked at behind it, once a function is left in one place
+    (`exits.leave_once`), and was taken for nobody's (KeyError, an inner error)."""
     compiled = transkern.compile(positive, target=on_target("pallas", monkeypatch))
     x = np.array([1.0, -1.0, 2.0, 3.0, 4.0])
     for k in (0, 2, 4, 20):

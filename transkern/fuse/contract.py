@@ -51,13 +51,16 @@ class _Contracting:
         self.buffers = dict(program.buffers)
         self.variables = dict(program.variables)
         self.names = Names.of(program)
+        self.returned = _returned(program.body)
 
     def run(self) -> n.Program:
         body = self.block(self.program.body)
         return replace(self.program, body=body, buffers=self.buffers, variables=self.variables)
 
     def block(self, statements: tuple[n.Stmt, ...], around: frozenset[str] = frozenset()) -> tuple[n.Stmt, ...]:
-        """A block; `around`: the buffers that the statement which it is the body of reads by itself."""
+        """A block; `around`: the buffers that the statement which it is the body of reads by itself. What a `return`
+        elsewhere looks at is not the block's own either."""
+        around = around | {name for name, count in (self.returned - _returned(statements)).items() if count}
         statements = self._with_numbers(statements, around)
         place = _Place(statements, around)
         out = list(statements)
@@ -387,6 +390,11 @@ def _place(index: tuple[Expr, ...]) -> tuple[int, ...] | None:
 
 def _zero(dtype: str) -> Expr:
     return Const(False, "bool") if dtype == "bool" else Const(0 if dtype.startswith(("i", "u")) else 0.0, dtype)
+
+
+def _returned(block: Sequence[n.Stmt]) -> Counter[str]:
+    """How many `return`s look at each array."""
+    return Counter(x for s in walk(block) if isinstance(s, n.Return) for x in result_buffers(s.result))
 
 
 def _read_around(body: tuple[n.Stmt, ...], s: n.Stmt) -> frozenset[str]:

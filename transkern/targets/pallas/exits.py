@@ -19,7 +19,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import map_own, result_buffers, variables_read, walk, walk_expr, with_bodies
+from transkern.ir.traverse import map_own, variables_read, walk, walk_expr, with_bodies
 from transkern.targets.pallas.static import sizes_to_ask_for
 from transkern.targets.pallas.values import scalar_params
 
@@ -91,24 +91,10 @@ class _Leaving:
         self.variables[self.exit] = "index"
         self.results, self.starts = [], [n.Assign(self.exit, b.ZERO, span=block[0].span)]
         body = self.leave(block, False)
-        body = self.with_memory_outside(body)
         last: Block = () if _ends(block) else (n.Return(n.ConstantResult(None), span=block[-1].span),)
         for number, s in reversed(list(enumerate(self.results, 1))):
             last = (n.If(self.left_by(number), (s,), last, span=s.span),) if last else (s,)
         return (*self.starts, *body, *last)
-
-    def with_memory_outside(self, body: Block) -> Block:
-        """The block without what gets memory for results in it, which are looked at behind it now: that goes first."""
-        inside = {x.buffer for s in body if not isinstance(s, n.Alloc) for x in walk((s,)) if isinstance(x, n.Alloc)}
-        for name in sorted(inside & {x for s in self.results for x in result_buffers(s.result)}):
-            self.starts.append(n.Alloc(name, span=body[0].span))
-
-            def without(block: Block, name: str = name) -> Block:
-                kept = (s for s in block if not (isinstance(s, n.Alloc) and s.buffer == name))
-                return tuple(with_bodies(s, without) for s in kept)
-
-            body = without(body)
-        return body
 
     def left_by(self, number: int) -> Expr:
         return b.compare("equal", Var(self.exit, "index"), b.index(number))
