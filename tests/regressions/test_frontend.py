@@ -1079,3 +1079,38 @@ def test_what_is_no_sequence_and_no_number(function: Callable[..., Any]) -> None
     """`reversed` of a set had a result, and so had ``"%.2f" % []`` (found by `make questions`)."""
     wanted, found = (call(f, [np.arange(1.0, 4)]) for f in (function, transkern.compile(function, target="cpu")))
     assert wanted.error is not None and not difference(found, wanted), found
+
+
+_MASKS = (
+    ((3,), (2,)), ((3, 4), (2, 4)), ((3, 4), (3,)), ((3, 4), (2, 3, 4)), ((1, 4), (2, 4)), ((1,), (2,)), ((0,), (2,)),
+    ((3,), (0,)), ((1,), (0,)), ((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (1, 1)), ((3, 4), ()), ((2, 3, 4), (5, 4)),
+)  # fmt: skip
+
+
+def masked_sum(x: Any, m: Any) -> Any:
+    return x.sum(axis=0, where=m)
+
+
+def masked_maximum(x: Any, m: Any) -> Any:
+    return np.max(x, where=m, initial=-1)
+
+
+def masked_any(x: Any, m: Any) -> Any:
+    return np.any(x > 0, where=m)
+
+
+def masked_mean(x: Any, m: Any) -> Any:
+    return x.mean(axis=-1, where=m)
+
+
+@pytest.mark.parametrize(
+    "function", [masked_sum, masked_maximum, masked_any, masked_mean], ids=lambda f: f.__name__
+)
+def test_masks_of_reductions_stretch_nothing(function: Callable[..., Any]) -> None:
+    """`reductions.chosen`: a mask larger than what is reduced stretched that, where NumPy raises (a wrong result); of a
+    mask that does not fit, NumPy's text speaks of remapped shapes (fuzz, CPU, seed 91004621)."""
+    compiled = transkern.compile(function, target="cpu")
+    for shape, of_mask in _MASKS:
+        given = [np.ones(shape), np.ones(of_mask, bool)]
+        wanted, found = call(function, given), call(compiled, given)
+        assert not difference(found, wanted), (shape, of_mask, found, wanted)

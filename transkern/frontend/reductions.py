@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.frontend.arguments import Arguments
+from transkern.frontend.broadcasting import shape_text
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, as_array, convert, exact_expr, nonzero, part, scalar_expr
 from transkern.frontend.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
@@ -59,7 +60,7 @@ def reduce(
                 f"reduction operation '{op}imum' does not have an identity, so to use a where mask one has to specify "
                 "'initial'",
             )  # fmt: skip
-        value = chosen(ctx, op, value, where)
+        value = chosen(ctx, op, value, where, name == "total")
     if isinstance(axis, Seq) and axis.kind == "list":
         ctx.guard(b.FALSE, "TypeError", "'list' object cannot be interpreted as an integer")
     axes = axes_of(ctx, axis, value.ndim)
@@ -174,9 +175,41 @@ def _extent(dim: Expr) -> Value:
     return Scalar(dim, True)
 
 
-def chosen(ctx: Context, op: str, value: Array, where: Value) -> Array:
+def _check_where(ctx: Context, value: Array, where: Array, counted: bool) -> None:
+    """NumPy's errors where a mask stretches what is reduced, or does not fit; `counted`: ``np.mean`` asks how many
+    elements there are first."""
+    if value.mask is not None or where.mask is not None:
+        return
+    if where.ndim > value.ndim:
+        text = "input operand has more dimensions than allowed by the axis remapping"
+        if counted and not value.ndim:
+            text = "cannot broadcast a non-scalar to a scalar array"
+        ctx.guard(b.FALSE, "ValueError", text)
+    behind = value.dims[value.ndim - where.ndim :]
+    fits: Expr = b.TRUE  # the mask into what is reduced,
+    meets: Expr = b.TRUE  # and both into some shape
+    shape = list(value.dims[: value.ndim - where.ndim])
+    for mine, its in zip(behind, where.dims, strict=True):
+        one = b.either(b.compare("equal", its, mine), b.compare("equal", its, b.ONE))
+        fits = b.both(fits, one)
+        meets = b.both(meets, b.either(one, b.compare("equal", mine, b.ONE)))
+        shape.append(b.where(b.compare("equal", mine, b.ONE), its, mine))
+    remapped = "operands could not be broadcast together with remapped shapes [original->remapped]: "
+    if counted:
+        text = f"{remapped}{shape_text(where.dims)}  and requested shape {shape_text(value.dims)}"
+        ctx.guard(fits, "ValueError", text, (*where.dims, *value.dims))
+        return
+    text = f"{remapped}{shape_text(value.dims)} {shape_text(where.dims)} "
+    ctx.guard(meets, "ValueError", text, (*value.dims, *where.dims))
+    text = f"non-broadcastable operand with shape {shape_text(value.dims)} doesn't match the broadcast shape "
+    ctx.guard(fits, "ValueError", f"{text}{shape_text(shape)}", (*value.dims, *shape))
+
+
+def chosen(ctx: Context, op: str, value: Array, where: Value, counted: bool = False) -> Array:
     """`value` with what leaves a reduction as it is, wherever `where` does not hold."""
-    elements, axes, mask, _ = align(ctx, [value, as_array(ctx, where)])
+    given = as_array(ctx, where)
+    _check_where(ctx, value, given, counted)
+    elements, axes, mask, _ = align(ctx, [value, given])
     body = elements[0] if op not in ("any", "all") else nonzero(elements[0])
     if op in ("sum", "prod"):
         body = b.cast(body, sum_dtype(body.dtype))
