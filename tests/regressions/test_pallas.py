@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.fuzz.oracle import call, difference
 from tests.regressions.support import alike
 from tests.tools import on_target, require
 
@@ -769,3 +770,19 @@ def test_a_result_that_a_branch_makes(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.array([1.0, -1.0, 2.0, 3.0, 4.0])
     for k in (0, 2, 4, 20):
         assert compiled(x, k) == positive(x, k)
+
+
+def beyond_behind_a_check(x: Any, a: Any) -> Any:
+    x[1 < 2], x[1 < 2] = (1, x[x < 2])
+    a[x.size // 2] //= 1
+
+
+def test_a_check_of_sizes_behind_one_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`emit._raise_errors`: what the message tells was looked for under a name of the jitted function, which is left
+    there (NameError; fuzz, seed 91000726)."""
+    compiled = transkern.compile(beyond_behind_a_check, target=on_target("pallas", monkeypatch))
+    for n, m in ((0, 3), (0, 0), (2, 0), (2, 3), (1, 2)):
+        wanted, found = (
+            call(f, [np.ones(n, np.float32), np.ones((n, m), np.int64)]) for f in (beyond_behind_a_check, compiled)
+        )
+        assert not difference(found, wanted), (n, m, found, wanted)
