@@ -195,9 +195,7 @@ class Walk:
         with self.scope():
             out = self.through(statements)
             self._left = [u for u in self.everywhere if u not in before]
-        if isinstance(statements, tuple) and len(out) == len(statements) and all(map(operator.is_, out, statements)):
-            return statements  # the very same: what is known of it stays known
-        return tuple(out)
+        return _or_the_same(out, statements)
 
     def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:
         """The statements, each as `statement` makes it; what holds behind them is known then."""
@@ -328,11 +326,16 @@ class Walk:
             case n.While(head, condition, body):
                 with self.scope():
                     self.forget([s])
-                    first = tuple(self.through(head))
+                    first = _or_the_same(self.through(head), head)
                     self.facts = [*self.facts, *conjuncts(condition)]
                     again = self.block(body)
-                if again is body and len(first) == len(head) and all(map(operator.is_, first, head)):
-                    return s
-                return replace(s, head=first, body=again)
+                return s if first is head and again is body else replace(s, head=first, body=again)
             case _:
                 return s
+
+
+def _or_the_same(made: Sequence[n.Stmt], given: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+    """What was made of statements; the given ones where they are the very same: what is known of them stays known."""
+    if isinstance(given, tuple) and len(made) == len(given) and all(map(operator.is_, made, given)):
+        return given
+    return tuple(made)

@@ -24,7 +24,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     select,
 )
-from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, positions, ravel_index
+from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, positions
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import expand, on_axis, reshape
 from transkern.frontend.storing import check_readonly, converted, storable, where_some, write
@@ -124,7 +124,7 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
     given = ctx.deref(a.need("values"))
     _check_safe(ctx, given, target.dtype)
     axes = ctx.axes(target.dims)
-    linear = ravel_index([x.var for x in axes], target.dims)
+    linear = b.ravel([x.var for x in axes], target.dims)
     values = _line(ctx, given, target.dtype)
     with where_some(ctx, values.dims[0]):
         _store_where(ctx, target, mask, Array(axes, _repeated(values, linear)))

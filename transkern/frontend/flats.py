@@ -21,7 +21,6 @@ from transkern.frontend.indexing import (
     as_item,
     fits_as_mask,
     nonzero_positions,
-    ravel_index,
     scalar_position,
     settle_slice,
 )
@@ -77,7 +76,7 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
     line = reshape(ctx, values, [Static(-1)])
     (count,) = line.dims
     axes = ctx.axes(dims)
-    place = ravel_index([axis.var for axis in axes], [axis.extent for axis in axes])
+    place = b.ravel([axis.var for axis in axes], [axis.extent for axis in axes])
     if b.constant(count) == 1:
         place = b.ZERO
     elif count != b.product(dims):

@@ -20,7 +20,7 @@ from transkern.frontend.elementwise import (
     select,
     type_name,
 )
-from transkern.frontend.indexing import Item, SliceValue, first_place, nonzero_positions, ravel_index
+from transkern.frontend.indexing import Item, SliceValue, first_place, nonzero_positions
 from transkern.frontend.progressions import arange, linspace
 from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
@@ -292,5 +292,5 @@ def _ravel_multi_index(ctx: Context, a: Arguments) -> Value:
     for i, d in zip(at, dims, strict=True):
         inside = b.both(b.compare("greater_equal", i, b.ZERO), b.compare("less", i, d))
         ctx.guard(_all_hold(inside, Array(axes, i)), "ValueError", "invalid entry in coordinates array")
-    linear = b.cast(ravel_index(at, dims), "int64")
+    linear = b.cast(b.ravel(at, dims), "int64")
     return Array(axes, linear) if axes else Scalar(linear)

@@ -675,14 +675,6 @@ def first_place(
     return first, b.unravel(first, dims)
 
 
-def ravel_index(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:
-    """The linear position of an element of a C-ordered array."""
-    linear: Expr = b.ZERO
-    for i, d in zip(index, dims, strict=True):
-        linear = b.add(b.mul(linear, d), i)
-    return linear
-
-
 def _basic_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
     axes: list[Axis] = []
     index: list[Expr] = []
@@ -878,4 +870,4 @@ def shape_of(ctx: Context, value: Array) -> tuple[Expr, ...]:
     return (ctx.let(count, "count"), *value.domain[1:])
 
 
-__all__ = ["Plan", "SliceValue", "array_item", "check_count", "place", "ravel_index", "shape_of", "subscript"]
+__all__ = ["Plan", "SliceValue", "array_item", "check_count", "place", "shape_of", "subscript"]

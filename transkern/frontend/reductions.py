@@ -60,7 +60,7 @@ def reduce(
                 f"reduction operation '{op}imum' does not have an identity, so to use a where mask one has to specify "
                 "'initial'",
             )  # fmt: skip
-        value = chosen(ctx, op, value, where, name == "total")
+        value = chosen(ctx, op, value, where)
     if isinstance(axis, Seq) and axis.kind == "list":
         ctx.guard(b.FALSE, "TypeError", "'list' object cannot be interpreted as an integer")
     axes = axes_of(ctx, axis, value.ndim)
@@ -175,7 +175,7 @@ def _extent(dim: Expr) -> Value:
     return Scalar(dim, True)
 
 
-def _check_where(ctx: Context, value: Array, where: Array, counted: bool) -> None:
+def _check_where(ctx: Context, value: Array, where: Array, counted: bool = False) -> None:
     """NumPy's errors where a mask stretches what is reduced, or does not fit; `counted`: ``np.mean`` asks how many
     elements there are first."""
     if value.mask is not None or where.mask is not None:
@@ -205,10 +205,10 @@ def _check_where(ctx: Context, value: Array, where: Array, counted: bool) -> Non
     ctx.guard(fits, "ValueError", f"{text}{shape_text(shape)}", (*value.dims, *shape))
 
 
-def chosen(ctx: Context, op: str, value: Array, where: Value, counted: bool = False) -> Array:
+def chosen(ctx: Context, op: str, value: Array, where: Value) -> Array:
     """`value` with what leaves a reduction as it is, wherever `where` does not hold."""
     given = as_array(ctx, where)
-    _check_where(ctx, value, given, counted)
+    _check_where(ctx, value, given)
     elements, axes, mask, _ = align(ctx, [value, given])
     body = elements[0] if op not in ("any", "all") else nonzero(elements[0])
     if op in ("sum", "prod"):
@@ -268,6 +268,8 @@ def mean(
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     work = "float32" if out == "float16" else out
     value = convert(value, work) if value.dtype != work else value
+    if where is not None:
+        _check_where(ctx, value, as_array(ctx, where), counted=True)
     total = reduce(ctx, "sum", value, axis, keepdims, work, "total", None, where)
     if where is None:
         size = b.cast(count_over(ctx, value, axes_of(ctx, axis, value.ndim)), work)

@@ -24,7 +24,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     type_name,
 )
-from transkern.frontend.indexing import SliceValue, array_item, ravel_index
+from transkern.frontend.indexing import SliceValue, array_item
 from transkern.frontend.strides import contiguous, in_memory, is_contiguous, lies_elsewhere, reshaped_view
 from transkern.frontend.texts import as_text
 from transkern.frontend.types import dtype_name
@@ -283,7 +283,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         value = contiguous(ctx, value, "reshape", dims)
     elif value.ndim > 1 and value.view and lies_elsewhere(ctx, value.base):
         value = contiguous(ctx, value, "reshape", dims)
-    linear = ravel_index([a.var for a in axes], dims)
+    linear = b.ravel([a.var for a in axes], dims)
     if (
         isinstance(value.body, Load)
         and value.body.index == tuple(a.var for a in value.axes)

@@ -11,7 +11,6 @@ from itertools import pairwise
 from transkern.frontend.broadcasting import may_stretch
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import captured_array
-from transkern.frontend.indexing import ravel_index
 from transkern.frontend.values import Array
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -34,7 +33,7 @@ def reshaped_view(ctx: Context, value: Array, axes: tuple[Axis, ...]) -> Array |
         index: list[Expr] = [b.ZERO] * value.ndim
         for old, new in groups:
             for d in old:
-                index[d] = ravel_index([axes[p].var for p in new], [dims[p] for p in new])
+                index[d] = b.ravel([axes[p].var for p in new], [dims[p] for p in new])
         return Array(axes, value.at(tuple(index)), view=True, readonly=value.readonly)
     strides = _strides(ctx, value)
     if strides is None or not all(_follow(ctx, strides[0], value.dims, old) for old, _ in together):
@@ -45,7 +44,7 @@ def reshaped_view(ctx: Context, value: Array, axes: tuple[Axis, ...]) -> Array |
     linear = offset
     for old, new in groups:
         if old:
-            inside = ravel_index([axes[p].var for p in new], [dims[p] for p in new])
+            inside = b.ravel([axes[p].var for p in new], [dims[p] for p in new])
             linear = b.add(linear, b.mul(along[old[-1]], inside))
     return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=True, readonly=value.readonly)
 

@@ -121,10 +121,7 @@ def _nested(s: n.Stmt, dims: _Dims | None, arrays: dict[str, _Dims], names: Name
         values[b.mod(rest, dim)] = one
         rest = b.floordiv(rest, dim)
     values[rest] = index[0]
-    linear: Expr = index[0]
-    for one, dim in zip(index[1:], dims[1:], strict=True):
-        linear = b.add(b.mul(linear, dim), one)
-    values[axis.var] = linear
+    values[axis.var] = b.ravel(index, dims)
 
     def change(e: Expr) -> Expr | None:
         if isinstance(e, Load) and e.buffer in arrays:

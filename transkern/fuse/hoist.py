@@ -148,11 +148,11 @@ class _Hoisting:
         loops = {s.axis: s for s in walk((self.loop,)) if isinstance(s, n.Loop)}
         ends: dict[str, set[Expr | None]] = {}
         searched = [(s.axis, x) for s in loops.values() for x in s.body if isinstance(x, n.Accumulate)]
-        positions = {axis: {loops[axis].stop} for axis in loops}
+        positions: dict[str, set[Expr | None]] = {axis: {s.stop} for axis, s in loops.items()}
         for x in (x for x in walk((self.loop,)) if isinstance(x, n.Accumulate)):
             found = [axis for axis, y in searched if y is x and x.op in ("first", "last")]
             inside = bool(found) and x.position == Var(found[0], "index")
-            positions.setdefault(x.name, set()).add(loops[found[0]].stop if inside else b.size("unknown"))
+            positions.setdefault(x.name, set()).add(loops[found[0]].stop if inside else None)
         for s in walk((self.loop,)):
             for e in (e for own in own_exprs(s) for e in walk_expr(own)):
                 match = self._match(_resolved(e, names))
@@ -163,7 +163,7 @@ class _Hoisting:
         for k, s in enumerate(self.before):
             if isinstance(s, n.Loop) and isinstance(s.body[0], n.Store) and len(end := ends[s.body[0].buffer]) == 1:
                 (stop,) = end
-                if stop is not None and not variables_read(stop) & {*self.changing, "unknown"} and not any(
+                if stop is not None and not variables_read(stop) & self.changing and not any(
                     isinstance(e, Load) for e in walk_expr(stop)
                 ):
                     self.before[k] = replace(s, stop=b.minimum(s.stop, stop))

@@ -12,8 +12,10 @@ its place nor its value depends on what the loop does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from transkern.analysis.accesses import Level
 from transkern.analysis.verdicts import Walk
@@ -25,11 +27,13 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    exprs,
     own_exprs,
     scalars_set,
     variables_read,
     walk,
     walk_expr,
+    with_bodies,
 )  # fmt: skip
 
 
@@ -101,11 +105,12 @@ class _Choosing(Walk):
                     if len(set(names)) != len(info.dims) or not axes.issuperset(names):
                         return False
                     here += 1
-        return here > 0 and here == self.loads_of(buffer)
+        return here > 0 and here == self.loads[buffer]
 
-    def loads_of(self, buffer: str) -> int:
-        own = (e for s in walk(self.program.body) for e in own_exprs(s))
-        return sum(isinstance(e, Load) and e.buffer == buffer for x in own for e in walk_expr(x))
+    @cached_property
+    def loads(self) -> Counter[str]:
+        """How often the program reads each array."""
+        return Counter(e.buffer for e in exprs(self.program.body) if isinstance(e, Load))
 
     def choosing(self, loop: n.Loop, s: n.Store, along: n.Loop | None) -> n.Loop | None:
         """The loop that stores the value of `s`, for each iteration of `along`, at its place."""
@@ -176,8 +181,8 @@ def _where(points: Sequence[str], index: Sequence[Expr], along: n.Loop | None) -
 
 def _with(loop: n.Loop, old: n.Store, new: n.Store) -> n.Loop:
     """The loop with another store in its place."""
-    body = tuple(
-        new if x is old else _with(x, old, new) if isinstance(x, n.Loop) and any(y is old for y in walk((x,))) else x
-        for x in loop.body
-    )
-    return replace(loop, body=body)
+
+    def block(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        return tuple(new if s is old else with_bodies(s, block) for s in body)
+
+    return replace(loop, body=block(loop.body))

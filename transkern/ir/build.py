@@ -446,8 +446,8 @@ def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
 
 def ravel(index: Sequence[Expr], dims: Sequence[Expr]) -> Expr:
     """The linear position of an element of a C-ordered array."""
-    linear = index[0]
-    for at, dim in zip(index[1:], dims[1:], strict=True):
+    linear: Expr = ZERO
+    for at, dim in zip(index, dims, strict=True):
         linear = add(mul(linear, dim), at)
     return linear
 

@@ -27,12 +27,12 @@ def emit(host: Host, kernel: n.Kernel, forms: Iterable[Form]) -> None:
     """Append the kernel and its call to the host's statements; raises Inexpressible with the reasons."""
     reasons = []
     for form in forms:
-        saved = list(host.out), dict(host.env), set(host.defined), list(host.module.guards)
+        saved = list(host.out), dict(host.env), set(host.defined), list(host.module.guards), dict(host.module.details)
         try:
             form.emit(host, kernel)
             return
         except Inexpressible as error:
-            host.out[:], host.env, host.defined, host.module.guards = saved
+            host.out[:], host.env, host.defined, host.module.guards, host.module.details = saved
             if error.reason not in reasons:
                 reasons.append(error.reason)
     raise Inexpressible("; ".join(reasons))

@@ -352,7 +352,7 @@ def _raise_errors(host: Host) -> list[ast.stmt]:
         args = []
         for k, a in enumerate(g.args):
             key = f"detail{number}_{k}"
-            of_data = f"{key}." in host.env or f"{key}." in host.module.details  # also where the function is left there
+            of_data = f"{key}." in host.module.details
             args.append(_told(a, quote("_out[_0]", ast.Constant(key)) if of_data else _host_expr(host.module, a)))
         cases.append(ast.If(quote(f"_code == {number}"), [raising(g, args, host.module, g.changes)], []))
     known = quote("not isinstance(_out['error'], jax.core.Tracer)")

@@ -116,7 +116,7 @@ class Lanes(Interface):
     def place(self, buffer: str, index: tuple[Expr, ...]) -> ast.expr:
         """Where an element lies in its array, which is a line here."""
         dims = self.program.buffers[buffer].dims
-        return self.expr(b.ravel(index, dims) if len(index) == len(dims) else index[0]).node
+        return self.expr(b.ravel(index, dims[: len(index)])).node  # or a position already
 
     def check_or_list(self, buffer: str) -> None:
         if buffer not in self.scalar_only:

@@ -105,9 +105,7 @@ class Whole(Interface):
         return quote("_0 != 0", node) if dtype == "bool" else node
 
     def linear(self, index: tuple[Expr, ...], dims: tuple[Expr, ...]) -> ast.expr:
-        at = index[0]
-        for i, d in zip(index[1:], dims[1 : len(index)], strict=True):  # or a position already
-            at = b.add(b.mul(at, d), i)
+        at = b.ravel(index, dims[: len(index)])  # or a position already
         if self.axes_of(at):
             raise Inexpressible("a gather")
         return self.expr(at).node
