@@ -117,6 +117,68 @@ def test_arguments(store: str) -> None:
     assert str(found.value) == str(wanted.value)
 
 
+WRITES = (
+    "v += y",
+    "v[:] += y",
+    "v[1] += y",
+    "v[7] += y",
+    "v[v > 0] += y",
+    "v[[0, 1]] **= y",
+    "v -= (y, y)",
+    "v @= y",
+    "v[:] = y",
+    "v[0] = y",
+    "v.flat = y",
+    "v.flat[:] = y",
+    "v.fill(y)",
+    "v.partition(y)",
+    "np.copyto(v, y)",
+    "np.add(v, y, out=v)",
+    "np.add(y, v, v)",
+    "np.exp(y, out=v)",
+    "np.multiply(v, v, out=v, where=y)",
+    "np.modf(y, out=(v, None))",
+    "np.clip(v, 0, y, out=v)",
+    "np.clip(y, 0, 1, out=v)",
+    "np.sum(v, axis=7, out=v)",
+    "np.mean(y, axis=0, out=v)",
+    "np.max(v, axis=7, out=v)",
+    "np.any(np.array([v]), axis=1, out=v)",
+    "np.std(v, axis=7, out=v)",
+    "np.ptp(v, axis=7, out=v)",
+    "np.cumsum(y, out=v)",
+    "np.add.reduce(v, axis=7, out=v)",
+    "np.add.accumulate(y, out=v)",
+    "np.matmul(y, x, out=v)",
+    "np.outer(y, y, out=v)",
+)
+OPERANDS = (
+    "9", "1j", "2 ** 70", "None", "[1, 2]", "[[1], [2, 3]]", "(x, x[:2])", "x[0] * 1j", "x[:2, :2]", "(x[0, :2],)",
+    "[]", "-2 ** 63", "[[1, 2, 3], [4, 5, 6]]", "np.zeros(0)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize("v", ("np.diagonal(x)", "np.diagonal(x.astype(int))"))
+def test_which_of_several_errors_comes_first(write: str, v: str) -> None:
+    """Operands become arrays, then NumPy looks whether it may write, then at types and shapes; of reductions it looks
+    whether it may write first. All that came in other orders."""
+    refusals = 0
+    for y in OPERANDS:
+        found = difference(f"v, y = {v}, {y}\n{write}\nreturn v, x", "x", [X], stage=0)
+        assert not found, (y, found)
+        refusals += refused(f"v, y = {v}, {y}\n{write}\nreturn v, x", "x", [X])
+    assert refusals < len(OPERANDS)
+
+
+def test_positions_and_operands_before_the_target() -> None:
+    """Of `ufunc.at`; a list as its operand was an inner error where it came as an argument."""
+    for y in ("[[1], [2, 3]]", "1", "2.5"):
+        assert not difference(f"v = np.diagonal(x)\nnp.add.at(v, [9], {y})\nreturn v", "x", [X], stage=0)
+    f = function("np.add.at(v, [0, 2], y)\nreturn v", "v, y")
+    assert transkern.compile(f, target="cpu")(np.zeros(3), [1, 2]).tolist() == [1.0, 0.0, 2.0]
+
+
 def test_what_numpy_writes_through_is_refused() -> None:
     """`ufunc.at` takes no notice of read-only views; `broadcast_arrays` gives views that warn."""
     assert refused("v = np.broadcast_to(k, (3,))\nnp.add.at(v, 0, 1)\nreturn v", "k", [4])

@@ -461,6 +461,7 @@ class Assignments(Results):
         elif target.attr == "flat" and isinstance(base, Array):
             if not base.view and isinstance(target.value, ast.Name):
                 base = self.own(target.value.id, base)
+            outputs.check_readonly(ctx, base, "array")
             flats.store(ctx, Flat(shaping.flat(ctx, base)), [SliceValue(None, None, None)], value)
         elif target.attr == "shape" and isinstance(target.value, ast.Name):
             if isinstance(base, Array) and base.identity:
@@ -562,7 +563,7 @@ class Assignments(Results):
         if isinstance(base, Flat):
             flats.store(ctx, base, items, result)
         elif isinstance(base, Array):
-            storing.write(ctx, base, items, result, casting=op if isinstance(old, Array) else None)
+            storing.write(ctx, base, items, result, casting=op if lies(old) else None)
         else:
             at = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Store()), target)
             self.store(at, result)
@@ -595,9 +596,12 @@ class Assignments(Results):
 
     def updated(self, op: str, old: Value, new: Value) -> Value:
         """What ``old op= new`` leaves; an array takes it in place."""
-        if isinstance(old, Array) and op != "matmul":
-            if lies(old):
-                storing.check_readonly(self.ctx, old, "output array")
+        if isinstance(old, Array) and op == "matmul":
+            new = as_array(self.ctx, new)
+            outputs.check_writable(self.ctx, [old])
+        elif isinstance(old, Array):
+            new = outputs.operand(self.ctx, new)
+            outputs.check_writable(self.ctx, [old])
             if large.is_large(new):
                 asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
             outputs.check_casts(self.ctx, op, [old, new], [old])

@@ -27,7 +27,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, positions
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import expand, on_axis, reshape
-from transkern.frontend.storing import check_readonly, converted, storable, where_some, write
+from transkern.frontend.storing import converted, storable, where_some, write
 from transkern.frontend.strides import note_model
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -96,7 +96,7 @@ def _put(ctx: Context, a: Arguments) -> Value:
     target = reshape(ctx, _own(ctx, a, "a"), [Static(-1)])
     if not target.view:
         ctx.fail("`np.put` into an array that is not contiguous", "store with a subscript")
-    check_readonly(ctx, target, "put: output array")
+    outputs.check_readonly(ctx, target, "put: output array")
     at = ctx.kept(reshape(ctx, _positions(ctx, a.need("ind"), "safe"), [Static(-1)]))
     some = b.compare("greater", target.dims[0], b.ZERO)
     ctx.guard(
@@ -118,7 +118,7 @@ def _putmask(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "a"), a.kept("mask")
     size, wanted = b.product(mask.dims), b.product(target.dims)
     ctx.guard(b.compare("equal", size, wanted), "ValueError", "putmask: mask and data must be the same size")
-    check_readonly(ctx, target, "putmask: output array")
+    outputs.check_readonly(ctx, target, "putmask: output array")
     if mask.dims != target.dims:
         mask = reshape(ctx, mask, [Scalar(d, True) for d in target.dims])
     given = ctx.deref(a.need("values"))
@@ -152,6 +152,7 @@ _MASK = "could not broadcast where mask from shape {from} into shape {into}"
 def _copyto(ctx: Context, a: Arguments) -> Value:
     target, source, where = _own(ctx, a, "dst"), ctx.deref(a.need("src")), a.get("where")
     given = as_array(ctx, source)
+    outputs.check_readonly(ctx, target, "assignment destination")
     number = is_python_number(source)
     if not (number and given.dtype == "int64" and np.dtype(target.dtype).kind in "iu"):  # whose value is looked at
         outputs.check_rule(ctx, given, target.dtype, a.text("casting", "same_kind"))  # type: ignore[arg-type]
@@ -169,7 +170,7 @@ def _copyto(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.place", names="arr mask vals")
 def _place(ctx: Context, a: Arguments) -> Value:
     target, mask = _own(ctx, a, "arr"), a.kept("mask")
-    check_readonly(ctx, target, "WRITEBACKIFCOPY base")
+    outputs.check_readonly(ctx, target, "WRITEBACKIFCOPY base")
     _check_safe(ctx, ctx.deref(a.need("vals")), target.dtype)
     values = ctx.kept(converted(ctx, a.need("vals"), target.dtype))
     same = b.compare("equal", b.product(mask.dims), b.product(target.dims))
@@ -313,7 +314,7 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "ValueError", "array must be at least 2-d")
     if target.ndim > 2 or a.flag("wrap"):
         ctx.fail("`np.fill_diagonal` of more than two dimensions, or with wrap=")
-    check_readonly(ctx, target, "underlying array")
+    outputs.check_readonly(ctx, target, "underlying array")
     line = replace(diagonal(ctx, target, Static(0), 0, 1), readonly=target.readonly)
     (axis,) = ctx.axes(line.dims)
     values = _line(ctx, a.need("val"), line.dtype)

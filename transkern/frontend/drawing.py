@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from transkern.frontend import large
+from transkern.frontend import large, outputs
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
-from transkern.frontend.storing import check_readonly, write
+from transkern.frontend.storing import write
 from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
@@ -329,7 +329,7 @@ def _permutation(
         held = Array(ctx.axes((count,)), Const(0, "int64"))
         value = Array(held.axes, b.cast(held.axes[0].var, "int64"))
     if name == "shuffle" and isinstance(given, Array):
-        check_readonly(ctx, given, "array")
+        outputs.check_readonly(ctx, given, "array")
     made = _step(ctx, generator, "permutation", [value], value.dims, value.dtype, sized=False)
     if name == "permutation":
         return made

@@ -387,6 +387,8 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     if not items:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     ctx.step(1 + len(items) // 2)
+    if any(isinstance(ctx.deref(item), Seq) for item in items):
+        _check_even(ctx, items)
     if any(map(large.is_large, items)):
         items = large.elements(ctx, items)
     parts = [as_array(ctx, item) for item in items]
@@ -400,14 +402,54 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     index = tuple(a.var for a in inner)
     for d, first in enumerate(parts[0].dims):
         shape = (axis.extent, *parts[0].dims[:d])
-        message = (
-            f"setting an array element with a sequence. The requested array has an inhomogeneous shape after {d + 1} "
-            f"dimensions. The detected shape was {shape_text(shape, ', ')} + inhomogeneous part."
-        )
         for p in parts[1:]:
-            ctx.guard(b.compare("equal", p.dims[d], first), "ValueError", message, shape)
+            ctx.guard(b.compare("equal", p.dims[d], first), "ValueError", _uneven(shape), shape)
     elements = [b.cast(p.at(index), dtype) for p in parts]
     return Array((axis, *inner), select(axis.var, elements))
+
+
+def _uneven(shape: Sequence[Expr]) -> str:
+    return (
+        f"setting an array element with a sequence. The requested array has an inhomogeneous shape after {len(shape)} "
+        f"dimensions. The detected shape was {shape_text(shape, ', ')} + inhomogeneous part."
+    )
+
+
+def _check_even(ctx: Context, items: Sequence[Value]) -> None:
+    """NumPy's error for lists in lists of which some are longer than others: it tells the outermost of these."""
+    shape: tuple[Expr, ...] = (b.index(len(items)),)
+    level = [ctx.deref(v) for v in items]
+    while any(not is_number(v) for v in level):
+        lengths = [_length(v) for v in level]
+        first = lengths[0]
+        if any(length is None and not is_number(v) for v, length in zip(level, lengths, strict=True)):
+            return  # of something else
+        for length in lengths:
+            same = b.FALSE if first is None or length is None else b.compare("equal", length, first)
+            ctx.guard(same, "ValueError", _uneven(shape), shape)
+        if first is None or None in lengths:
+            return
+        shape = (*shape, first)
+        level = [child for v in level for child in _within(ctx, v)]
+
+
+def _length(value: Value) -> Expr | None:
+    match value:
+        case Seq(items=items):
+            return b.index(len(items))
+        case Array(mask=None, axes=[first, *_]):
+            return first.extent
+    return None
+
+
+def _within(ctx: Context, value: Value) -> list[Value]:
+    """The items of a sequence; of an array one that stands for all of its rows."""
+    match value:
+        case Seq(items=items):
+            return [ctx.deref(v) for v in items]
+        case Array(axes=[_, *rest]):
+            return [Array(tuple(rest), Const(0, "int64")) if rest else Static(0)]
+    return []
 
 
 def select(position: Expr, elements: Sequence[Expr]) -> Expr:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import storing
+from transkern.frontend import outputs, storing
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr
 from transkern.frontend.indexing import (
@@ -41,7 +41,7 @@ def item(ctx: Context, source: Flat, items: Sequence[Item]) -> Value:
 
 def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> None:
     """``x.flat[items] = value``."""
-    storing.check_readonly(ctx, target.array, "underlying array")
+    outputs.check_readonly(ctx, target.array, "underlying array")
     at = _item(ctx, target, items)
     given = ctx.deref(value)
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):

@@ -12,6 +12,7 @@ from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, is_number, result_type, scalar_expr
 from transkern.frontend.library_calls import step
+from transkern.frontend.nested import check_depth
 from transkern.frontend.shaping import as_line, constant_axis, expand, normal_axis, reshape, stack
 from transkern.frontend.values import Array, Record, Scalar, Seq, Static, Unbound, Value
 from transkern.ir import build as b
@@ -227,6 +228,15 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     return Scalar(ctx.let(found.at((b.ZERO,)), "at")) if single else found
 
 
+def positions_of_order(ctx: Context, value: Value) -> Array:
+    """What a partition is asked for: a position or a line of them."""
+    if isinstance(value, Array):
+        ctx.guard(b.FALSE if value.ndim > 1 else b.TRUE, "ValueError", "object too deep for desired array")
+    else:
+        check_depth(ctx, value, 1)
+    return as_array(ctx, value)
+
+
 @handles("numpy.partition", "numpy.argpartition", names="a kth axis")
 def _partition(ctx: Context, a: Arguments) -> Value:
     x = a.array("a")
@@ -235,7 +245,7 @@ def _partition(ctx: Context, a: Arguments) -> Value:
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), Static(-1)
     at = normal_axis(ctx, constant_axis(ctx, axis), x.ndim)
-    kth = as_array(ctx, a.need("kth"))
+    kth = positions_of_order(ctx, a.need("kth"))
     if kth.dtype == "bool":
         ctx.guard(b.FALSE, "ValueError", "Booleans unacceptable as partition index")
     if not kth.dtype.startswith(("int", "uint")):

@@ -153,7 +153,9 @@ def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, o
         low, high = _brought_into(low, "maximum", info.min), _brought_into(high, "minimum", info.max)
     name = "positive" if low is high is None else "minimum" if low is None else "maximum" if high is None else "clip"
     if isinstance(out, Array) or name == "clip":
-        given, outs = [v for v in (value, low, high) if v is not None], [out] if isinstance(out, Array) else []
+        given = [outputs.operand(ctx, v) for v in (value, low, high) if v is not None]
+        outs = [out] if isinstance(out, Array) else []
+        outputs.check_writable(ctx, outs)
         outputs.check_casts(ctx, name, given, outs)
         value, *bounds = outputs.fitting(ctx, given, outs)
         low = low if low is None else bounds[0]

@@ -13,9 +13,47 @@ from transkern.frontend import doubts
 from transkern.frontend.broadcasting import broadcast_dims, masks_agree, may_stretch, shape_text
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_number, loop_types, result_type
-from transkern.frontend.values import Array, Concatenation, GrowingList, Range, Record, Scalar, Seq, Static, Value
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    GrowingList,
+    Range,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Value,
+    lies,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
+
+
+def check_readonly(ctx: Context, base: Array, what: str) -> None:
+    """NumPy's error for a store into an argument that is not to be written, where the store is."""
+    if base.base in ctx.handed_out:
+        ctx.fail("a store into what a cached function has made, which others have, too", "store into a copy of it")
+    if base.readonly or base.base in ctx.readonly or base.identity in ctx.readonly:
+        ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
+    elif base.base in ctx.memories and ctx.readonly and not base.identity:
+        ctx.fail("a store into arguments that share memory, of which one is read-only", "pass copies")
+    note_written(ctx, base)
+
+
+def note_written(ctx: Context, base: Array) -> None:
+    """Notes that an argument is stored into, also where the store raises an error that comes later."""
+    if base.identity or ctx.buffers[base.base].role == "argument":
+        ctx.written.add(base.base)
+
+
+def check_writable(ctx: Context, outs: Sequence[Value | None]) -> None:
+    """NumPy's error for what `out=` names and nobody may write: ufuncs look at it as soon as their operands are arrays,
+    reductions before all else."""
+    for out in outs:
+        if isinstance(out, Seq):
+            check_writable(ctx, out.items)
+        elif isinstance(out, Array) and lies(out):
+            check_readonly(ctx, out, "output array")
 
 
 def fitting(ctx: Context, args: Sequence[Value], outs: Sequence[Array], where: Array | None = None) -> list[Value]:
@@ -23,7 +61,7 @@ def fitting(ctx: Context, args: Sequence[Value], outs: Sequence[Array], where: A
 
     NumPy's message tells the shapes of all of them.
     """
-    operands = [_operand(ctx, a) for a in args]
+    operands = [operand(ctx, a) for a in args]
     arrays = [v for v in (*operands, *outs, where) if isinstance(v, Array)]
     owner = next((a for a in arrays if a.mask is not None), None)
     if owner is not None:
@@ -39,7 +77,8 @@ def fitting(ctx: Context, args: Sequence[Value], outs: Sequence[Array], where: A
     return operands
 
 
-def _operand(ctx: Context, value: Value) -> Value:
+def operand(ctx: Context, value: Value) -> Value:
+    """What a ufunc is given, as the array that it makes of it; numbers stay Python's."""
     value = ctx.deref(value)
     if isinstance(value, (Seq, Concatenation, GrowingList, Range, Record)):
         return as_array(ctx, value)
@@ -50,7 +89,7 @@ def check_casts(
     ctx: Context, name: str, args: Sequence[Value], outs: Sequence[Array], dtype: str | None = None
 ) -> None:
     """NumPy's TypeError where an output cannot take what the ufunc `name` computes; it comes before those of shapes."""
-    ufunc, operands = getattr(np, name), [_operand(ctx, a) for a in args]
+    ufunc, operands = getattr(np, name), [operand(ctx, a) for a in args]
     into_integers = any(not np.can_cast("float64", o.dtype, "same_kind") for o in outs)
     for a in map(ctx.deref, args):
         if isinstance(a, GrowingList) and a.dtype and into_integers:

@@ -28,6 +28,7 @@ def _outer(ctx: Context, a: Arguments) -> Value:
     x = reshape(ctx, a.array("a"), [Static(-1), Static(1)])
     y = reshape(ctx, a.array("b"), [Static(1), Static(-1)])
     if isinstance(out := a.get("out"), Array):
+        outputs.check_writable(ctx, [out])
         outputs.check_casts(ctx, "multiply", [x, y], [out])
         outputs.fitting(ctx, [x, y], [out])
     return a.result(apply(ctx, "multiply", [x, y]))
@@ -35,7 +36,9 @@ def _outer(ctx: Context, a: Arguments) -> Value:
 
 @handles("numpy.matmul", "numpy.linalg.matmul", names="a b out")
 def _matmul(ctx: Context, a: Arguments) -> Value:
-    made = matmul(ctx, a.array("a"), a.array("b"))
+    left, right = a.array("a"), a.array("b")
+    outputs.check_writable(ctx, [a.get("out")])
+    made = matmul(ctx, left, right)
     if isinstance(out := a.get("out"), Array):
         outputs.check_cast(ctx, "matmul", as_array(ctx, made).dtype, out.dtype)
     return a.result(made)

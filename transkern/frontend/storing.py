@@ -60,23 +60,6 @@ def is_repeated(base: Array) -> bool:
     return any(len(axes) > 1 for axes in together) or any(a.name not in variables_read(base.body) for a in long)
 
 
-def check_readonly(ctx: Context, base: Array, what: str) -> None:
-    """NumPy's error for a store into an argument that is not to be written, where the store is."""
-    if base.base in ctx.handed_out:
-        ctx.fail("a store into what a cached function has made, which others have, too", "store into a copy of it")
-    if base.readonly or base.base in ctx.readonly or base.identity in ctx.readonly:
-        ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
-    elif base.base in ctx.memories and ctx.readonly and not base.identity:
-        ctx.fail("a store into arguments that share memory, of which one is read-only", "pass copies")
-    _note_written(ctx, base)
-
-
-def _note_written(ctx: Context, base: Array) -> None:
-    """Notes that an argument is stored into, also where the store raises an error that comes later."""
-    if base.identity or ctx.buffers[base.base].role == "argument":
-        ctx.written.add(base.base)
-
-
 @contextmanager
 def where_some(ctx: Context, count: Expr) -> Iterator[None]:
     """What is stored inside is stored where there is something to store: of nothing NumPy stores nothing."""
@@ -98,7 +81,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         if not base.readonly:  # of `broadcast_arrays`, say
             ctx.fail("a store into an array whose elements may share memory", "store into a copy of it")
     if casting is None:
-        check_readonly(ctx, base, "assignment destination")
+        outputs.check_readonly(ctx, base, "assignment destination")
     check_subscripts(ctx, items)
     _check_masks(ctx, base, items)
     number: Expr | None = None
@@ -115,7 +98,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     value = large.stored(ctx, value, base.dtype)
     ctx.note_store(base.base)
     ctx.check_held(base.base)
-    _note_written(ctx, base)
+    outputs.note_written(ctx, base)
     if base.base in ctx.written:
         ctx.in_place.setdefault(base.base, casting is not None)
     target_index = base.at(plan.index)
@@ -137,7 +120,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
         check_numbers(ctx, source, base.dtype, _Before(target_index, plan.axes[0], source) if in_turn else None)
     if casting is not None:
         _same_kind(ctx, casting, value, target_index.dtype)
-        check_readonly(ctx, base, "output array")
+        outputs.check_readonly(ctx, base, "output array")
     if source is not None:
         array = as_array(ctx, each_of_type(ctx, source, target_index.dtype) if casting is None else source)
         if is_element:

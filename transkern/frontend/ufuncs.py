@@ -33,9 +33,9 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import place
 from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
-from transkern.frontend.storing import check_readonly, is_repeated
+from transkern.frontend.storing import is_repeated
 from transkern.frontend.strides import in_order_of
-from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -210,6 +210,8 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     as_type = dtype_of(ctx, dtype, "") or None
     if out is not None or UFUNCS[name] in COMPOSITE:
         given_outs = [o for o in (out.items if isinstance(out, Seq) else [out]) if isinstance(o, Array)]
+        args = [outputs.operand(ctx, x) for x in args]
+        outputs.check_writable(ctx, given_outs)
         chosen = None if where is None else as_array(ctx, where)
         if casting == Static("same_kind"):
             outputs.check_casts(ctx, name, args, given_outs, as_type)
@@ -251,6 +253,7 @@ _SCANS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     parameters = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
     a = Arguments(ctx, f"np.{name}.reduce", parameters, args, keywords)
+    outputs.check_writable(ctx, [a.get("out")])
     value, op = a.array("array"), UFUNCS[name]
     axis = a.given.get("axis") or Static(0)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
@@ -327,6 +330,7 @@ def apply_types(ctx: Context, name: str, value: Array) -> str:
 
 def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, f"np.{name}.accumulate", ("array", "axis", "dtype", "out"), args, keywords)
+    outputs.check_writable(ctx, [a.get("out")])
     value, op = a.array("array"), UFUNCS[name]
     value = ctx.kept(value)
     axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
@@ -401,19 +405,16 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     ]
     if is_repeated(target):
         ctx.fail(f"`{a.name}` of an array whose elements share memory", "make a copy of it")
-    check_readonly(ctx, target, "array")
+    other = outputs.operand(ctx, a.need("b")) if OPS[op].arity == 2 else None
     plan = place(ctx, target, items)
-    if target.identity or ctx.buffers[target.base].role == "argument":
-        ctx.written.add(target.base)
     element = target.at(plan.index)
     assert isinstance(element, Load)
     operands: list[Value] = [Array(plan.axes, element, plan.mask)]
-    if OPS[op].arity == 2:
-        other = a.need("b")
+    if other is not None:
         if is_python_number(other):
             other = Scalar(as_array(ctx, other).body)  # `at` makes an array of it: of int64 or float64
-        if isinstance(other, (Array, Seq, Concatenation)):
-            more = as_array(ctx, other)
+        if isinstance(other, Array):
+            more = other
             if more.mask is not None or element.buffer in buffers_read(more.body):
                 more = ctx.define(replace(more, view=False), "operand")
             if plan.mask is None:
@@ -423,6 +424,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
         elif isinstance(other, Scalar) and buffers_read(other.expr):
             other = replace(other, expr=ctx.let(other.expr, "operand"))  # read once, before the first store
         operands.append(other)
+    outputs.check_readonly(ctx, target, "array")
     ctx.before_write(element.buffer)
     loop, result = loop_types(ctx, OPS[op].numpy, operands, None)
     if not _AT_CASTS:
@@ -439,6 +441,7 @@ def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[
     from transkern.frontend.compositions import compose
 
     a = Arguments(ctx, f"np.{name}.reduceat", ("array", "indices", "axis", "dtype", "out"), args, keywords)
+    outputs.check_writable(ctx, [a.get("out")])
     value = a.array("array")
     axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
