@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +41,8 @@ def difference(found: Outcome, wanted: Outcome) -> str:
     if (found.error is None) != (wanted.error is None):
         return f"{_told(found)}, with Python {_told(wanted)}"
     if found.error is not None:
-        if public_class(found.error) is not public_class(wanted.error) or str(found.error) != str(wanted.error):
+        same = public_class(found.error) is public_class(wanted.error)
+        if not (same and (str(found.error) == str(wanted.error) or _names_another(found, wanted))):
             return f"{_told(found)}, with Python {_told(wanted)}"
     elif problem := _differ(found.result, wanted.result, "the result"):
         return problem
@@ -50,6 +52,19 @@ def difference(found: Outcome, wanted: Outcome) -> str:
     if found.error is None:
         return _shares_otherwise(found, wanted)
     return ""
+
+
+_INDEX = re.compile(r"index (-?\d+) is out of bounds for axis \d+ with size (\d+)")
+
+
+def _names_another(found: Outcome, wanted: Outcome) -> bool:
+    """Whether two errors name two positions of one array that NumPy casts before it looks for the first of those that
+    are outside: it goes through the copy in an order of its own (docs/language.md)."""
+    one, two = (_INDEX.fullmatch(str(o.error)) for o in (found, wanted))
+    if not one or not two or one[0].partition(" is ")[2] != two[0].partition(" is ")[2]:
+        return False
+    cast = [a for a in arrays_in(wanted.arguments) if a.dtype.kind in "iu" and a.dtype != np.intp]
+    return any({int(one[1]), int(two[1])} <= set(a.ravel().tolist()) for a in cast)
 
 
 def _told(one: Outcome) -> str:

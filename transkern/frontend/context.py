@@ -159,6 +159,7 @@ class Context:
         self.copies: list[Copy] = []
         self.raised: tuple[str, str, tuple[Expr, ...]] | None = None  # the error of every guard
         self.of_elements: Expr = b.TRUE  # whether the lists have some that an operation is translated for
+        self.later: list[Callable[[], None]] | None = None  # checks of positions, where others come before them
         self.is_flat = False  # whether subscripts count all elements of an array, and not those along an axis
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
@@ -633,6 +634,22 @@ class Context:
             yield
         finally:
             self.raised = before
+
+    def check_place(self, check: Callable[[], None]) -> None:
+        """Makes a check of positions, or leaves it to who said `bounds_later`."""
+        if self.later is None:
+            check()
+        else:
+            self.later.append(check)
+
+    @contextmanager
+    def bounds_later(self) -> Iterator[list[Callable[[], None]]]:
+        """Collects the checks of positions inside: what was asked for comes before them."""
+        before, self.later = self.later, []
+        try:
+            yield self.later
+        finally:
+            self.later = before
 
     @contextmanager
     def counting_all(self) -> Iterator[None]:

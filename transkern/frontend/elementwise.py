@@ -388,7 +388,7 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
         return Array((ctx.axis("i", b.ZERO),), Const(0.0, "float64"))
     ctx.step(1 + len(items) // 2)
     if any(isinstance(ctx.deref(item), Seq) for item in items):
-        _check_even(ctx, items)
+        check_even(ctx, items)
     if any(map(large.is_large, items)):
         items = large.elements(ctx, items)
     parts = [as_array(ctx, item) for item in items]
@@ -415,14 +415,14 @@ def _uneven(shape: Sequence[Expr]) -> str:
     )
 
 
-def _check_even(ctx: Context, items: Sequence[Value]) -> None:
+def check_even(ctx: Context, items: Sequence[Value]) -> None:
     """NumPy's error for lists in lists of which some are longer than others: it tells the outermost of these."""
     shape: tuple[Expr, ...] = (b.index(len(items)),)
     level = [ctx.deref(v) for v in items]
-    while any(not is_number(v) for v in level):
+    while not all(map(_is_one, level)):
         lengths = [_length(v) for v in level]
         first = lengths[0]
-        if any(length is None and not is_number(v) for v, length in zip(level, lengths, strict=True)):
+        if any(length is None and not _is_one(v) for v, length in zip(level, lengths, strict=True)):
             return  # of something else
         for length in lengths:
             same = b.FALSE if first is None or length is None else b.compare("equal", length, first)
@@ -431,6 +431,10 @@ def _check_even(ctx: Context, items: Sequence[Value]) -> None:
             return
         shape = (*shape, first)
         level = [child for v in level for child in _within(ctx, v)]
+
+
+def _is_one(value: Value) -> bool:
+    return isinstance(value, Scalar) or is_number(value) or (isinstance(value, Array) and not value.axes)
 
 
 def _length(value: Value) -> Expr | None:

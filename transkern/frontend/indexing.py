@@ -532,6 +532,8 @@ class Plan:
 
 def check_count(ctx: Context, base: Array, items: Sequence[Item]) -> int:
     """How many axes subscripts are for; NumPy's IndexError where the array has fewer."""
+    if any(map(large.is_large, items)) or any(map(_is_beyond, items)):
+        asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
     used = sum(_consumes(item) for item in items)
     if used > base.ndim:
         for item in items:
@@ -545,8 +547,6 @@ def check_count(ctx: Context, base: Array, items: Sequence[Item]) -> int:
 
 
 def _plan(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
-    if any(map(large.is_large, items)) or any(map(_is_beyond, items)):
-        asked(ctx, operator.getitem, np.empty((1,) * base.ndim), tuple(map(_example, items)))
     used = check_count(ctx, base, items)
     if any(isinstance(item, _Truth) for item in items):
         return _plan_of_truth(ctx, base, items)
@@ -721,26 +721,34 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
     value = b.constant(at)
     message = _outside(ctx, axis)
     if value is not None:
-        need = b.index(value + 1 if value >= 0 else -value)
-        ctx.guard(b.compare("greater_equal", extent, need), "IndexError", message, (at, extent))
+        long = b.compare("greater_equal", extent, b.index(value + 1 if value >= 0 else -value))
+        ctx.guard(long, "IndexError", message, (at, extent))
         return b.wrap_index(at, extent)
     gap = b.difference(at, extent)
     if gap is not None and gap < 0 and (gap == -1 or ctx.assume_at_least(extent, -gap)):  # n - c: from the end
-        ctx.guard(b.compare("greater_equal", extent, b.index(-gap)), "IndexError", message, (at, extent))
+        long = b.compare("greater_equal", extent, b.index(-gap))
+        ctx.guard(long, "IndexError", message, (at, extent))
         return at
     low, high = ctx.within(at, extent)
     if low and high:
         return at
     inside = b.TRUE if high else b.compare("less", at, extent)
-    if low:
-        ctx.guard(inside, "IndexError", message, (at, extent))
-        return at
-    ctx.guard(b.both(inside, b.compare("greater_equal", at, b.neg(extent))), "IndexError", message, (at, extent))
-    wrapped = ctx.let(b.wrap_index(at, extent), "at")
-    return wrapped
+    if not low:
+        inside = b.both(inside, b.compare("greater_equal", at, b.neg(extent)))
+    ctx.guard(inside, "IndexError", message, (at, extent))
+    return at if low else ctx.let(b.wrap_index(at, extent), "at")
 
 
 def _advanced_plan(ctx: Context, base: Array, items: list[Item]) -> Plan:
+    """Positions among the subscripts: that they go together is checked before where they are."""
+    with ctx.bounds_later() as checks:
+        plan = _plan_of_positions(ctx, base, items)
+    for check in checks:
+        ctx.check_place(check)
+    return plan
+
+
+def _plan_of_positions(ctx: Context, base: Array, items: list[Item]) -> Plan:
     advanced: list[tuple[int, Array]] = []  # (position among items, index array)
     numbers: dict[int, Expr] = {}  # checked first, also where there is nothing to take
     here = 0  # the axis that the item is for
@@ -809,7 +817,8 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
         return value
     message = _outside(ctx, axis)
     if low and mask is None and len(axes) == 1 and value == axes[0].var:  # sizes decide, and nothing is looked at
-        ctx.guard(b.compare("less_equal", axes[0].extent, extent), "IndexError", message, (extent, extent))
+        fits = b.compare("less_equal", axes[0].extent, extent)
+        ctx.check_place(lambda: ctx.guard(fits, "IndexError", message, (extent, extent)))
         return value
     inside: Expr = b.TRUE if high else b.compare("less", value, extent)
     if not low:
@@ -817,14 +826,18 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
     bad = b.logical_not(inside)
     if mask is not None:
         bad = b.both(mask, bad)
-    if not axes:
-        ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
-    else:
+
+    def check() -> None:
+        if not axes:
+            ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
+            return
         names = [a.name for a in axes]
         dims = tuple(a.extent for a in axes)
         first, at = first_place(ctx, dims, lambda at: b.substitute(bad, dict(zip(names, at, strict=True))))
         offending = b.substitute(value, dict(zip(names, at, strict=True)))
         ctx.guard(b.compare("less", first, b.ZERO), "IndexError", message, (offending, extent))
+
+    ctx.check_place(check)
     return value if low else b.where(b.compare("less", value, b.ZERO), b.add(value, extent), value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +17,7 @@ from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     as_array,
+    check_even,
     check_range,
     convert,
     exact_expr,
@@ -88,14 +89,16 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     by_positions = any(_is_positions(ctx.deref(i)) for i in items)
     if by_positions:
         check_count(ctx, base, [i for i in map(ctx.deref, items) if not _is_truth(i)])
-        value = large.stored(ctx, value, base.dtype)
+    with ctx.bounds_later() as bounds:
+        plan = place(ctx, base, items)
+    if not (by_positions or any(map(_is_mask, map(ctx.deref, items)))):  # else they are looked at last
+        _all(bounds)
+    value = large.stored(ctx, value, base.dtype)
     is_doubtful = isinstance(value, Scalar) and value.doubt is not None
     if by_positions and (is_python_number(value) or is_doubtful):
-        number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)  # before positions are looked at
+        number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)
     elif by_positions and isinstance(value, (Seq, GrowingList)):
         check_numbers(ctx, value, base.dtype)
-    plan = place(ctx, base, items)
-    value = large.stored(ctx, value, base.dtype)
     ctx.note_store(base.base)
     ctx.check_held(base.base)
     outputs.note_written(ctx, base)
@@ -129,7 +132,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             text = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has"
             ctx.guard(b.FALSE, "TypeError", f"{text} {array.ndim} dimensions")
         if array.mask is not None or plan.mask is not None:
-            _filtered_write(ctx, plan, target_index, array, buffer)
+            _filtered_write(ctx, plan, target_index, array, buffer, bounds)
             return
         axes, body = broadcast_to(ctx, array, tuple(a.extent for a in plan.axes), _INDEXED if plan.advanced else "")
     else:
@@ -144,6 +147,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     mask = None
     if plan.mask is not None:
         mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
+    _all(bounds)
     ctx.before_write(buffer.name)
     body = b.cast(body, target_index.dtype)
     if not axes and mask is None:
@@ -178,11 +182,21 @@ def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
                 )
 
 
+def _all(checks: list[Callable[[], None]]) -> None:
+    """Makes checks that were left for later, once."""
+    while checks:
+        checks.pop(0)()
+
+
 def _is_truth(item: Item) -> bool:
     """Whether a subscript is True or False, which is for no axis."""
     if isinstance(item, Static):
         return isinstance(item.value, (bool, np.bool_))
     return isinstance(item, (Scalar, Array)) and item.dtype == "bool" and not (isinstance(item, Array) and item.axes)
+
+
+def _is_mask(item: Item) -> bool:
+    return isinstance(item, Array) and bool(item.axes) and item.dtype == "bool"
 
 
 def _is_positions(item: Item) -> bool:
@@ -243,6 +257,8 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
 
 def converted(ctx: Context, value: Value, dtype: str) -> Array:
     """``np.asarray(value, dtype)``, with the errors for numbers in it that the type does not hold."""
+    if isinstance(held := ctx.deref(value), Seq) and any(isinstance(ctx.deref(v), (Seq, Array)) for v in held.items):
+        check_even(ctx, held.items)
     check_numbers(ctx, value, dtype)
     array = as_array(ctx, each_of_type(ctx, value, dtype))
     return array if array.dtype == dtype else convert(array, dtype)
@@ -386,8 +402,10 @@ def _same_kind(ctx: Context, op: str, value: Value, dtype: str) -> None:
         outputs.check_cast(ctx, op, "int64" if value.dtype == "index" else value.dtype, dtype)
 
 
-def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer: n.Buffer) -> None:
-    """A store through a mask or of a filter: element by element in order."""
+def _filtered_write(
+    ctx: Context, plan: Any, target: Load, array: Array, buffer: n.Buffer, bounds: list[Callable[[], None]]
+) -> None:
+    """A store through a mask or of a filter: element by element in order; `bounds` are checked before it."""
     if plan.mask is None:
         value = ctx.compact(array, "kept")
         message = _INDEXED if plan.advanced else ""
@@ -395,6 +413,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
         index = tuple(
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )
+        _all(bounds)
         ctx.before_write(buffer.name)
         ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))
         return
@@ -411,6 +430,7 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
             b.substitute(i, {o.name: a.var for o, a in zip(plan.axes, axes, strict=True)}) for i in target.index
         )
         mask = b.substitute(plan.mask, {plan.axes[0].name: axes[0].var})
+        _all(bounds)
         ctx.before_write(buffer.name)
         ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype), mask))
         return
@@ -429,5 +449,6 @@ def _filtered_write(ctx: Context, plan: Any, target: Load, array: Array, buffer:
     at = b.as_index(positions.at((axes[0].var,)))
     renamed = {old.name: new.var for old, new in zip(plan.axes[1:], axes[1:], strict=True)}
     index = tuple(b.substitute(i, {plan.axes[0].name: at, **renamed}) for i in target.index)
+    _all(bounds)
     ctx.before_write(buffer.name)
     ctx.emit(n.Write(buffer.name, axes, index, b.cast(body, target.dtype)))

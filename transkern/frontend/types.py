@@ -334,6 +334,7 @@ def types_of(
             found.append(ScalarType(dtype_name(value.dtype)))
         elif (
             value is None
+            or value is Ellipsis
             or isinstance(value, (str, bytes, np.dtype, type, slice, enum.Enum, tuple))
             or callable(value)
         ):

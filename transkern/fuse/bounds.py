@@ -101,7 +101,8 @@ class _Proving(Walk):
             if isinstance(s, n.Guard) and any(s.condition == b.compare("less", x, b.ZERO) for x in outside):
                 continue  # nothing is outside
             out.append(s)
-        return super().block(map_block(tuple(out), lambda e: b.index(-1) if e in outside else None))
+        # once more: without them, more may hold
+        return self.block(map_block(tuple(out), lambda e: b.index(-1) if e in outside else None))
 
     def is_nowhere(self, condition: Expr) -> bool:
         """Whether a condition holds at no position, as one of those that it is made of does not."""

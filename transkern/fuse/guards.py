@@ -15,6 +15,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.facts import Fact, conjuncts, facts_of, implied, touched
+from transkern.ir.library import RAISING
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
@@ -84,8 +85,8 @@ def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
 
 
 def _is_seen(s: n.Stmt) -> bool:
-    """Whether a library step has an effect besides its outputs: it prints, or draws from NumPy's one generator."""
-    return isinstance(s, n.Library) and (s.name == "print" or ("kind", "global") in s.attributes)
+    """Whether a library step has an effect besides its outputs: it prints, warns, draws, or may raise an error."""
+    return isinstance(s, n.Library) and s.name in RAISING | {"print", "discarded", "drawn"}
 
 
 def unify_sizes(program: n.Program) -> n.Program:

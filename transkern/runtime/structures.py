@@ -126,7 +126,7 @@ def attributes_of(value: Any) -> Mapping[str, Any]:
 
 def _is_leaf(value: Any) -> bool:
     return (
-        value is None or callable(value) or _is_constant(value) or hasattr(value, "__dlpack__")
+        value is None or value is Ellipsis or callable(value) or _is_constant(value) or hasattr(value, "__dlpack__")
         or isinstance(value, (np.ndarray, np.generic, float, complex, str, bytes, np.dtype, slice, enum.Enum))
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read
+from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit
 from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch, wrapped
@@ -102,6 +102,10 @@ class _Printing:
             width,
         )
         self.along = [a for a in accesses if a.along]
+        kernels = {ident(s.name) for s in walk(unit.program.body) if isinstance(s, n.Kernel)}
+        self.element = f"{name}_at"
+        while self.element in kernels:  # of an array `u_at` beside `u`
+            self.element += "_"
 
     def element_function(self) -> str:
         """What happens to one element."""
@@ -122,13 +126,13 @@ class _Printing:
         kinds = [f"{TYPES[a.buffer.dtype]} &" if a.stored else f"const {TYPES[a.buffer.dtype]} " for a in self.accesses]
         params = [kind + a.name for kind, a in zip(kinds, self.accesses, strict=True)]
         params += [f"const {TYPES[v.dtype]} {ident(v.name)}" for v in self.given]
-        return f"{PREFIX} void {self.name}_at({wrapped(params)}) {{\n" + "\n".join(at.lines) + "\n}\n"
+        return f"{PREFIX} void {self.element}({wrapped(params)}) {{\n" + "\n".join(at.lines) + "\n}\n"
 
     def call(self, body: Body, element: str, at: str) -> str:
         """The call for one element: `element` spells an array's, `at` the position on the last axis."""
         texts = [element.format(a.name) if a.along else f"{a.name}_row" for a in self.accesses]
         texts += [at if v == self.nest.axes[-1] else ident(v.name) for v in self.given]
-        return f"{self.name}_at({wrapped(texts, 100, 4 * body.depth + 12)});"
+        return f"{self.element}({wrapped(texts, 100, 4 * body.depth + 12)});"
 
     def pack(self, body: Body, pointer: str) -> None:
         """Loads, computes and stores one word of each array; `pointer` spells an array's address."""
