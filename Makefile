@@ -3,6 +3,7 @@
 # make demo    the examples on every target that this machine can run
 # make fuzz    generated programs on all targets against NumPy, for MINUTES=30
 # make questions  what may be asked of each kind of value, in programs of three lines: QUESTIONS=6000
+# make spellings  functions of the corpus in other spellings, by rules: how many become the same program: PAIRS=1000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
@@ -16,9 +17,10 @@ PIP := $(BIN)/python -m pip --quiet --no-input --disable-pip-version-check
 MINUTES ?= 30
 CALLS ?= 100000
 QUESTIONS ?= 6000
+PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz questions calls soak bench clean
+.PHONY: test corpus demo fuzz questions spellings calls soak bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -37,6 +39,9 @@ fuzz: $(VENV)/.dev
 
 questions: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.questions --programs $(QUESTIONS) $(OPTIONS)
+
+spellings: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz.meeting --pairs $(PAIRS) $(OPTIONS)
 
 calls: $(VENV)/.dev
 	$(BIN)/python -m tests.calls.run --calls $(CALLS) $(OPTIONS)

@@ -59,7 +59,7 @@ _INDEX = re.compile(r"index (-?\d+) is out of bounds for axis \d+ with size (\d+
 
 def _names_another(found: Outcome, wanted: Outcome) -> bool:
     """Whether two errors name two positions of one array that NumPy casts before it looks for the first of those that
-    are outside: it goes through the copy in an order of its own (docs/language.md)."""
+    are outside: it goes through the copy in an order of its own (docs/trust.md)."""
     one, two = (_INDEX.fullmatch(str(o.error)) for o in (found, wanted))
     if not one or not two or one[0].partition(" is ")[2] != two[0].partition(" is ")[2]:
         return False
