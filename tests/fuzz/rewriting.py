@@ -181,7 +181,8 @@ def expr(text: str, **given: ast.expr) -> ast.expr:
 
 
 def statements(text: str, **given: Any) -> list[ast.stmt]:
-    """Statements from their text; a name alone on a line stands for statements."""
+    """Statements from their text; a name alone on a line stands for statements. Beside names of the function, those
+    that stand for something begin with an underscore."""
     made: list[ast.stmt] = []
     for s in ast.parse(text).body:
         made += _lines(s, given)

@@ -201,8 +201,8 @@ def counted_while(t: Text, s: ast.For) -> Change | None:
             if i in bound_in(*body) or any(isinstance(x, (ast.Continue, ast.Lambda)) for x in inside):
                 return None
             end = t.fresh("end")
-            text = f"{i} = a\n{end} = e\nwhile {i} < {end}:\n    body\n    {i} += 1"
-            return Change(statements(text, a=args[0] if args[1:] else ast.Constant(0), e=args[-1], body=body))
+            text = f"{i} = _first\n{end} = _last\nwhile {i} < {end}:\n    _body\n    {i} += 1"
+            return Change(statements(text, _first=args[0] if args[1:] else ast.Constant(0), _last=args[-1], _body=body))
     return None
 
 
@@ -220,8 +220,8 @@ def rows_by_number(t: Text, s: ast.For) -> Change | None:
             return None
     if not isinstance(x, ast.Name) or not (seen := t.of(x)) or not seen.is_array or x.id in bound_in(*body):
         return None
-    text = f"for {i} in range(len({x.id})):\n    row = {x.id}[{i}]\n    body"
-    return Change(statements(text, row=row, body=body))
+    text = f"for {i} in range(len({x.id})):\n    _row = {x.id}[{i}]\n    _body"
+    return Change(statements(text, _row=row, _body=body))
 
 
 @rule(ast.Call, ast.Subscript)
@@ -407,7 +407,7 @@ def rows_one_by_one(t: Text, s: Any) -> Change | None:
         return None
     lines = statements(
         f"{store} = np.empty({size}, np.{seen.dtype + '_' * (seen.dtype == 'bool')})\n"
-        f"for {i} in range(len({ast.unparse(lead.value)})):\n    {store}[{i}] = value", value=made,
+        f"for {i} in range(len({ast.unparse(lead.value)})):\n    {store}[{i}] = _value", _value=made,
     )  # fmt: skip
     lines = [*before, *lines]
     if isinstance(s, ast.Return):
@@ -424,7 +424,7 @@ def appended(t: Text, e: ast.ListComp) -> Change | None:
     if bound_in(generator.target) & (names_in(t.function) - names_in(e)):
         return None
     out = t.fresh("items")
-    body = statements(f"{out}.append(value)", value=e.elt)
+    body = statements(f"{out}.append(_value)", _value=e.elt)
     for condition in reversed(generator.ifs):
         body = [ast.If(condition, body, [])]
     loop = ast.For(generator.target, generator.iter, body, [], lineno=0)
