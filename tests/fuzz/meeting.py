@@ -12,6 +12,7 @@ import ast
 import difflib
 import importlib
 import inspect
+import itertools
 import json
 import linecache
 import random
@@ -20,7 +21,7 @@ import sys
 import time
 import types
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ import transkern
 from tests.corpus.registry import difference, outcome
 from tests.fuzz.rewriting import Seen, Text, watch
 from tests.fuzz.rules import rewritten
+from tests.fuzz.stages import built_by
 from transkern import pipeline
 from transkern.errors import CompileError
 from transkern.frontend.source import live_function
@@ -40,9 +42,8 @@ from transkern.frontend.specialise import specialise
 from transkern.ir import nodes as n
 from transkern.ir import printer
 from transkern.ir.build import map_expr
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.traverse import bodies, exprs, map_block, names_in, own_exprs, walk, walk_expr
-from transkern.runtime import building
 
 MOST_RULES = 3
 _QUICK = 0.02  # seconds in NumPy: each spelling runs several times
@@ -50,6 +51,7 @@ _COMMUTATIVE = {
     "add", "multiply", "maximum", "minimum", "equal", "not_equal", "logical_and", "logical_or", "bitwise_and",
     "bitwise_or", "bitwise_xor",
 }  # fmt: skip
+_numbers = itertools.count()
 _MIRRORED = {"greater": "less", "greater_equal": "less_equal"}
 
 
@@ -108,18 +110,14 @@ def _is_quick(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bool:
 
 def loaded(text: str, name: str, **also: Any) -> Callable[..., Any]:
     """The function `name` of a module's text."""
-    file = f"<spelling {loaded.count}>"  # type: ignore[attr-defined]
-    module = types.ModuleType(f"spelling_{loaded.count}")  # type: ignore[attr-defined]
-    loaded.count += 1  # type: ignore[attr-defined]
+    number = next(_numbers)
+    file, module = f"<spelling {number}>", types.ModuleType(f"spelling_{number}")
     sys.modules[module.__name__] = module
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     module.__dict__.update(also)
     exec(compile(text, file, "exec"), module.__dict__)
     function: Callable[..., Any] = module.__dict__[name]
     return function
-
-
-loaded.count = 0  # type: ignore[attr-defined]
 
 
 def seen_of(subject: Subject, text: Text) -> dict[int, Seen | None]:
@@ -159,13 +157,11 @@ def program_of(function: Callable[..., Any], arguments: tuple[Any, ...], passes:
     def build(function: Any, of: tuple[Any, ...], target: str, narrow: bool = False) -> Any:
         raise Found(pipeline.run(specialise(live_function(function), of, True), passes))
 
-    before, building.build = building.build, build  # type: ignore[assignment]
     try:
-        transkern.compile(function, target="cpu")(*arguments)
+        with built_by(build):
+            transkern.compile(function, target="cpu")(*arguments)
     except Found as found:
         return found.program
-    finally:
-        building.build = before
     raise AssertionError("nothing was compiled")
 
 
@@ -214,7 +210,6 @@ def lines(program: n.Program) -> list[str]:
                 names.update(a.name for a in axes)
     for s in walk(program.body):
         names.update(names_in(s))
-        names.update(a.name for a in _axes_of(s))
     longest_first = sorted(map(re.escape, names), key=len, reverse=True)
     pattern = re.compile(rf"(?<![\w.'])({'|'.join(longest_first)})(?![\w(])")
 
@@ -236,13 +231,6 @@ def lines(program: n.Program) -> list[str]:
     made = [erased(line) for line in printer.block(body, 0)]
     local = [f"{b.role}: {b.dtype}[{len(b.dims)}]" for b in program.buffers.values() if b.role != "argument"]
     return sorted([*made, *local])
-
-
-def _axes_of(s: n.Stmt) -> Iterator[Axis]:
-    for value in vars(s).values() if hasattr(s, "__dict__") else (getattr(s, k) for k in s.__dataclass_fields__):
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, Axis):
-                yield one
 
 
 def compared(subject: Subject, seed: int, passes: tuple[Any, ...]) -> Pair:

@@ -64,7 +64,7 @@ class Text:
 
     @property
     def function(self) -> ast.FunctionDef:
-        return next(s for s in self.tree.body if isinstance(s, ast.FunctionDef) and s.name == self.name)
+        return _function(self.tree, self.name)
 
     def __str__(self) -> str:
         return ast.unparse(ast.fix_missing_locations(self.tree))
@@ -133,6 +133,10 @@ class Text:
                 setattr(parent, field, [new if v is old else v for v in value])
 
 
+def _function(module: ast.Module, name: str) -> ast.FunctionDef:
+    return next(s for s in module.body if isinstance(s, ast.FunctionDef) and s.name == name)
+
+
 def expressions(function: ast.FunctionDef) -> list[ast.expr]:
     """The expressions of a function's statements that have values, in a fixed order."""
     return [
@@ -146,7 +150,7 @@ def expressions(function: ast.FunctionDef) -> list[ast.expr]:
 def watch(module: str, name: str) -> str:
     """A module's text whose function tells `__note(k, value)` of its expressions."""
     tree = ast.parse(module)
-    function = next(s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == name)
+    function = _function(tree, name)
     numbers = {id(e): k for k, e in enumerate(expressions(function))}
 
     class Watch(ast.NodeTransformer):

@@ -7,6 +7,7 @@ import linecache
 import os
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +40,16 @@ def function_of(source: str) -> Callable[..., Any]:
     return made
 
 
+@contextmanager
+def built_by(build: Callable[..., Any]) -> Iterator[None]:
+    """Inside, this makes what compiled functions run."""
+    before, building.build = building.build, build
+    try:
+        yield
+    finally:
+        building.build = before
+
+
 def interpreted(
     function: Callable[..., Any], stage: int, target: str = "cpu", shuffle: Callable[[list[int]], None] | None = None
 ) -> Callable[..., Any]:
@@ -68,12 +79,8 @@ def interpreted(
         return made
 
     def running(*args: Any) -> Any:
-        before = building.build
-        building.build = build
-        try:
+        with built_by(build):
             return compiled(*args)
-        finally:
-            building.build = before
 
     return running
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from transkern.frontend import outputs
 from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array
@@ -85,6 +86,10 @@ class Arguments:
         if not isinstance(value, Static):
             self.ctx.fail(f"`{name}=` must be a constant")
         return str(value.value)
+
+    def check_out(self) -> None:
+        """NumPy's error where nobody may write what `out=` names."""
+        outputs.check_writable(self.ctx, [self.get("out")])
 
     def result(self, value: Value) -> Value:
         """`value`, or what `out=` names with `value` in it."""

@@ -596,12 +596,10 @@ class Assignments(Results):
 
     def updated(self, op: str, old: Value, new: Value) -> Value:
         """What ``old op= new`` leaves; an array takes it in place."""
-        if isinstance(old, Array) and op == "matmul":
-            new = as_array(self.ctx, new)
-            outputs.check_writable(self.ctx, [old])
-        elif isinstance(old, Array):
+        if isinstance(old, Array):
             new = outputs.operand(self.ctx, new)
             outputs.check_writable(self.ctx, [old])
+        if isinstance(old, Array) and op != "matmul":
             if large.is_large(new):
                 asked(self.ctx, getattr(np, op), np.ones(1, old.dtype), new.value)
             outputs.check_casts(self.ctx, op, [old, new], [old])

@@ -230,10 +230,10 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
 
 def positions_of_order(ctx: Context, value: Value) -> Array:
     """What a partition is asked for: a position or a line of them."""
-    if isinstance(value, Array):
-        ctx.guard(b.FALSE if value.ndim > 1 else b.TRUE, "ValueError", "object too deep for desired array")
-    else:
+    if not isinstance(value, Array):
         check_depth(ctx, value, 1)
+    elif value.ndim > 1:
+        ctx.guard(b.FALSE, "ValueError", "object too deep for desired array")
     return as_array(ctx, value)
 
 

@@ -100,7 +100,7 @@ def _reduced(ctx: Context, x: Array, a: Arguments, ufunc: str, value: Value) -> 
 
 @method("sum", "prod", "product", parameters="axis dtype out keepdims initial where", filters=True)
 def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     op = "sum" if a.name == "sum" else "prod"
     keep, dtype = a.flag("keepdims"), dtype_into(ctx, a, x)
     made = reduce(ctx, op, x, a.get("axis"), keep, dtype, None, a.get("initial"), _plain_where(a))
@@ -109,7 +109,7 @@ def _sum(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("max", "min", "amax", "amin", parameters="axis out keepdims initial where", filters=True)
 def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     op, keep, dtype = a.name.removeprefix("a"), a.flag("keepdims"), dtype_into(ctx, a, x)
     x = x if dtype in (None, x.dtype) else convert(x, dtype)
     made = reduce(ctx, op, x, a.get("axis"), keep, None, None, a.get("initial"), _plain_where(a))
@@ -118,7 +118,7 @@ def _extreme(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("any", "all", parameters="axis out keepdims where", filters=True)
 def _any(ctx: Context, x: Array, a: Arguments) -> Value:
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     made = reduce(ctx, a.name, x, a.get("axis"), a.flag("keepdims"), None, None, None, _plain_where(a))
     return _reduced(ctx, x, a, "logical_or" if a.name == "any" else "logical_and", made)
 
@@ -143,7 +143,7 @@ def _arg(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("mean", parameters="axis dtype out keepdims where", filters=True)
 def _mean(ctx: Context, x: Array, a: Arguments) -> Value:
     made = mean(ctx, x, a.get("axis"), a.flag("keepdims"), _dtype(ctx, a), _plain_where(a))
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     only_into(ctx, a, as_array(ctx, made).dtype)
     return _reduced(ctx, x, a, "add", made)
 
@@ -153,14 +153,14 @@ def _var(ctx: Context, x: Array, a: Arguments) -> Value:
     ddof = a.get("correction") or a.get("ddof")
     root, keep = a.name == "std", a.flag("keepdims")
     made = variance(ctx, x, a.get("axis"), keep, ddof, root, _dtype(ctx, a), a.optional("mean"))
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     only_into(ctx, a, as_array(ctx, made).dtype)
     return _reduced(ctx, x, a, "add", made)
 
 
 @method("ptp", parameters="axis out keepdims", filters=True)
 def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     high = reduce(ctx, "max", x, a.get("axis"), a.flag("keepdims"))
     low = reduce(ctx, "min", x, a.get("axis"), a.flag("keepdims"))
     only_into(ctx, a, x.dtype)
@@ -170,7 +170,7 @@ def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("cumsum", "cumprod", parameters="axis dtype out")
 def _cumulative(ctx: Context, x: Array, a: Arguments) -> Value:
     x, which = on_axis(ctx, ctx.kept(x), a.get("axis"))
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     dtype = dtype_into(ctx, a, x, running=True) or sum_dtype(x.dtype)
     x = convert(x, dtype) if x.dtype != dtype else x
     outputs.check_shape(ctx, a.get("out"), x.dims, "provided out is the wrong size for the accumulation.")

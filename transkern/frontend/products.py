@@ -37,7 +37,7 @@ def _outer(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.matmul", "numpy.linalg.matmul", names="a b out")
 def _matmul(ctx: Context, a: Arguments) -> Value:
     left, right = a.array("a"), a.array("b")
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     made = matmul(ctx, left, right)
     if isinstance(out := a.get("out"), Array):
         outputs.check_cast(ctx, "matmul", as_array(ctx, made).dtype, out.dtype)

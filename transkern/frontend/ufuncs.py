@@ -253,7 +253,7 @@ _SCANS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     parameters = ("array", "axis", "dtype", "out", "keepdims", "initial", "where")
     a = Arguments(ctx, f"np.{name}.reduce", parameters, args, keywords)
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     value, op = a.array("array"), UFUNCS[name]
     axis = a.given.get("axis") or Static(0)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")
@@ -330,7 +330,7 @@ def apply_types(ctx: Context, name: str, value: Array) -> str:
 
 def _accumulate(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, f"np.{name}.accumulate", ("array", "axis", "dtype", "out"), args, keywords)
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     value, op = a.array("array"), UFUNCS[name]
     value = ctx.kept(value)
     axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
@@ -441,7 +441,7 @@ def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[
     from transkern.frontend.compositions import compose
 
     a = Arguments(ctx, f"np.{name}.reduceat", ("array", "indices", "axis", "dtype", "out"), args, keywords)
-    outputs.check_writable(ctx, [a.get("out")])
+    a.check_out()
     value = a.array("array")
     axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     dtype = None if a.get("dtype") is None else dtype_of(ctx, a.get("dtype"), "")

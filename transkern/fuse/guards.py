@@ -84,9 +84,12 @@ def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
     return not any(isinstance(x, (n.Guard, n.Return, n.While, n.Break, n.Continue)) or _is_seen(x) for x in walk((s,)))
 
 
+_SEEN = RAISING | {"print", "discarded", "drawn"}
+
+
 def _is_seen(s: n.Stmt) -> bool:
     """Whether a library step has an effect besides its outputs: it prints, warns, draws, or may raise an error."""
-    return isinstance(s, n.Library) and s.name in RAISING | {"print", "discarded", "drawn"}
+    return isinstance(s, n.Library) and s.name in _SEEN
 
 
 def unify_sizes(program: n.Program) -> n.Program:

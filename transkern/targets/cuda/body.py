@@ -37,6 +37,7 @@ class Unit:
 
     program: n.Program
     c: CPrinter = field(init=False)
+    kernels: frozenset[str] = field(init=False)  # their names, which no other function may have
     pieces: set[str] = field(default_factory=set)
     functors: dict[str, str] = field(default_factory=dict)
     guards: list[n.Guard] = field(default_factory=list)
@@ -45,6 +46,7 @@ class Unit:
 
     def __post_init__(self) -> None:
         self.c = CPrinter(self.program.buffers, TYPES, prefix=PREFIX, wrap=True)
+        self.kernels = frozenset(ident(s.name) for s in walk(self.program.body) if isinstance(s, n.Kernel))
 
     def local(self, name: str) -> str:
         """A name for a variable of the printer's own, which nothing of the user's has."""

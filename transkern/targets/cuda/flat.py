@@ -14,7 +14,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read, walk
+from transkern.ir.traverse import exprs, map_statement, own_exprs, scalars_set, variables_read
 from transkern.targets.clike import ident
 from transkern.targets.cuda.body import Body, Unit
 from transkern.targets.cuda.launches import FIRST, STEP, THREADS, KernelText, Launch, wrapped
@@ -102,9 +102,8 @@ class _Printing:
             width,
         )
         self.along = [a for a in accesses if a.along]
-        kernels = {ident(s.name) for s in walk(unit.program.body) if isinstance(s, n.Kernel)}
         self.element = f"{name}_at"
-        while self.element in kernels:  # of an array `u_at` beside `u`
+        while self.element in unit.kernels:  # of an array `u_at` beside `u`
             self.element += "_"
 
     def element_function(self) -> str:
