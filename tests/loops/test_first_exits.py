@@ -22,7 +22,7 @@ def condition(x: Any, limit: Any) -> Any:
     s = 0.0
     while k < limit and s < 10:
         s = s + x[k % 4]
-        k += 1
+        k += 1 + k % 2
     return s, k
 
 
@@ -33,7 +33,7 @@ def always(x: Any, limit: Any) -> Any:
         if not (k < limit and s < 10):
             break
         s = s + x[k % 4]
-        k += 1
+        k += 1 + k % 2
     return s, k
 
 
@@ -46,7 +46,7 @@ def two_exits(x: Any, limit: Any) -> Any:
         if not s < 10:
             break
         s = s + x[k % 4]
-        k += 1
+        k += 1 + k % 2
     return s, k
 
 
@@ -56,7 +56,7 @@ def one_of_each(x: Any, limit: Any) -> Any:
     while k < limit:
         if s < 10:
             s = s + x[k % 4]
-            k += 1
+            k += 1 + k % 2
         else:
             break
     return s, k
@@ -70,7 +70,7 @@ def named(x: Any, limit: Any) -> Any:
         if enough:
             break
         s = s + x[k % 4]
-        k += 1
+        k += 1 + k % 2
     return s, k
 
 
@@ -82,7 +82,7 @@ def behind_a_store(x: Any, limit: Any) -> Any:
         if not s < 10:
             break
         s = s + x[k % 4]
-        k += 1
+        k += 1 + k % 2
     return s, k, x
 
 
@@ -93,7 +93,7 @@ def of_an_element(x: Any, limit: Any) -> Any:
         if x[k] < 0:  # may be outside
             break
         s += x[k]
-        k += 1
+        k += 1 + k % 2
     return s, k
 
 
@@ -105,7 +105,7 @@ def twice_used(x: Any, limit: Any) -> Any:
         if e < 0.01:
             break
         s += e + abs(x[k % 4])
-        k += 1
+        k += 1 + k % 2
     return s, k
 
 

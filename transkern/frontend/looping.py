@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import classes, iterating, objects
+from transkern.frontend import classes, counting, iterating, objects
 from transkern.frontend.anew import MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
@@ -35,6 +35,7 @@ _PATIENCE = 50_000  # steps of translation for a loop's iterations one by one
 _PEELS = 3  # iterations of a loop that may stand before it
 _PEELED = "_transkern_peeled"  # on a loop: how many do
 _APART, _SHORT = 3, 500  # loops behind which the function's rest is translated more than once; its nodes
+_FAR = 2**62
 _MORE = "another trip"  # likewise: whether there is one behind this
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 
@@ -63,6 +64,10 @@ class Loops(Branches):
     def while_loop(self, node: ast.While, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> None:
         assert not orelse, "`else` of a loop is a flag"
         ctx = self.ctx
+        if (count := counting.counted(node)) is not None and (trips := self.trips_of(count)) is not None:
+            self.env[counting.TRIPS] = trips
+            self.statement(count.loop)
+            return
         forever = isinstance(test, ast.Constant) and bool(test.value)
 
         def trip(state: LoopState) -> n.Stmt:
@@ -119,6 +124,21 @@ class Loops(Branches):
             self.first_by_itself(error, node, condition_of(self.test(test)), ast.Name(_ITEM, ast.Store()), once, rest)
         if turns is not None:
             self.where_left(node, turns)
+
+    def trips_of(self, count: counting.Count) -> Range | None:
+        """The range that a name counts over, where it and its bound are whole numbers of Python's."""
+        first = _position(self.env.get(count.name))
+        sizes = [self.env.get(name) for name in counting.sizes_of(count.bound)]
+        numbers = [self.name(name, count.bound) for name in counting.numbers_of(count.bound)]
+        if first is None or None in map(_position, numbers) or not all(isinstance(x, Array) and x.ndim for x in sizes):
+            return None
+        bound = _position(self.expr(count.bound))
+        assert bound is not None
+        one = b.index(1 if count.step > 0 else -1)
+        stop = b.add(bound, b.sub(one if count.reached else b.ZERO, b.index(count.beside)))
+        if count.once:
+            stop = (b.maximum if count.step > 0 else b.minimum)(stop, b.add(first, one))
+        return Range(first, stop, b.index(count.step))
 
     def resetting(self) -> Callable[[], None]:
         """What goes back to here."""
@@ -213,7 +233,7 @@ class Loops(Branches):
             self.unrolled(target, counted, body)
             return
         start, stop, step, element = counted
-        axis = ctx.fresh(target.id if isinstance(target, ast.Name) else "trip")  # no C name begins with step_
+        axis = ctx.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")  # no C name begins with step_
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
         ctx.ranges[axis] = (low, high)
         trips = trip_count(start, stop, step)
@@ -642,6 +662,17 @@ class Loops(Branches):
     def _shared(self, name: str, into: str, whose: str) -> Shared:
         problem = f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first"
         return Shared(problem, f"start the loop with a copy: {name} = {name}.copy()", self.ctx.span, self.ctx.lines)
+
+
+def _position(value: Value | None) -> Expr | None:
+    """A whole number of Python's that 64 bits hold."""
+    match value:
+        case Static(int() as number) if not isinstance(number, bool) and abs(number) < _FAR:
+            return b.index(number)
+        case Scalar(expr, True, None, None) if expr.dtype == "index":
+            return expr
+        case _:
+            return None
 
 
 def _is_of_sizes(e: Expr) -> bool:
