@@ -39,6 +39,7 @@ class Behind:
         self._returns: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)  # whether in the block itself
         self._writing: defaultdict[str, list[tuple[int, bool]]] = defaultdict(list)  # whether orderly
         self._ends: defaultdict[int, list[tuple[Collection[str], str]]] = defaultdict(list)
+        self._leaves = -1  # the last statement that may leave the block
         self._note(block)
 
     def _note(self, block: Sequence[n.Stmt]) -> None:
@@ -51,6 +52,8 @@ class Behind:
             if twice < 0 and any(axes[axis] > 1 for axis in own):
                 twice = k
             orderly = not any(isinstance(x, (n.While, n.Break, n.Continue, n.Return)) for x in walk((s,)))
+            if self._leaves < 0 and any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))):
+                self._leaves = k
             for buffer in buffers_written(s):
                 self._writing[buffer].append((k, orderly))
             for x in walk((s,)):
@@ -91,10 +94,14 @@ class Behind:
         found = self._later(self._returns[buffer])
         return bool(found) if all(top for _, top in found) else None
 
-    def written_before_read(self, buffer: str, around: Surroundings, least: int = 0) -> bool:
+    def written_before_read(
+        self, buffer: str, around: Surroundings, least: int = 0, beyond: bool = False
+    ) -> bool:  # fmt: skip
         """Whether only those elements of `buffer` are read that have been written, of those whose subscripts all are
-        at least `least`. What the block returns is read behind it, all of it."""
-        all_at_end = bool(self.returns(buffer))
+        at least `least`. What the block returns is read behind it, all of it; so is what lives `beyond` the block."""
+        if beyond and self._leaves > self.position:
+            return False
+        all_at_end = beyond or bool(self.returns(buffer))
         orderly = all(orderly for _, orderly in self._later(self._writing[buffer]))
         if self.position + 1 < self._unique_from or not orderly:
             return False
@@ -104,7 +111,7 @@ class Behind:
         stores = _joined([a for a in mine if a.write])
         certain = [a for a in stores if not a.arms and all(abs(level.step) == 1 for level in a.levels)]
         rank = len(self.buffers[buffer].dims)
-        if len(certain) > _STORES or any(a.index is None or len(a.index) != rank for a in mine):
+        if len(certain) > _STORES or any(a.write if a.index is None else len(a.index) != rank for a in mine):
             return False
         reads: dict[object, Access | None] = {}
         for a in mine:
@@ -163,18 +170,19 @@ def _base(buffers: Mapping[str, n.Buffer], body: Body, around: Surroundings) -> 
 
 
 def _element(q: Question, info: n.Buffer, read: Access | None, body: Body) -> tuple[list[Form], dict[str, Form]]:
-    """Any element that a read may look at (any at all behind the block), and the read's iteration."""
+    """Any element that a read may look at (any at all behind the block, or where a library step reads), and the read's
+    iteration."""
     names: dict[str, Form] = {}
-    if read is None:
-        where = [q.unknown() for _ in info.dims]
-    else:
+    where = [q.unknown() for _ in info.dims]
+    if read is not None:
         for level in read.levels:
             names[level.axis] = q.unknown()
             q.inside(level, names, "read")
         for condition in read.conditions:
             if not buffers_read(condition) & q.written:
                 q.require(*q.condition(condition, names, "read"))
-        where = [q.linear(i, names, "read") for i in read.index or ()]
+        if read.index is not None:
+            where = [q.linear(i, names, "read") for i in read.index]
     for at, dim in zip(where, info.dims, strict=True):
         q.between(at, {}, q.linear(dim, {}, "0"))
     return where, names

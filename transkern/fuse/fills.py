@@ -5,8 +5,8 @@
     for i in 0 .. n: y[i] = f(x[i])                  return y
     return y
 
-Where all but the first elements along each dimension are stored again (the first row and the first column of a table),
-only those are filled.
+An array that lives on behind the block is stored as a whole within it. Where all but the first elements along each
+dimension are stored again (the first row and the first column of a table), only those are filled.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Dropping(Walk):
         self.names = Names.of(program)
 
     def block(self, statements: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
-        if not any(isinstance(s, n.Alloc) for s in statements):
+        if not any(_fill(s)[1] for s in statements):
             return super().block(statements)
         kept: list[n.Stmt] = []
         behind = Behind(self.program.buffers, statements)
@@ -58,12 +58,14 @@ class _Dropping(Walk):
         """What anyone sees of a statement: of one that fills an array made before it in its block, perhaps nothing."""
         nest, buffer = _fill(s)
         info = self.program.buffers.get(buffer)
-        if info is None or info.role == "argument" or buffer not in made or buffer in touched:
+        if info is None or info.role == "argument":
             return [s]
+        around = self.surroundings()
+        if buffer not in made or buffer in touched:  # there is something in it, and somebody may look behind the block
+            return [] if behind.written_before_read(buffer, around, beyond=True) else [s]
         returned = behind.returns(buffer)
         if returned is None or (info.role != "temporary" and not returned):
             return [s]
-        around = self.surroundings()
         if behind.written_before_read(buffer, around):
             return []
         if len(nest) < 2 or not behind.written_before_read(buffer, around, 1):
