@@ -14,6 +14,7 @@ from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
+from transkern.fuse.canonical import canonicalise
 from transkern.fuse.columns import order_columns
 from transkern.fuse.companions import forward_positions, shrink_together
 from transkern.fuse.contents import know_contents
@@ -22,6 +23,7 @@ from transkern.fuse.delinearise import delinearise
 from transkern.fuse.distribute import distribute_rows
 from transkern.fuse.divergent import vectorise_divergent
 from transkern.fuse.ends import end_by_lane
+from transkern.fuse.factored import factor_out
 from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
 from transkern.fuse.first_exits import test_first
@@ -76,6 +78,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
     number_values,
     lower,
+    canonicalise,
     test_first,  # before what a loop's condition says is asked for
     shrink_together,  # before bounds are proven: arrays of one length have one size then
     split_complex,  # as soon as there are statements in front of which an operand can get a name
@@ -89,6 +92,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     drop_dead_scalars,
     settle_after_loop,
     drop_dead_scalars,
+    factor_out,  # when names that are not needed have gone
     lay_out,  # when all sizes have their names
 )
 """What comes before the user's loops are looked at."""

@@ -431,21 +431,6 @@ def appended(t: Text, e: ast.ListComp) -> Change | None:
     return Change(name(out), (*statements(f"{out} = []"), loop))
 
 
-@rule(ast.Call, ast.BinOp)
-def product(t: Text, e: Any) -> Change | None:
-    """``a @ b`` as ``np.dot(a, b)`` and back."""
-    match e:
-        case ast.BinOp(left, ast.MatMult(), right):
-            seen = [t.of(left), t.of(right)]
-            if all(x and 1 <= len(x.shape) <= 2 for x in seen):
-                return Change(expr("np.dot(a, b)", a=left, b=right))
-        case ast.Call(_, [left, right], []) if _of_numpy(e) == "dot":
-            seen = [t.of(left), t.of(right)]
-            if all(x and 1 <= len(x.shape) <= 2 for x in seen):
-                return Change(expr("a @ b", a=left, b=right))
-    return None
-
-
 @rule(ast.Attribute)
 def turned(t: Text, e: ast.Attribute) -> Change | None:
     """``x.T`` as ``np.transpose(x)``, or of a matrix as ``np.swapaxes(x, 0, 1)``."""

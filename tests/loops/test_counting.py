@@ -33,7 +33,7 @@ PLAIN = {
     "down by three": "i = n - 1\nwhile i > 1:\n    s += x[i]\n    i -= 3",
     "both ends": "while 0 <= i < n:\n    s += x[i]\n    i += 1",
     "at first": "while i < n:\n    i += 1\n    s += x[i - 1]",
-    "in both branches": "while i < n:\n    if x[i] > 0:\n        s += x[i]\n        i += 1\n    else:\n        i = i + 1",
+    "in both branches": "while i < n:\n    if x[i] > 0:\n        s += 1\n        i += 1\n    else:\n        i = i + 1",
     "continue": "while i < n:\n    if x[i] < 0:\n        i += 1\n        continue\n    s += x[i]\n    i += 1",
     "break": "while i < n:\n    if x[i] < 0:\n        break\n    s += x[i]\n    i += 1",
     "break behind": "while i < n:\n    i += 1\n    if x[i - 1] < 0:\n        break\n    s += x[i - 1]",

@@ -63,7 +63,15 @@ def with_a_name_for_all(u, steps):
     return u
 
 
-ONE = (in_place, into_a_copy, from_a_copy, copied_back, with_a_name_for_all)
+def with_a_part_named(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        part = u[:-2] - 2 * u[1:-1]
+        u[1:-1] = part + u[2:]
+    return u
+
+
+ONE = (in_place, into_a_copy, from_a_copy, copied_back, with_a_name_for_all, with_a_part_named)
 
 
 def with_numbers_of_its_own(u, steps):

@@ -233,7 +233,7 @@ class Loops(Branches):
             self.unrolled(target, counted, body)
             return
         start, stop, step, element = counted
-        axis = ctx.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")  # no C name begins with step_
+        axis = ctx.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
         ctx.ranges[axis] = (low, high)
         trips = trip_count(start, stop, step)

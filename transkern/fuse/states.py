@@ -195,7 +195,8 @@ class _Coalescing:
     def _inlined(self, block: list[n.Stmt], first: int) -> list[n.Stmt] | None:
         """The block with a value in place of the array that it was put into, where the statements behind it read each
         element once at most, or more often and it is as soon computed as loaded. Elements that are all read by those of
-        their own place keep their name: one loop makes both, and the array is contracted."""
+        their own place keep their name: one loop makes both, and the array is contracted. But what becomes part of the
+        next state of an array that it reads is no array beside it."""
         made = block[first]
         if not isinstance(made, n.Define) or self.program.buffers[made.buffer].role != "temporary":
             return None
@@ -214,11 +215,12 @@ class _Coalescing:
             reader = block[k]
             found = _places(reader, made.buffer, len(made.axes)) if isinstance(reader, (n.Define, n.Write)) else 0
             written = buffers_written(reader)
-            if not found or made.buffer in written or (k == at[-1] and written & reads):
+            if not found or made.buffer in written:
                 return None
             beside = beside and _reads_beside(reader, made)
             places += found
-        if beside:
+        next_state = bool(buffers_written(block[at[-1]]) & reads)  # whose values are all computed before it is stored
+        if beside and not next_state:
             return None
         if places > 1 and (places > _PLACES or not is_cheap(made.value)):
             return None
