@@ -18,6 +18,7 @@ from tests.fuzz.oracle import call, difference
 from tests.fuzz.stages import function_of, interpreted
 from tests.regressions.support import alike, like_numpy
 from tests.tools import on_target, require
+from transkern.errors import CompileError
 
 require("cc")
 
@@ -468,3 +469,23 @@ def test_arrays_of_one_element_are_no_numbers() -> None:
             assert repr(transkern.compile(question)(x)) == wanted
         except TypeError as error:
             assert str(error) == wanted
+
+
+@pytest.mark.parametrize("values", [
+    [2**63, [1, 2]], [[1, 2], 2**63], [np.arange(2), 2**63], [2**63, range(2)], [[1, 2], [3, 2**63]], (2**64, (1, 2)),
+])  # fmt: skip
+def test_integers_of_more_than_64_bits_beside_lists(values):
+    """Found by generated calls: an inner error."""
+
+    def store(x, v):
+        x[...] = v
+        return x
+
+    try:
+        transkern.compile(store, target="cpu")(np.zeros((2, 2)), values)
+    except CompileError as error:  # an InternalError is none
+        assert "64 bits" in str(error)
+    except ValueError as error:
+        with pytest.raises(ValueError) as numpys:
+            store(np.zeros((2, 2)), values)
+        assert str(error) == str(numpys.value)

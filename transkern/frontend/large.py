@@ -78,14 +78,18 @@ def _brought(ctx: Context, value: Value, dtype: str) -> Value:
     return Scalar(Const(asked(ctx, np.add, np.zeros((), dtype), value.value).item(), dtype))
 
 
+def _dtype(e: Expr) -> str:
+    return "int64" if e.dtype == "index" else e.dtype
+
+
 def _example(value: Value) -> Any:
     """A value of NumPy's or Python's of the type of one that only a call knows."""
     match value:
         case Scalar(expr, python):
-            one = np.ones((), "int64" if expr.dtype == "index" else expr.dtype)[()]
+            one = np.ones((), _dtype(expr))[()]
             return one.item() if python else one
         case Array():
-            return np.ones((1,) * value.ndim, value.dtype)
+            return np.ones((1,) * value.ndim, _dtype(value.body))
         case Static(known):
             return known
         case Seq(items):
@@ -203,7 +207,9 @@ def is_exact(ctx: Context, expr: Expr) -> bool:
 
 def elements(ctx: Context, items: Sequence[Value]) -> list[Value]:
     """The elements of ``np.array([…])`` of which some are large: in the type that NumPy finds for all."""
-    found = asked(ctx, np.array, [*map(_example, items)]).dtype
+    known = [ctx.deref(i) for i in items]
+    plain = all(isinstance(i, (Scalar, Array, Static, Seq)) for i in known)
+    found = asked(ctx, np.array, [*map(_example, known)]).dtype if plain else np.dtype(object)
     if found.kind == "O":
         refuse(ctx, next(a.value for a in items if is_large(a)))
     return [Static(asked(ctx, found.type, v.value)) if is_large(v) else v for v in items]
