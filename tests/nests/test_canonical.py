@@ -94,7 +94,7 @@ def _program(body: str) -> n.Program:
 def test_spellings_are_one_program(group: str) -> None:
     first, *others = (work(_program(body)) for body in GROUPS[group])
     for k, other in enumerate(others):
-        assert other - first == first - other or group == "numbers" and k == 1 and not other - first, group
+        assert other - first == first - other or (group == "numbers" and k == 1 and not other - first), group
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
