@@ -92,7 +92,6 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     drop_dead_scalars,
     settle_after_loop,
     drop_dead_scalars,
-    factor_out,  # when names that are not needed have gone
     lay_out,  # when all sizes have their names
 )
 """What comes before the user's loops are looked at."""
@@ -132,6 +131,7 @@ PASSES: tuple[Pass, ...] = (
     double_buffer,
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
+    factor_out,  # when names that are not needed have gone; XLA would divide by them through their reciprocals
     check_integers,
     move_invariants,  # when it can be seen what may raise an error
     hoist_guards,  # those of what a loop does not change

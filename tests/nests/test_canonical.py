@@ -1,4 +1,4 @@
-"""Spellings that are one program: branches, truth values, squares, numbers that no loop changes, values looked up."""
+"""Spellings that are one program: branches, truth values, numbers that no loop changes, values looked up."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ GROUPS = {
         "return np.where((x < a) & ~(x < c) | (x == 0), x, a)",
         "return np.where(np.logical_or(np.logical_and(x < a, np.logical_not(x < c)), x == 0), x, a)",
     ),
-    "squares": ("return y * y + a", "return y ** 2 + a", "return np.square(y) + a"),
     "numbers": (
         "return y * np.exp(-a / c) - np.sqrt(a) * 2",
         "p = np.exp(-a / c)\nq = np.sqrt(a) * 2\nreturn y * p - q",

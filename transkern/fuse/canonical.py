@@ -3,7 +3,6 @@
     if not c: A; else: B        if c: B; else: A
     if a: (if b: A)             if a and b: A
     a & b, of truth values      a and b (both are computed)
-    x * x                       square(x)
 
 Passes behind need to know one of each then.
 """
@@ -23,7 +22,7 @@ _LOGICAL = {
 
 
 def canonicalise(program: n.Program) -> n.Program:
-    """The program with conditions, truth values and squares in one form."""
+    """The program with conditions and truth values in one form."""
     return replace(program, body=_block(map_block(program.body, _expression)))
 
 
@@ -32,8 +31,6 @@ def _expression(e: Expr) -> Expr | None:
         case Apply(op, args, "bool") if op in _LOGICAL and all(x.dtype == "bool" for x in args):
             args = tuple(b.map_expr(x, _expression) for x in args)
             return b.logical_not(args[0]) if op == "invert" else Apply(_LOGICAL[op], args, "bool")
-        case Apply("multiply", (x, y), dtype) if x == y and dtype.startswith("float"):
-            return Apply("square", (b.map_expr(x, _expression),), dtype)
         case _:
             return None
 
