@@ -5,8 +5,9 @@
         parallel i in 0 .. n:             to               parallel i in 0 .. n:
             v[i] = v[i] * exp(-dt / tau)                       v[i] = v[i] * part
 
-Spellings that name such a number and those that write it out are one program then. It is a float, and of arguments and of numbers computed before: no check belongs to it, and to compute
-it where no loop runs does no harm. What some of the loops change stays where it stands: compilers move it.
+Spellings that name such a number and those that write it out are one program then. It is a float, and of arguments and
+of numbers computed before: no check belongs to it, and to compute it where no loop runs does no harm. What some of the
+loops change stays where it stands: compilers move it.
 """
 
 from __future__ import annotations
