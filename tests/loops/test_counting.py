@@ -60,6 +60,7 @@ OTHERS = {
     "continue before": "while i < n:\n    s += 1\n    if s < 3:\n        continue\n    i += 1",
     "within a loop": "while i < n:\n    for _ in range(2):\n        i += 1",
     "doubled": "i = 1\nwhile i < n:\n    s += x[i]\n    i *= 2",
+    "a bound that is far away": "while i < 9223372036854775807:\n    if i >= n:\n        break\n    i += 1",
     "a float": "i = 0.5\nwhile i < n:\n    s += i\n    i += 1",
     "a float's bound": "while i < n / 2:\n    s += x[i]\n    i += 1",
     "a NumPy integer": "i = np.int8(0)\nwhile i < n:\n    s += x[i] / i\n    i += 1",

@@ -51,12 +51,14 @@ class Behind:
             axes.update(own)
             if twice < 0 and any(axes[axis] > 1 for axis in own):
                 twice = k
-            orderly = not any(isinstance(x, (n.While, n.Break, n.Continue, n.Return)) for x in walk((s,)))
-            if self._leaves < 0 and any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in walk((s,))):
+            inside = list(walk((s,)))
+            leaves = any(isinstance(x, (n.Break, n.Continue, n.Return)) for x in inside)
+            orderly = not leaves and not any(isinstance(x, n.While) for x in inside)
+            if leaves and self._leaves < 0:
                 self._leaves = k
             for buffer in buffers_written(s):
                 self._writing[buffer].append((k, orderly))
-            for x in walk((s,)):
+            for x in inside:
                 if isinstance(x, n.Return):
                     for buffer in buffers_used(x):
                         self._returns[buffer].append((k, x is s))

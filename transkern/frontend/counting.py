@@ -72,14 +72,15 @@ def _found(node: ast.While) -> Count | None:
         elif (last := _exit(body[-1])) is not None and not has_jumps(body, ast.Continue):
             test, body, once = last, body[:-1], True
     parts = list(_parts(test))
-    names = assigned_names(node.body) | assigned_names([ast.Expr(node.test)])
+    asked = assigned_names([ast.Expr(node.test)])
+    names = assigned_names(node.body) | asked
     for k, part in enumerate(parts):
         sides = _sides(part)
         if sides is None:
             return None
         for left, op, right in (sides, (sides[2], _MIRRORED[sides[1]], sides[0])):
             name, beside = _counter(left)
-            if name not in names or not _stays(right, names) or name in assigned_names([ast.Expr(node.test)]):
+            if name not in names or not _stays(right, names) or name in asked:
                 continue
             if once and k + 1 < len(parts):  # what is asked behind it would be asked where the count is over
                 return None

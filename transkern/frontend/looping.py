@@ -35,9 +35,9 @@ _PATIENCE = 50_000  # steps of translation for a loop's iterations one by one
 _PEELS = 3  # iterations of a loop that may stand before it
 _PEELED = "_transkern_peeled"  # on a loop: how many do
 _APART, _SHORT = 3, 500  # loops behind which the function's rest is translated more than once; its nodes
-_FAR = 2**62
 _MORE = "another trip"  # likewise: whether there is one behind this
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
+_FAR = 2**62  # a position that no count comes to
 
 
 class _HeadHasEffects(Exception):
@@ -132,8 +132,11 @@ class Loops(Branches):
         numbers = [self.name(name, count.bound) for name in counting.numbers_of(count.bound)]
         if first is None or None in map(_position, numbers) or not all(isinstance(x, Array) and x.ndim for x in sizes):
             return None
+        reset = self.resetting()
         bound = _position(self.expr(count.bound))
-        assert bound is not None
+        if bound is None:  # it is further away
+            reset()
+            return None
         one = b.index(1 if count.step > 0 else -1)
         stop = b.add(bound, b.sub(one if count.reached else b.ZERO, b.index(count.beside)))
         if count.once:
