@@ -40,15 +40,13 @@ def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n
     """The statements, and the names that others have taken the place of."""
     gone: dict[str, str] = {}
     out: list[n.Stmt] = []
-    rest = list(statements)
     known: dict[Expr, Var] = {}
-    while rest:
-        s = rest.pop(0)
+    for statement in statements:
+        (s,) = _renamed((statement,), gone) if gone else (statement,)
         if isinstance(s, n.Loop) and s.kind == "parallel":
             s, aliases = _share_accumulates(s, {x.name: x for x in out if isinstance(x, n.Accumulator)})
             if aliases:
                 out = [x for x in out if not (isinstance(x, n.Accumulator) and x.name in aliases)]
-                rest = list(_renamed(tuple(rest), aliases))
                 gone = {old: aliases.get(new, new) for old, new in gone.items()} | aliases
         elif isinstance(s, n.Let) and s.name not in program.variables and not is_size_name(s.name):
             before = known.get(s.value)
@@ -57,7 +55,6 @@ def _shared(statements: tuple[n.Stmt, ...], program: n.Program) -> tuple[tuple[n
             if other and s.name not in in_sizes(program):
                 same = before if before is not None else s.value
                 assert isinstance(same, Var)
-                rest = list(_renamed(tuple(rest), {s.name: same.name}))
                 gone = {old: same.name if new == s.name else new for old, new in gone.items()} | {s.name: same.name}
                 continue
             if worth and not variables_read(s.value) & set(program.variables):
