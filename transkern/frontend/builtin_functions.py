@@ -28,8 +28,9 @@ from transkern.frontend.elementwise import (
     type_name,
     warn_discarded,
 )  # fmt: skip
-from transkern.frontend.indexing import constant_object, shape_of
+from transkern.frontend.indexing import constant_object, element, shape_of
 from transkern.frontend.iterating import iteration
+from transkern.frontend.list_types import check_order
 from transkern.frontend.methods import rounded
 from transkern.frontend.positions import check_position
 from transkern.frontend.reductions import reduce
@@ -517,6 +518,9 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
         ctx.fail(f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")
     size = array.dims[0]
     ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _empty(name))
+    if isinstance(contents, GrowingList) and contents.tags:
+        check_order(ctx, contents, f"`{name}`")
+        return element(ctx, contents, _first_of(ctx, name, array, size))
     if array.dtype == "index" or not array.dtype.startswith(("float", "complex")):
         whole = replace(array, body=b.cast(array.body, "int64")) if array.dtype == "index" else array
         found = scalar_expr(ctx, reduce(ctx, name, whole, None, False))
@@ -531,6 +535,17 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
     return Scalar(best, python)
 
 
+def _first_of(ctx: Context, name: str, array: Array, size: Expr) -> Expr:
+    """The position of the first element that no later one beats."""
+    best = ctx.variable("first", "index")
+    ctx.emit(n.Assign(best.name, b.ZERO))
+    axis = ctx.fresh("k")
+    better = Apply("greater" if name == "max" else "less", (array.at((Var(axis),)), array.at((best,))), "bool")
+    taken = n.If(better, (n.Assign(best.name, Var(axis)),))
+    ctx.emit(n.Loop(axis, b.ONE, size, b.ONE, "sequential", (taken,)))
+    return ctx.let(best, "first")
+
+
 TABLE["builtins.max"], TABLE["builtins.min"] = _extreme("max"), _extreme("min")
 
 
@@ -539,8 +554,6 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     total: Value = a.get("start") or Static(0)
     value = a.need("iterable")
     if isinstance(ctx.deref(total), (Seq, GrowingList)):  # lists one behind the other
-        from transkern.frontend.compositions import compose
-
         return compose(ctx, "folding", "joined", [value, total], {})
     counted = iteration(ctx, value)
     if isinstance(counted, list):
@@ -551,6 +564,8 @@ def _sum(ctx: Context, a: Arguments) -> Value:
             total = apply(ctx, "add", [total, item], operator_call=True)
         return total
     contents = ctx.deref(value)
+    if isinstance(contents, GrowingList) and contents.tags and len(ctx.held.tell(contents.site)) > 1:
+        return compose(ctx, "folding", "joined", [value, total], {})  # the sum's type is that of what was added
     array = growing.numbers(ctx, contents)
     if array.ndim > 1:
         return apply(ctx, "add", [total, reduce(ctx, "sum", array, Static(0), False)], operator_call=True)

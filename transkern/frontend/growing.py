@@ -15,6 +15,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, is_python_number, list_array, type_name
 from transkern.frontend.indexing import element, is_typed, list_position
 from transkern.frontend.list_types import (
+    all_typed,
     begin_anew,
     list_type,
     make_tags,
@@ -318,7 +319,7 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     list_type(ctx, owner, dtype, (length, *value.dims), python)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     index = (*owner.index(count), *(a.var for a in array.axes))
-    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
 
 
 def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
@@ -373,7 +374,7 @@ def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
     made = owner
     if (owner.dtype, owner.python) != wanted:
         array = list_array(ctx, owner)
-        made = list_of(ctx, replace(array, body=b.cast(array.body, wanted[0]), view=False), wanted[1])
+        made = list_of(ctx, replace(array, body=all_typed(ctx, array, wanted[0]), view=False), wanted[1])
         made.site, made.row, made.extent = owner.site, owner.row, owner.extent
     make_tags(ctx, made)
     if made.tags:
@@ -430,7 +431,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     ctx.buffers[owner.buffer] = replace(buffer, low=None, high=None)
     count = b.size(owner.count)
     index = (*owner.index(b.add(count, array.axes[0].var)), *(a.var for a in array.axes[1:]))
-    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
     _tag_many(ctx, owner, contents, array, is_python, index)
     return array.dims[0]
 
@@ -465,7 +466,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     list_type(ctx, owner, dtype, array.dims[1:], python)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
     index = (b.add(at, array.axes[0].var), *(a.var for a in array.axes[1:]))
-    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
     _tag_many(ctx, owner, value, array, python, index)
 
 
@@ -599,7 +600,7 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
     must_be_own(ctx, owner, grows=False)
     ctx.note_store(owner.buffer)
     index = owner.index(array.axes[0].var)
-    ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
+    ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
 
 
 def put_back(ctx: Context, owner: GrowingList, made: GrowingList) -> None:

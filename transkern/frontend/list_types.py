@@ -13,11 +13,11 @@ from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr, select
 from transkern.frontend.trips import bound_of
-from transkern.frontend.types_of_scalars import join_dtypes
+from transkern.frontend.types_of_scalars import holding
 from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Scalar, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Const, Expr, Var
+from transkern.ir.expr import Const, Expr, Reduce, Var
 from transkern.ir.nodes import RESERVED_ROWS, ROOM
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
@@ -95,9 +95,31 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     if wanted is None or owner.dims:
         return expr, python
-    if wanted[0] in ("float64", "complex128") and expr.dtype in ("index", "int64", "uint64"):
+    if _may_round(expr.dtype, wanted[0]):
         expr = _exactly(ctx, expr)
     return b.cast(expr, wanted[0]), wanted[1]
+
+
+def _may_round(dtype: str, wanted: str) -> bool:
+    return wanted in ("float64", "complex128") and dtype in ("index", "int64", "uint64")
+
+
+def all_typed(ctx: Context, array: Array, dtype: str) -> Expr:
+    """The elements of an array as numbers in a list of `dtype`, after a check that it holds them."""
+    if not _may_round(array.dtype, dtype):
+        return b.cast(array.body, dtype)
+    large = b.logical_not(_held(array.body))
+    ctx.guard(b.logical_not(Reduce("any", array.axes, large, "bool", ctx.span)), "OverflowError", NOT_HELD)
+    return b.cast(array.body, dtype)
+
+
+def check_order(ctx: Context, owner: GrowingList, what: str) -> None:
+    """Refuses to order numbers by the type of their memory where NumPy compares some in a narrower one."""
+    if not owner.tags:
+        return
+    kinds = ctx.held.tell(owner.site)
+    if len(kinds) > 1 and any(dtype in ("float16", "float32", "complex64") for dtype, _ in kinds):
+        ctx.fail(f"{what} of a list whose elements differ in type, some of them narrow floats", "give them one type")
 
 
 def _exactly(ctx: Context, expr: Expr) -> Expr:
@@ -105,12 +127,16 @@ def _exactly(ctx: Context, expr: Expr) -> Expr:
     if ctx.range_of(expr) is not None and not isinstance(expr, Const):  # within what memory there is
         return expr
     held = ctx.let(expr, "number")
-    most = Const(1 << 53, expr.dtype)
-    holds = b.compare("less_equal", held, most)
-    if expr.dtype != "uint64":
-        holds = b.both(b.compare("greater_equal", held, Const(-(1 << 53), expr.dtype)), holds)
-    ctx.guard(holds, "OverflowError", NOT_HELD)
+    ctx.guard(_held(held), "OverflowError", NOT_HELD)
     return held
+
+
+def _held(number: Expr) -> Expr:
+    """Whether a float64 holds an integer."""
+    holds = b.compare("less_equal", number, Const(1 << 53, number.dtype))
+    if number.dtype != "uint64":
+        holds = b.both(b.compare("greater_equal", number, Const(-(1 << 53), number.dtype)), holds)
+    return holds
 
 
 def widen(ctx: Context, owner: GrowingList, expr: Expr) -> None:
@@ -248,7 +274,7 @@ def _is_huge(bound: Expr) -> bool:
 
 def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str) -> NoReturn:
     """A list gets numbers of another type than it has: the translation begins anew, with one that holds all of them."""
-    joined = join_dtypes(owner.dtype, owner.python, dtype, python) if owner.dtype else (dtype, python)
+    joined = holding(owner.dtype, owner.python, dtype, python) if owner.dtype else (dtype, python)
     begin_anew(ctx, owner, joined, help)
 
 
@@ -260,7 +286,7 @@ def begin_anew(
         raise error
     before = ctx.wanted.get(owner.site)
     if before is not None:
-        joined = join_dtypes(*before, *joined) or joined
+        joined = holding(*before, *joined) or joined
     if joined == before:
         raise error
     error.wanted = (owner.site, joined)

@@ -15,6 +15,7 @@ from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
 from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
+from transkern.frontend.list_types import check_order
 from transkern.frontend.reductions import reduce
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
@@ -357,6 +358,7 @@ def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value
 
 def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
     """The positions of a list's elements as `sorted` orders them; of tuples the first items that differ decide."""
+    check_order(ctx, keys, "an order")
     whole = [Slice(None, None, Static(-1))]
     columns: list[Value] = []
 

@@ -30,6 +30,16 @@ def join_dtypes(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None
     return None  # what holds both would not wrap and round as they do
 
 
+def holding(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
+    """The type of memory for numbers of both types, each of which is known to be of the one or the other: it holds them
+    all (integers among floats as far as floats hold them), also Python's in NumPy's narrow types."""
+    found = join_dtypes(d1, p1, d2, p2)
+    if found is None or found[1] or (d1, p1) == (d2, p2):
+        return found
+    names = ["int64" if d == "index" else d for d in (d1, d2)]
+    return str(np.result_type(*names).name), False
+
+
 def joined(kinds: Sequence[Kind]) -> Kind | None:
     """The one type of a scalar that is of one of several."""
     found: Kind | None = kinds[0]
