@@ -778,9 +778,10 @@ def test_python_numbers_are_not_rounded_in_lists_of_narrow_floats() -> None:
     x = np.arange(5, dtype=np.float32) + np.float32(0.5)
     for function in (chosen_numbers, numbers_on_two_paths):
         alike(function, x.astype(np.float64), np.float64(2.1), 3)
-        for s in (2, 2.1):
-            with pytest.raises(transkern.CompileError, match="which a NumPy float32 does not hold"):
-                transkern.compile(function)(x, s, 3)
+    for s in (2, 2.1):
+        with pytest.raises(transkern.CompileError, match="which a NumPy float32 does not hold"):
+            transkern.compile(chosen_numbers)(x, s, 3)
+        alike(numbers_on_two_paths, x, s, 3)
     alike(sum_of_chosen_numbers, x.astype(np.float64), 2.1, 3)
     with pytest.raises(transkern.CompileError, match="an array of a list whose elements differ in type"):
         transkern.compile(sum_of_chosen_numbers)(x, 2.1, 3)

@@ -201,6 +201,7 @@ class Context:
         self.untyped: list[GrowingList] = []  # lists read before anything is known to be in them
         self.tables: set[Site] = set()  # lists of short lists whose items change
         self.ragged: set[Site] = set()  # lists of lists that have lengths of their own
+        self.array_types: dict[str, str] = {}  # of what lists of several types become, which is checked
         self.apart = 0  # operations that are being written out: what empty lists are in NumPy is told around them
         self.optional: set[Site] = set()  # lists that have None among their elements
         self.pooled: dict[PoolKey, tuple[str, ...]] = {}  # classes whose objects stand in lists, and their attributes

@@ -242,7 +242,9 @@ def as_array(ctx: Context, value: Value) -> Array:
             if owner.buffer in ctx.doubted_lists:
                 problem = "an array of a list whose elements differ in type: its own type depends on which they are"
                 ctx.fail(problem, "append elements of one type: x.dtype.type(0) for 0")
-            return list_array(ctx, owner)
+            array = list_array(ctx, owner)
+            dtype = ctx.array_types.get(owner.buffer, array.dtype)
+            return array if dtype == array.dtype else replace(array, body=b.cast(array.body, dtype))
         case Range() if b.constant(value.step):
             made = range_array(ctx, value)
             text = "a range is empty here: NumPy makes float64 of it (np.arange makes integers), which is not compiled"

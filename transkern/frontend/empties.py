@@ -24,6 +24,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.doubts import tag_number
 from transkern.frontend.elementwise import PYTHON_OPERATORS, as_array
 from transkern.frontend.measures import check_sizes
+from transkern.frontend.types_of_scalars import joined
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -137,7 +138,10 @@ def told(
             left.append((answers, _Case(holds, known, mixtures)))
         elif _by_types(answers, given):
             ctx.guard(holds, *asking.told(answers.error))
-    before = ctx.of_elements
+    before, types = ctx.of_elements, ctx.array_types
+    if asked not in _BUILTINS.values():
+        lists = [v for v in given if isinstance(v, GrowingList) and _mixtures(ctx, v)]
+        ctx.array_types = types | {v.buffer: str(_dtype(_array_type(ctx, v)).name) for v in lists}
     ctx.apart += 1
     try:
         for case in cases.values():
@@ -145,7 +149,7 @@ def told(
         made = compute(plain, plain_keywords)
     finally:
         ctx.apart -= 1
-        ctx.of_elements = before
+        ctx.of_elements, ctx.array_types = before, types
     for answers, case in left:
         made = _or_empty(ctx, made, answers, case)
     return made
@@ -207,7 +211,15 @@ def _mixtures(ctx: Context, owner: GrowingList) -> tuple[tuple[Kind, ...], ...]:
         return ()
     kinds = sorted(ctx.held.tell(owner.site))
     sets = itertools.chain.from_iterable(itertools.combinations(kinds, k) for k in range(1, len(kinds) + 1))
-    return tuple(s for s in sets if np.result_type(*(_dtype(dtype) for dtype, _ in s)) != _dtype(owner.dtype))
+    made = _array_type(ctx, owner)
+    return tuple(s for s in sets if np.result_type(*(_dtype(dtype) for dtype, _ in s)) != _dtype(made))
+
+
+def _array_type(ctx: Context, owner: GrowingList) -> str:
+    """The type of the array that NumPy makes of a list of several types in most cases: in the end, elements that stood
+    for others (`[0.0] * n`) are gone. That it is this one is checked."""
+    kind = joined(sorted(ctx.held.tell(owner.site)))
+    return owner.dtype if kind is None else kind[0]
 
 
 def _tag_behind(owner: GrowingList) -> Expr:
