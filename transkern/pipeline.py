@@ -52,6 +52,7 @@ from transkern.fuse.parallel import parallelise
 from transkern.fuse.promote import promote_elements
 from transkern.fuse.push import push_recurrences
 from transkern.fuse.quotients import simplify_repeated
+from transkern.fuse.raised import raise_loops
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
@@ -94,7 +95,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     drop_dead_scalars,
     lay_out,  # when all sizes have their names
 )
-"""What comes before the user's loops are looked at."""
+"""What comes before loops are looked at; `explain` speaks of those that the user wrote."""
 
 HOLDING_PASSES: tuple[Pass, ...] = (
     promote_elements,  # before loops become parallel: an element held in a variable is the iteration's own
@@ -127,6 +128,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
 """What makes kernels of loops."""
 
 PASSES: tuple[Pass, ...] = (
+    raise_loops,  # before anything asks for array statements
     *BEFORE_LOOPS[:2],
     double_buffer,
     compute_once,  # of what has become one statement
@@ -166,6 +168,7 @@ PASSES: tuple[Pass, ...] = (
 """For the CPU, where moving elements together is cheap, and new memory may be left as it is."""
 
 DEVICE_PASSES: tuple[Pass, ...] = (
+    raise_loops,
     *(split_complex_for_devices if p is split_complex else p for p in BEFORE_LOOPS),
     check_integers,
     move_invariants,

@@ -14,9 +14,9 @@
                                                               for i in 0 .. k + 1: x[i] = …
 
 Additions in order wait for each other, and a processor has time for a dozen other operations meanwhile: the elements
-are computed for nothing, and are at hand. Legal where the two loops run over one range, but for an element or two that
-are stored after the loop (`x[k + 1] = alpha`) and added up after it, and where no iteration of the sums reads what a
-later one of the elements stores.
+are computed for nothing, and are at hand. Legal where one loop has as many iterations as the other, but for an element
+or two that are stored after the loop (`x[k + 1] = alpha`) and added up after it, and where no iteration of the sums
+reads what a later one of the elements stores.
 """
 
 from __future__ import annotations
@@ -190,7 +190,16 @@ def _step(s: n.Loop) -> _Step | None:
         return None
     if any(_order_matters(x, elements) or any(_order_matters(x, y) for y in stores) for x in handed):
         return None
-    return _Step(starts, sums, (*first, *between, *handed), elements, tuple(stores))
+    return _Step(starts, sums, (*first, *between, *handed), _aligned(elements, _later(sums.start, s)), tuple(stores))
+
+
+def _aligned(loop: n.Loop, start: Expr) -> n.Loop:
+    """The loop with its variable counting from `start`, where that is a number of elements from where it does."""
+    gap = b.index(b.difference(start, loop.start) or 0)
+    if gap == b.ZERO:
+        return loop
+    body = _with_values(loop.body, {loop.axis: b.sub(Var(loop.axis), gap)})
+    return replace(loop, start=b.add(loop.start, gap), stop=b.add(loop.stop, gap), body=body)
 
 
 def _is_place(s: n.Stmt) -> bool:
