@@ -23,6 +23,7 @@ from transkern.frontend import (
     hashed,
     iterating,
     large,
+    lengths,
     library_calls,
     managers,
     objects,
@@ -137,6 +138,7 @@ class Assignments(Results):
         also in a tuple (what `np.where` gives)."""
         if ("name", name) in self.ctx.early:
             value = self.ctx.evaluated(value, name, lambda v: not v.view)
+        value = lengths.fixed(self.ctx, value)
         match value:
             case Seq(items, "tuple") if any(isinstance(i, Array) and i.mask is not None for i in items):
                 self.ctx.step(len(items))

@@ -17,6 +17,7 @@ import numpy as np
 
 from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
+from transkern.frontend import lengths
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.source import span_of
 from transkern.frontend.values import (
@@ -148,6 +149,7 @@ class Context:
         self.assumptions: list[Expr] = []
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
         self.list_counts: set[str] = set()
+        self.lengths = lengths.Lengths()
         self.doubted_lists: set[str] = set()  # whose numbers are of types of which an array has another than the list
         self.list_depths: dict[str, int] = {}  # the same: how many loops are around where each list is made
         self.grown: set[str] = set()  # those that a loop further inside makes larger; survives `restore`
@@ -286,6 +288,10 @@ class Context:
     # --- emitting
 
     def emit(self, statement: n.Stmt) -> None:
+        if isinstance(statement, n.Assign) and statement.name in self.list_counts:
+            lengths.before_change(self, statement.name)
+        elif isinstance(statement, (n.Store, n.Write)) and statement.buffer in self.lengths.buffers:
+            lengths.before_store(self, statement.buffer)
         self.out.append(replace(statement, span=self.place()))
 
     def place(self) -> Span:
@@ -331,6 +337,7 @@ class Context:
         self.buffers, self.variables, self.bounds = dict(buffers), dict(variables), dict(bounds)
         self.ranges, self.taken = dict(ranges), set(taken)
         self.numbered = {}
+        self.lengths.now.clear()
         del self.out[length:]
 
     # --- lists, dicts, objects
@@ -484,6 +491,7 @@ class Context:
     # --- making things
 
     def buffer(self, base: str, dtype: str, dims: tuple[Expr, ...], **facts: Any) -> n.Buffer:
+        dims = tuple(lengths.fixed_size(self, d) for d in dims)
         buffer = n.Buffer(self.fresh(base), dtype, dims, line=self.span.line, **facts)
         self.buffers[buffer.name] = buffer
         self.made_in[buffer.name] = self.loop_path

@@ -218,7 +218,8 @@ def _mixtures(ctx: Context, owner: GrowingList) -> tuple[tuple[Kind, ...], ...]:
 def _array_type(ctx: Context, owner: GrowingList) -> str:
     """The type of the array that NumPy makes of a list of several types in most cases: in the end, elements that stood
     for others (`[0.0] * n`) are gone. That it is this one is checked."""
-    kind = joined(sorted(ctx.held.tell(owner.site)))
+    kinds = sorted(ctx.held.tell(owner.site))
+    kind = joined(kinds) if kinds else None
     return owner.dtype if kind is None else kind[0]
 
 

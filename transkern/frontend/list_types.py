@@ -185,6 +185,7 @@ def list_type(
             owner.buffer, dtype, (bound, *dims), line=ctx.span.line, low=b.ZERO, high=b.ZERO
         )
         ctx.bounds[owner.count] = bound
+        ctx.lengths.buffers.add(owner.buffer)
         make_tags(ctx, owner)
         return
     buffer = ctx.buffers[owner.buffer]
