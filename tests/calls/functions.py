@@ -301,3 +301,10 @@ def longer(x: Any, values: Any) -> Any:
 @takes("array", "any")
 def chosen_over(x: Any, v: Any) -> Any:
     return np.where(x > 0, x, v)
+
+
+@takes("list", "number")
+def grown(x: Any, v: Any) -> Any:
+    made = np.array(x), list(x), range(len(x))
+    x.append(v)
+    return made, x, len(x)

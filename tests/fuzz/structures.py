@@ -149,7 +149,7 @@ class Structures(Statements):
         name = self.name()
         how = r.choice(("np.array({0}, dtype=np.float64)", "len({0})", "float(sum({0}))",
                         "np.array({0}, dtype=float) * 2", "sorted({0})", "np.sum({0})",
-                        "{0}[::-1]",
+                        "{0}[::-1]", f"{x}[:len({{0}})]", "np.arange(len({0}))",
                         "[v + 1 for v in {0}]", "np.array([v for v in {0} if v > 0], dtype=float)",
                         "{0}[-1] if {0} else 0.0" if value.startswith("float(") else "len({0}) * 2",
                         "sum(v > 0 for v in {0})", "np.array({0})"))  # fmt: skip
@@ -158,6 +158,10 @@ class Structures(Statements):
                 self.remember(name)
             elif isinstance(self.space[name], (int, float, np.generic)):
                 self.scalars.append(name)
+            if self.chance(0.7):  # what was made of it stays as it is
+                change = r.choice(("{0}.append({0}[0])", "{0}.pop()", "{0}.extend({0}[:2])", "{0}.insert(0, {0}[-1])"))
+                self.emit(f"if {made}:")
+                self.emit(f"    {change.format(made)}")
 
     def container(self) -> None:
         """Arrays in a dict, a tuple or a list, and a loop over them."""

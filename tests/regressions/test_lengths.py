@@ -70,3 +70,28 @@ IN_LOOPS = (
 @pytest.mark.parametrize("body", IN_LOOPS)
 def test_in_loops_calls_and_containers(body: str) -> None:
     _check(body, "cpu")
+
+
+OF_ELEMENTS = (
+    "p = x[:k[0]]\nk[0] = 1\nreturn p, len(p)",
+    "p = x[k[0]:k[1]]\nq = p[::-1]\nk[:] = 1\nreturn p, q, p.shape",
+    "s = slice(0, k[0])\nk[0] = 2\nreturn x[s]",
+    "r = range(k[0])\nk[0] = 2\nreturn list(r), len(r)",
+    "p = np.zeros(k[0])\nk[0] = 2\nreturn p + 1, p",
+    "p = x[:k[0]] * 2\nq = np.arange(k[1])\nk += 3\nreturn p, q, p + q[:len(p)]",
+    "p = y[k[0]]\nk[0] = 1\nreturn p, p.sum()",
+    "p = y[k[0], k[1]:]\nfor i in range(3):\n    k[i] = i\nreturn p, p * 2",
+    "n = 0\nfor i in range(3):\n    p = x[k[i] - 1:k[i]]\n    k[i] = 0\n    n += len(p) + p[0]\nreturn n, k",
+    "p = x[:k[0]]\nk[0] = 2\nq = x[:k[0]]\nk[0] = 1\nreturn p, q, x[:k[0]]",
+    "d = {}\nfor v in k:\n    d[v] = 1\np = x[:len(d)]\nd[77] = 2\nreturn p",
+    "d = {3, 4}\nfor v in k:\n    d.add(v)\np = np.zeros(len(d))\nfor v in range(9):\n    d.add(v)\nreturn p, len(d)",
+)
+
+
+@pytest.mark.parametrize("body", OF_ELEMENTS)
+def test_sizes_that_are_elements(body: str) -> None:
+    """A size that was read from an array, or how much is in a dict or a set, was read again where it was used."""
+    plain = function(body, "x, y, k")
+    k = np.array([3, 2, 4])
+    wanted, found = (outcome(f, X, Y, k) for f in (plain, transkern.compile(plain, target="cpu")))
+    assert found == wanted, body

@@ -291,7 +291,7 @@ class Context:
         if isinstance(statement, n.Assign) and statement.name in self.list_counts:
             lengths.before_change(self, statement.name)
         elif isinstance(statement, (n.Store, n.Write)) and statement.buffer in self.lengths.buffers:
-            lengths.before_store(self, statement.buffer)
+            lengths.before_store_in_list(self, statement.buffer)
         self.out.append(replace(statement, span=self.place()))
 
     def place(self) -> Span:
@@ -995,6 +995,7 @@ class Context:
         self._check_copies(buffer)
         self._check_doubtful(buffer)
         self.before_change(buffer)
+        lengths.before_store(self, buffer)
 
         def changes(e: Expr) -> bool:
             return buffer in buffers_read(e)
