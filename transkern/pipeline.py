@@ -14,7 +14,7 @@ from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
-from transkern.fuse.canonical import canonicalise
+from transkern.fuse.canonical import canonicalise, name_squares
 from transkern.fuse.columns import order_columns
 from transkern.fuse.companions import forward_positions, shrink_together
 from transkern.fuse.contents import know_contents
@@ -133,6 +133,7 @@ PASSES: tuple[Pass, ...] = (
     double_buffer,
     compute_once,  # of what has become one statement
     *BEFORE_LOOPS[2:],
+    name_squares,  # XLA would make `x` of `square(sqrt(x))`
     factor_out,  # when names that are not needed have gone; XLA would divide by them through their reciprocals
     check_integers,
     move_invariants,  # when it can be seen what may raise an error

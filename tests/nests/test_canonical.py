@@ -45,6 +45,25 @@ GROUPS = {
         "p = np.exp(-a / c)\nq = np.sqrt(a) * 2\nreturn y * p - q",
         "for i in range(y.shape[0]):\n    y[i] = y[i] * np.exp(-a / c) - np.sqrt(a) * 2\nreturn y",
     ),
+    "numbers that some loops change": (
+        "for s in range(3):\n    m = np.sqrt(x[0] + s * a)\n    x[:] = x / m\nreturn x",
+        "for s in range(3):\n    w = x[0] + s * a\n    for i in range(len(x)):\n        x[i] = x[i] / np.sqrt(w)\n"
+        "return x",
+    ),
+    "squares": ("return (x - a) * (x - a)", "return (x - a) ** 2", "d = x - a\nreturn d * d"),
+    "cheap rows": (
+        "p = x > a\nreturn np.where(p[:, None], y, c)",
+        "return np.where((x > a)[:, None], y, c)",
+    ),
+    "what is computed without loads": (
+        "e = np.eye(len(y), 4)\nz = np.sort(y)\nreturn e + z[:, :1]",
+        "z = np.sort(y)\nreturn np.eye(len(y), 4) + z[:, :1]",
+    ),
+    "a list handed out": (
+        "found = []\nfor v in x:\n    if v > a:\n        found.append(v * c)\nreturn np.array(found), len(found)",
+        "found = []\nfor v in x:\n    if v > a:\n        found.append(v * c)\np = np.array(found)\n"
+        "return p, len(found)",
+    ),
     "tables": (
         "return np.sqrt(np.abs(x) * a)[k] + y",
         "t = np.sqrt(np.abs(x) * a)\nreturn t[k] + y",
@@ -60,6 +79,9 @@ SINGLE = {
     "tables of two arrays": "return (np.sqrt(x * x) + x[::-1])[k]",
     "rows of a table": "return (y * a + np.sqrt(c))[k[:, 0]]",
     "a table of another size": "return np.sqrt(x[1:] * x[1:] + a)[k % (len(x) - 1)]",
+    "a list handed out twice": "t = [v * a for v in x if v > a]\np = np.array(t)\nq = np.array(t)\nreturn p, q, t",
+    "a list handed out and changed": "t = [v for v in x if v > a]\np = np.array(t)\nt.append(c)\nreturn p, np.array(t)",
+    "a list handed out, changed there": "t = [v for v in x if v > a]\np = np.array(t)\np[:1] = c\nreturn p, sum(t)",
     "from its end": "return (np.sqrt(x * x + 2) + a)[k - len(x)]",
     "a list's": "t = [v * a for v in x]\nreturn (np.sqrt(np.array(t)) + c)[k]",
 }

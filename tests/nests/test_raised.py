@@ -37,6 +37,12 @@ GROUPS = {
         "return np.sqrt(y * y) * x[:, None]",
         "out = np.empty(y.shape)\nfor i in range(len(y)):\n    for j in range(y.shape[1]):\n"
         "        out[i, j] = np.sqrt(y[i, j] * y[i, j]) * x[i]\nreturn out",
+        "out = np.empty(y.shape)\nfor i in range(len(y)):\n    r = np.sqrt(y[i] * y[i])\n    out[i] = r * x[i]\n"
+        "return out",
+    ),
+    "a number of all": (
+        "for i in range(len(x)):\n    x[i] = x[i] / np.sqrt(np.max(y))\nreturn x",
+        "m = np.sqrt(np.max(y))\nx[:] = x / m\nreturn x",
     ),
     "a next state": (
         "for s in range(7):\n    z = x.copy()\n    for i in range(1, len(x) - 1):\n"
@@ -69,6 +75,9 @@ KEPT = {  # what an iteration touches, another one may write, or it does more th
     "left": "for i in range(len(x)):\n    if x[i] > a:\n        break\n    x[i] = c\nreturn x",
     "a total": "s = 0.0\nfor i in range(len(x)):\n    s += x[i]\n    x[i] = s\nreturn x, s",
     "an error on the way": "for i in range(len(x)):\n    x[i] = y[i, k[i]]\nreturn x",
+    "a row that is read twice": "for i in range(len(y)):\n    r = np.sqrt(y[i] * y[i])\n    y[i] = r + r[::-1]\n"
+    "return y",
+    "a row that changes": "for i in range(len(y)):\n    r = y[i] * a\n    y[i] = c\n    y[i] = y[i] + r\nreturn y",
     "a swap": "for i in range(len(x)):\n    t = x[i]\n    x[i] = y[i, 0]\n    y[i, 0] = t\nreturn x, y",
 }
 RAISED = {  # and some that are statements, and easily wrong

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr
+from transkern.ir.expr import Apply, Const, Expr
 from transkern.ir.traverse import map_block, with_bodies
 
 _LOGICAL = {
@@ -24,6 +24,19 @@ _LOGICAL = {
 def canonicalise(program: n.Program) -> n.Program:
     """The program with conditions and truth values in one form."""
     return replace(program, body=_block(map_block(program.body, _expression)))
+
+
+def name_squares(program: n.Program) -> n.Program:
+    """The program with squares by their name: ``x * x`` is ``square(x)``, and `x` is computed once."""
+    return replace(program, body=map_block(program.body, _square))
+
+
+def _square(e: Expr) -> Expr | None:
+    match e:
+        case Apply("multiply", (x, y), dtype) if x == y and dtype.startswith("float") and not isinstance(x, Const):
+            return Apply("square", (b.map_expr(x, _square),), dtype)
+        case _:
+            return None
 
 
 def _expression(e: Expr) -> Expr | None:

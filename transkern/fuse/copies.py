@@ -67,10 +67,22 @@ def with_arrays(block: Iterable[n.Stmt], names: Mapping[str, str]) -> tuple[n.St
                 s = replace(s, outputs=tuple(map(new, outputs)))
             case n.Library(outs=outs, ins=ins):
                 s = replace(s, outs=tuple(map(new, outs)), ins=tuple(map(new, ins)))
+            case n.Return(result):
+                s = replace(s, result=_of_arrays(result, names))
             case _:
                 pass
         out.append(with_bodies(s, lambda inner: with_arrays(inner, names)))
     return tuple(out)
+
+
+def _of_arrays(result: n.Result, names: Mapping[str, str]) -> n.Result:
+    match result:
+        case n.ArrayResult(buffer=buffer) | n.ListResult(buffer=buffer) | n.ViewResult(buffer=buffer):
+            return replace(result, buffer=names.get(buffer, buffer))
+        case n.TupleResult(items):
+            return replace(result, items=tuple(_of_arrays(item, names) for item in items))
+        case _:
+            return result
 
 
 def _renaming(names: Mapping[str, str]) -> Callable[[Expr], Expr | None]:

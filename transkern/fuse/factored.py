@@ -1,4 +1,4 @@
-"""What no loop changes is computed before all of them, once:
+"""What no loop changes is computed before all of them, once; what some of them change, before those that do not:
 
                                                        let part = exp(-dt / tau)
     for t in 0 .. steps:                               for t in 0 .. steps:
@@ -6,14 +6,15 @@
             v[i] = v[i] * exp(-dt / tau)                       v[i] = v[i] * part
 
 Spellings that name such a number and those that write it out are one program then. It is a float, and of arguments and
-of numbers computed before: no check belongs to it, and to compute it where no loop runs does no harm. What some of the
-loops change stays where it stands: compilers move it.
+of numbers computed before: no check belongs to it, and to compute it where no loop runs does no harm. Nests of parallel
+loops stay nests: nothing goes between two of them that stand in each other alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -28,12 +29,12 @@ def factor_out(program: n.Program) -> n.Program:
     """The program with the numbers that its loops do not change before them."""
     if program.warns:  # NumPy warns of what it computes, and only of that
         return program
-    return replace(program, body=_Factoring(Names.of(program)).block(program.body, None))
+    return replace(program, body=_Factoring(Names.of(program)).block(program.body, ()))
 
 
 @dataclass
 class _Loops:
-    """Loops in each other: what they change, and what is computed before them."""
+    """A loop, and those in it: what they change, and what is computed before them."""
 
     changed: frozenset[str]
     before: list[n.Stmt] = field(default_factory=list)
@@ -44,26 +45,29 @@ class _Factoring:
     def __init__(self, names: Names) -> None:
         self.names = names
 
-    def block(self, statements: Sequence[n.Stmt], around: _Loops | None) -> tuple[n.Stmt, ...]:
+    def block(self, statements: Sequence[n.Stmt], around: tuple[_Loops, ...], nest: bool = False) -> tuple[n.Stmt, ...]:
+        """The statements; `around` are the loops around them, from outside; `nest`: they stand in a parallel loop."""
         out: list[n.Stmt] = []
         for s in statements:
             loops = around
-            if around is None and isinstance(s, _LOOPS):
+            if isinstance(s, _LOOPS) and not (nest and len(statements) == 1):
                 axes = {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
-                loops = _Loops(scalars_set(s) | axes)
-            made = with_bodies(s, lambda inner, loops=loops: self.block(inner, loops))  # type: ignore[misc]
-            if loops is not None and isinstance(s, _VALUES):
-                made = map_own(made, lambda e, loops=loops, s=s: self.factored(e, loops, s))  # type: ignore[misc]
-            if loops is not around and loops is not None:
-                out += loops.before
+                loops = (*around, _Loops(scalars_set(s) | axes))
+            inside = isinstance(s, n.Loop) and s.kind == "parallel"
+            made = with_bodies(s, partial(self.block, around=loops, nest=inside))
+            if loops and isinstance(s, _VALUES):
+                made = map_own(made, partial(self.factored, around=loops, s=s))
+            if loops is not around:
+                out += loops[-1].before
             out.append(made)
         return tuple(out)
 
-    def factored(self, e: Expr, loops: _Loops, s: n.Stmt) -> Expr | None:
+    def factored(self, e: Expr, around: tuple[_Loops, ...], s: n.Stmt) -> Expr | None:
         if not isinstance(e, Apply) or e.op == "cast" or not _is_of_floats(e):
             return None
         read = variables_read(e)
-        if not read or read & loops.changed:
+        loops = next((x for x in around if not read & x.changed), None)
+        if not read or loops is None:
             return None
         if e not in loops.known:
             loops.known[e] = self.names.fresh("part")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from transkern.fuse.states import is_cheap
+from transkern.fuse.states import is_cheap, places_read, touched
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr, Load, Reduce, Var
@@ -60,6 +60,10 @@ class _Raising:
     def __init__(self, program: n.Program) -> None:
         self.program = program
         self.names = Names.of(program)
+        self.touched: dict[str, int] = {}  # how many statements read or write an array
+        for s in walk(program.body):
+            for name in touched(s):
+                self.touched[name] = self.touched.get(name, 0) + 1
         self.read: dict[str, int] = {}  # in how many places a number is read
         for x in exprs(program.body):
             if isinstance(x, Var):
@@ -77,7 +81,8 @@ class _Raising:
         if loop.kind != "sequential" or loop.fails or b.constant(loop.step) != 1:
             return None
         checks = self._leading_checks(loop)
-        body, last = self._parts(loop.body[len(checks) :])
+        numbers, rest = _unchanged(loop, loop.body[len(checks) :], bool(checks))
+        body, last = self._parts(rest)
         if not all(_is_of_number(s, loop) for s in last) or body is None or not _independent(body, loop.axis):
             return None
         extent = b.sub(loop.stop, loop.start)
@@ -89,7 +94,7 @@ class _Raising:
             at = {loop.axis: b.add(loop.start, axis.var)}
         none = b.compare("equal", extent, b.ZERO)
         before = [replace(g, condition=b.either(none, g.condition)) for g in checks]
-        made: list[n.Stmt] = [*before, *(_over(s, axis, at) for s in body)]
+        made: list[n.Stmt] = [*before, *numbers, *(_over(s, axis, at) for s in body)]
         if last:
             at = {loop.axis: b.sub(loop.stop, b.ONE)}
             values = tuple(replace(s, value=b.substitute(s.value, at)) for s in last)
@@ -100,7 +105,7 @@ class _Raising:
         """The checks before all that an iteration does, where they are the same in all of them: that of the first one
         fails, or none."""
         found: list[n.Guard] = []
-        written = {name for s in walk(loop.body) for name in buffers_written(s)}
+        written = buffers_written(loop)
         for s in loop.body:
             if not isinstance(s, n.Guard):
                 break
@@ -121,6 +126,11 @@ class _Raising:
                     if written is None:
                         return None, last
                     rest = written
+                case n.Define():
+                    written = self._read_where_made(s, rest)
+                    if written is None:
+                        return None, last
+                    rest = written
                 case n.Assign():
                     last.append(s)
                 case _:
@@ -131,7 +141,8 @@ class _Raising:
         return out, last
 
     def _written_out(self, let: n.Let, rest: Sequence[n.Stmt]) -> list[n.Stmt] | None:
-        """The statements behind a number, with its value where it is read."""
+        """The statements behind a number, with its value where it is read: in one place, and once an iteration, unless
+        it is as soon computed as loaded."""
         if let.name in self.program.variables or b.is_size_name(let.name):
             return None
         reads = buffers_read(let.value)
@@ -143,13 +154,63 @@ class _Raising:
                 return None
             places += here
             changed = changed or bool(buffers_written(s) & reads)
-        if places != self.read.get(let.name, 0) or places > (_PLACES if is_cheap(let.value) else 1):
+        again = any(isinstance(s, (n.Write, n.Define)) and s.axes for s in walk(rest))
+        most = _PLACES if is_cheap(let.value) else not again
+        if places != self.read.get(let.name, 0) or places > most:
             return None
-        for x in walk_expr(let.value):
-            if isinstance(x, Var) and places:
-                self.read[x.name] += places - 1
+        self._read_again(let.value, max(0, places - 1))
         named = Var(let.name, let.value.dtype)
         return list(map_block(tuple(rest), lambda e: let.value if e == named else None))
+
+
+    def _read_where_made(self, made: n.Define, rest: Sequence[n.Stmt]) -> list[n.Stmt] | None:
+        """The statements behind an array of the iteration's own, with its value where it is read: each element once, or
+        it is as soon computed as loaded."""
+        if self.program.buffers[made.buffer].role != "temporary":
+            return None
+        reads, scalars = buffers_read(made.value), variables_read(made.value)
+        statements = places = 0
+        changed = False
+        for s in walk(rest):
+            if made.buffer in touched(s):
+                found = places_read(s, made) if isinstance(s, (n.Define, n.Write)) else 0
+                if not found or changed or made.buffer in buffers_written(s):
+                    return None
+                statements, places = statements + 1, places + found
+            changed = changed or bool(buffers_written(s) & reads) or bool(scalars_set(s) & scalars)
+        if statements != self.touched[made.buffer] - 1 or places > (_PLACES if is_cheap(made.value) else 1):
+            return None
+        for name in reads:
+            self.touched[name] += max(0, statements - 1)
+        self._read_again(made.value, max(0, places - 1))
+
+        def value(e: Expr) -> Expr | None:
+            if not isinstance(e, Load) or e.buffer != made.buffer:
+                return None
+            return b.substitute(made.value, {a.name: i for a, i in zip(made.axes, e.index, strict=True)})
+
+        return list(map_block(tuple(rest), value))
+
+    def _read_again(self, value: Expr, more: int) -> None:
+        for x in walk_expr(value):
+            if isinstance(x, Var):
+                self.read[x.name] = self.read.get(x.name, 0) + more
+
+
+def _unchanged(loop: n.Loop, body: Sequence[n.Stmt], checked: bool) -> tuple[list[n.Let], list[n.Stmt]]:
+    """The numbers that are the same in all iterations, and the rest. They may be computed where there is no iteration:
+    elements are read by reductions alone, and by these where they are not `checked` first."""
+    written = buffers_written(loop)
+    changing = {loop.axis, *scalars_set(loop)}
+    numbers, rest = list[n.Let](), list[n.Stmt]()
+    for s in body:
+        if isinstance(s, n.Let) and not variables_read(s.value) & changing and not buffers_read(s.value) & written:
+            if not buffers_read(s.value) or (isinstance(s.value, Reduce) and not checked):
+                numbers.append(s)
+                changing.discard(s.name)
+                continue
+        rest.append(s)
+    return numbers, rest
 
 
 def _store(s: n.Stmt) -> n.Write | None:
@@ -170,10 +231,10 @@ def _store(s: n.Stmt) -> n.Write | None:
 
 def _is_of_number(s: n.Assign, loop: n.Loop) -> bool:
     """Whether iterations set a variable by their own number alone, and do not read it: the last one's value is left."""
-    changing = {name for x in walk(loop.body) for name in scalars_set(x)}
+    changing = scalars_set(loop)
     if buffers_read(s.value) or variables_read(s.value) & changing:
         return False
-    alone = sum(s.name in scalars_set(x) for x in walk(loop.body)) == 1
+    alone = sum(isinstance(x, n.Assign) and x.name == s.name for x in walk(loop.body)) == 1
     return alone and not any(isinstance(e, Var) and e.name == s.name for e in exprs(loop.body))
 
 

@@ -29,6 +29,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     own_exprs,
+    result_buffers,
     scalars_set,
     variables_read,
     walk,
@@ -41,7 +42,10 @@ _AXES = ("ii", "jj", "kk", "ll", "mm", "pp", "qq", "rr")
 _ENOUGH = 4
 """Iterations from which on a copy of the state pays."""
 
-_CHEAP = frozenset({"add", "subtract", "multiply", "negative", "absolute"})
+_CHEAP = frozenset({
+    "add", "subtract", "multiply", "negative", "absolute", "less", "less_equal", "equal", "not_equal", "greater",
+    "greater_equal", "logical_not", "where",
+})  # fmt: skip
 _OPERATIONS, _LOADS = 2, 3
 """Of a value that is computed anew where it is read."""
 
@@ -58,7 +62,8 @@ _NEAR = 40
 def coalesce_copies(program: n.Program) -> n.Program:
     """The program without arrays that need no memory: copies that are stored into and copied back, values that are
     stored at once or as a whole later, and those that are computed where they are read."""
-    return replace(program, body=_Coalescing(program).block(program.body))
+    body = _handed_out(_Coalescing(program).block(program.body), program)
+    return replace(program, body=body)
 
 
 def double_buffer(program: n.Program) -> n.Program:
@@ -75,7 +80,7 @@ class _Coalescing:
         self.touched: dict[str, int] = {}  # how many statements read or write a buffer
         self.copied: set[str] = set()  # what is copied into another array
         for s in walk(program.body):
-            for name in _touched(s):
+            for name in touched(s):
                 self.touched[name] = self.touched.get(name, 0) + 1
             if isinstance(s, n.Write) and (copy := self._copy(s)) is not None:
                 self.copied.add(copy[1])
@@ -147,9 +152,9 @@ class _Coalescing:
             return None
         between = block[first + 1 : last]
         for x in walk(between):
-            if old in _touched(x) or isinstance(x, (n.Break, n.Continue, n.Return, n.While)):
+            if old in touched(x) or isinstance(x, (n.Break, n.Continue, n.Return, n.While)):
                 return None
-        self.touched[old] += self.touched.pop(new) - (2 if old not in _touched(made) else 3)
+        self.touched[old] += self.touched.pop(new) - (2 if old not in touched(made) else 3)
         index = tuple(a.var for a in made.axes)
         store = n.Write(old, made.axes, index, made.value, span=made.span)
         return [*block[:first], store, *with_arrays(between, {new: old}), *block[last + 1 :]]
@@ -187,7 +192,7 @@ class _Coalescing:
         whole = tuple(a.extent for a in store.axes) == self.program.buffers[made.buffer].dims
         if not whole or store.index != tuple(a.var for a in store.axes) or made.buffer in buffers_read(store.value):
             return None
-        for name in _touched(made):
+        for name in touched(made):
             self.touched[name] -= 1
         later = n.Define(made.buffer, store.axes, store.value, span=store.span)
         return [*block[:first], *block[first + 1 : at], later, *block[at + 1 :]]
@@ -206,21 +211,21 @@ class _Coalescing:
         count = self.touched[made.buffer] - 1
         if not 0 < count <= _PLACES:
             return None
-        at = [k for k in _behind(block, first) if made.buffer in _touched(block[k])]
+        at = [k for k in _behind(block, first) if made.buffer in touched(block[k])]
         if len(at) != count:
             return None
         reads, scalars, places = buffers_read(made.value), variables_read(made.value), 0
         beside = True
         for k in at:
             reader = block[k]
-            found = _places(reader, made.buffer, len(made.axes)) if isinstance(reader, (n.Define, n.Write)) else 0
+            found = places_read(reader, made) if isinstance(reader, (n.Define, n.Write)) else 0
             written = buffers_written(reader)
             if not found or made.buffer in written:
                 return None
             beside = beside and _reads_beside(reader, made)
             places += found
         next_state = bool(buffers_written(block[at[-1]]) & reads)  # whose values are all computed before it is stored
-        if beside and not next_state:
+        if beside and not next_state and reads:
             return None
         if places > 1 and (places > _PLACES or not is_cheap(made.value)):
             return None
@@ -237,7 +242,7 @@ class _Coalescing:
         for k in at:
             reader = out[k]
             assert isinstance(reader, (n.Define, n.Write))
-            for name in reads - _touched(reader):
+            for name in reads - touched(reader):
                 self.touched[name] += 1
             out[k] = replace(reader, value=b.map_expr(reader.value, inlined))
         for name in reads:
@@ -265,7 +270,31 @@ class _Coalescing:
         return (new, old) if alike and whole else None
 
     def _uses(self, name: str, block: Sequence[n.Stmt]) -> int:
-        return sum(name in _touched(s) for s in walk(block))
+        return sum(name in touched(s) for s in walk(block))
+
+
+def _handed_out(body: tuple[n.Stmt, ...], program: n.Program) -> tuple[n.Stmt, ...]:
+    """The body without copies of temporaries that are results: where nobody else sees a temporary any more, and it is
+    not written behind the copy, it is handed out itself, or as much of it as the copy has."""
+    for k in range(len(body) - 1, -1, -1):
+        copy = body[k]
+        match copy:
+            case n.Define(buffer=made, axes=axes, value=Load(held, index)) if index == tuple(a.var for a in axes):
+                pass
+            case _:
+                continue
+        one, other = program.buffers[made], program.buffers[held]
+        if one.role != "result" or other.role != "temporary" or len(axes) != len(other.dims):
+            continue
+        if (one.dtype, one.element) != (other.dtype, other.element) or one.dims[1:] != other.dims[1:]:
+            continue
+        behind = tuple(walk(body[k + 1 :]))
+        if any({made, held} & buffers_written(s) or _makes(s, held) or isinstance(s, n.Library) for s in behind):
+            continue
+        if any(isinstance(s, n.Return) and held in result_buffers(s.result) for s in behind):
+            continue
+        body = (*body[:k], *with_arrays(body[k + 1 :], {made: held}))
+    return body
 
 
 def _makes(s: n.Stmt, name: str) -> bool:
@@ -395,19 +424,28 @@ def _behind(block: Sequence[n.Stmt], first: int) -> range:
     return range(first + 1, min(first + 1 + _NEAR, len(block)))
 
 
-def _places(reader: n.Define | n.Write, name: str, ndim: int) -> int:
+def places_read(reader: n.Define | n.Write, made: n.Define) -> int:
     """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
-    own; 0 where it may read an element again and again."""
+    own; 0 where it may read an element again and again that is not as soon computed as loaded."""
     beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
     if any(buffers_read(e) for e in beside):
         return 0
     found = set()
     for x, axes in _loads(reader.value, tuple(a.name for a in reader.axes)):
-        if x.buffer == name:
-            if len(x.index) != ndim or _axes_along(x.index, axes) != sorted(axes):
+        if x.buffer == made.buffer:
+            along = _axes_along(x.index, axes)
+            if len(x.index) != len(made.axes) or along is None:
+                return 0
+            if along != sorted(axes) and not (is_cheap(made.value) and _is_where_it_is_read(made)):
                 return 0
             found.add((x.index, axes))
     return len(found)
+
+
+def _is_where_it_is_read(made: n.Define) -> bool:
+    """Whether a value is made of elements that stand in other arrays as they do in its own: no place is computed."""
+    places = {a.var for a in made.axes}
+    return all(i in places for x in walk_expr(made.value) if isinstance(x, Load) for i in x.index)
 
 
 def _loads(e: Expr, axes: tuple[str, ...]) -> Iterator[tuple[Load, tuple[str, ...]]]:
@@ -458,7 +496,7 @@ def is_cheap(value: Expr) -> bool:
     return all(x.op in _CHEAP for x in operations)
 
 
-def _touched(s: n.Stmt) -> frozenset[str]:
+def touched(s: n.Stmt) -> frozenset[str]:
     """The buffers that a statement itself, not one inside it, reads, writes, makes or returns."""
     if any(True for _ in bodies(s)):
         return frozenset(name for e in own_exprs(s) for name in buffers_read(e))
