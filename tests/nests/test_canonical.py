@@ -64,6 +64,16 @@ GROUPS = {
         "found = []\nfor v in x:\n    if v > a:\n        found.append(v * c)\np = np.array(found)\n"
         "return p, len(found)",
     ),
+    "parts of reductions": (
+        "d, e = x - x.max(), x * x.min()\nreturn (d * e).max(), (d * d).min(), (e * e).max()",
+        "d = x - x.max()\ne = x * x.min()\nreturn (e * d).max(), (d ** 2).min(), np.max(e ** 2)",
+        "m, w = x.max(), x.min()\nreturn ((x - m) * (x * w)).max(), ((x - m) ** 2).min(), ((x * w) ** 2).max()",
+    ),
+    "a part of the next state": (
+        "u = x.copy()\nfor s in range(9):\n    new = u.copy()\n    part = u[:-2] + u[2:]\n"
+        "    new[1:-1] = 0.25 * (u[1:-1] + part)\n    u = new\nreturn u",
+        "u = x.copy()\nfor s in range(9):\n    u[1:-1] = 0.25 * (u[1:-1] + (u[:-2] + u[2:]))\nreturn u",
+    ),
     "tables": (
         "return np.sqrt(np.abs(x) * a)[k] + y",
         "t = np.sqrt(np.abs(x) * a)\nreturn t[k] + y",

@@ -81,7 +81,7 @@ class _Raising:
         if loop.kind != "sequential" or loop.fails or b.constant(loop.step) != 1:
             return None
         checks = self._leading_checks(loop)
-        numbers, rest = _unchanged(loop, loop.body[len(checks) :], bool(checks))
+        numbers, rest = self._unchanged(loop, loop.body[len(checks) :])
         body, last = self._parts(rest)
         if not all(_is_of_number(s, loop) for s in last) or body is None or not _independent(body, loop.axis):
             return None
@@ -163,6 +163,26 @@ class _Raising:
         return list(map_block(tuple(rest), lambda e: let.value if e == named else None))
 
 
+    def _unchanged(self, loop: n.Loop, body: Sequence[n.Stmt]) -> tuple[list[n.Let], list[n.Stmt]]:
+        """The numbers that are the same in all iterations, and the rest. They may be computed where there is no
+        iteration, and no check has been made for them: they read no elements, or reduce all that there are."""
+        written, changing = buffers_written(loop), {loop.axis, *scalars_set(loop)}
+        numbers, rest = list[n.Let](), list[n.Stmt]()
+        for s in body:
+            if isinstance(s, n.Let) and not variables_read(s.value) & changing and not buffers_read(s.value) & written:
+                if self._reads_whole_arrays(s.value):
+                    numbers.append(s)
+                    changing.discard(s.name)
+                    continue
+            rest.append(s)
+        return numbers, rest
+
+    def _reads_whole_arrays(self, value: Expr) -> bool:
+        parts = list(walk_expr(value))
+        extents = {a.var: a.extent for x in parts if isinstance(x, Reduce) for a in x.axes}
+        loads = [x for x in parts if isinstance(x, Load)]
+        return all(tuple(map(extents.get, x.index)) == self.program.buffers[x.buffer].dims for x in loads)
+
     def _read_where_made(self, made: n.Define, rest: Sequence[n.Stmt]) -> list[n.Stmt] | None:
         """The statements behind an array of the iteration's own, with its value where it is read: each element once, or
         it is as soon computed as loaded."""
@@ -195,22 +215,6 @@ class _Raising:
         for x in walk_expr(value):
             if isinstance(x, Var):
                 self.read[x.name] = self.read.get(x.name, 0) + more
-
-
-def _unchanged(loop: n.Loop, body: Sequence[n.Stmt], checked: bool) -> tuple[list[n.Let], list[n.Stmt]]:
-    """The numbers that are the same in all iterations, and the rest. They may be computed where there is no iteration:
-    elements are read by reductions alone, and by these where they are not `checked` first."""
-    written = buffers_written(loop)
-    changing = {loop.axis, *scalars_set(loop)}
-    numbers, rest = list[n.Let](), list[n.Stmt]()
-    for s in body:
-        if isinstance(s, n.Let) and not variables_read(s.value) & changing and not buffers_read(s.value) & written:
-            if not buffers_read(s.value) or (isinstance(s.value, Reduce) and not checked):
-                numbers.append(s)
-                changing.discard(s.name)
-                continue
-        rest.append(s)
-    return numbers, rest
 
 
 def _store(s: n.Stmt) -> n.Write | None:

@@ -218,7 +218,7 @@ class _Coalescing:
         beside = True
         for k in at:
             reader = block[k]
-            found = places_read(reader, made) if isinstance(reader, (n.Define, n.Write)) else 0
+            found = places_read(reader, made) if isinstance(reader, (n.Define, n.Write, n.Let)) else 0
             written = buffers_written(reader)
             if not found or made.buffer in written:
                 return None
@@ -241,7 +241,7 @@ class _Coalescing:
         out = list(block)
         for k in at:
             reader = out[k]
-            assert isinstance(reader, (n.Define, n.Write))
+            assert isinstance(reader, (n.Define, n.Write, n.Let))
             for name in reads - touched(reader):
                 self.touched[name] += 1
             out[k] = replace(reader, value=b.map_expr(reader.value, inlined))
@@ -309,6 +309,8 @@ def _keeps(between: Sequence[n.Stmt], new: str, old: str, is_argument: bool) -> 
         inside = tuple(walk((s,)))
         if any(old in buffers_written(x) or isinstance(x, _LEAVING) for x in inside):
             return False
+        if any(isinstance(x, n.Define) and x.buffer == new for x in inside):
+            return False
         writes = any(new in buffers_written(x) for x in inside)
         reads = any(old in buffers_used(x) for x in inside)
         if reads and (changed or (writes and not isinstance(s, n.Write))):
@@ -319,7 +321,7 @@ def _keeps(between: Sequence[n.Stmt], new: str, old: str, is_argument: bool) -> 
     return True
 
 
-_LEAVING = (n.Break, n.Continue, n.Return, n.While, n.Alloc, n.Define)
+_LEAVING = (n.Break, n.Continue, n.Return, n.While, n.Alloc)
 
 
 class _Doubling:
@@ -424,14 +426,15 @@ def _behind(block: Sequence[n.Stmt], first: int) -> range:
     return range(first + 1, min(first + 1 + _NEAR, len(block)))
 
 
-def places_read(reader: n.Define | n.Write, made: n.Define) -> int:
+def places_read(reader: n.Define | n.Write | n.Let, made: n.Define) -> int:
     """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
     own; 0 where it may read an element again and again that is not as soon computed as loaded."""
     beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
     if any(buffers_read(e) for e in beside):
         return 0
     found = set()
-    for x, axes in _loads(reader.value, tuple(a.name for a in reader.axes)):
+    outer = () if isinstance(reader, n.Let) else tuple(a.name for a in reader.axes)
+    for x, axes in _loads(reader.value, outer):
         if x.buffer == made.buffer:
             along = _axes_along(x.index, axes)
             if len(x.index) != len(made.axes) or along is None:
