@@ -1,7 +1,7 @@
 # make test    lint, type check and all tests, in an environment of their own (.venv)
 # make corpus  all of tests/corpus on the CPU, the simulated CUDA device (under the sanitizers too) and interpreted Pallas
 # make demo    the examples on every target that this machine can run
-# make fuzz    generated programs on all targets against NumPy, for MINUTES=30
+# make fuzz    generated programs on all targets against NumPy, for MINUTES=30, then the spellings, 90 % of which must meet
 # make questions  what may be asked of each kind of value, in programs of three lines: QUESTIONS=6000
 # make spellings  functions of the corpus in other spellings, by rules: how many become the same program: PAIRS=1000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
@@ -36,6 +36,7 @@ demo: $(VENV)/.demo
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.run --minutes $(MINUTES) $(OPTIONS)
+	$(BIN)/python -m tests.fuzz.meeting --pairs $(PAIRS) --show 0 --atleast 0.9
 
 questions: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.questions --programs $(QUESTIONS) $(OPTIONS)

@@ -69,6 +69,9 @@ GROUPS = {
         "d = x - x.max()\ne = x * x.min()\nreturn (e * d).max(), (d ** 2).min(), np.max(e ** 2)",
         "m, w = x.max(), x.min()\nreturn ((x - m) * (x * w)).max(), ((x - m) ** 2).min(), ((x * w) ** 2).max()",
     ),
+    "a part of a scan": (
+        "w = y * a\nreturn np.cumsum(w, axis=1)", "return np.cumsum(y * a, axis=1)",
+    ),
     "a part of the next state": (
         "u = x.copy()\nfor s in range(9):\n    new = u.copy()\n    part = u[:-2] + u[2:]\n"
         "    new[1:-1] = 0.25 * (u[1:-1] + part)\n    u = new\nreturn u",

@@ -181,7 +181,7 @@ class _Raising:
         parts = list(walk_expr(value))
         extents = {a.var: a.extent for x in parts if isinstance(x, Reduce) for a in x.axes}
         loads = [x for x in parts if isinstance(x, Load)]
-        return all(tuple(map(extents.get, x.index)) == self.program.buffers[x.buffer].dims for x in loads)
+        return all(tuple(extents.get(i) for i in x.index) == self.program.buffers[x.buffer].dims for x in loads)
 
     def _read_where_made(self, made: n.Define, rest: Sequence[n.Stmt]) -> list[n.Stmt] | None:
         """The statements behind an array of the iteration's own, with its value where it is read: each element once, or

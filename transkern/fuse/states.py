@@ -218,7 +218,7 @@ class _Coalescing:
         beside = True
         for k in at:
             reader = block[k]
-            found = places_read(reader, made) if isinstance(reader, (n.Define, n.Write, n.Let)) else 0
+            found = places_read(reader, made) if isinstance(reader, _READERS) else 0
             written = buffers_written(reader)
             if not found or made.buffer in written:
                 return None
@@ -241,7 +241,7 @@ class _Coalescing:
         out = list(block)
         for k in at:
             reader = out[k]
-            assert isinstance(reader, (n.Define, n.Write, n.Let))
+            assert isinstance(reader, _READERS)
             for name in reads - touched(reader):
                 self.touched[name] += 1
             out[k] = replace(reader, value=b.map_expr(reader.value, inlined))
@@ -320,6 +320,8 @@ def _keeps(between: Sequence[n.Stmt], new: str, old: str, is_argument: bool) -> 
         changed = changed or writes
     return True
 
+
+_READERS = (n.Define, n.Write, n.Scan, n.Let)
 
 _LEAVING = (n.Break, n.Continue, n.Return, n.While, n.Alloc)
 
@@ -426,7 +428,7 @@ def _behind(block: Sequence[n.Stmt], first: int) -> range:
     return range(first + 1, min(first + 1 + _NEAR, len(block)))
 
 
-def places_read(reader: n.Define | n.Write | n.Let, made: n.Define) -> int:
+def places_read(reader: n.Define | n.Write | n.Scan | n.Let, made: n.Define) -> int:
     """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
     own; 0 where it may read an element again and again that is not as soon computed as loaded."""
     beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
