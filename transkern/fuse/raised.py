@@ -179,7 +179,7 @@ class _Raising:
 
     def _reads_whole_arrays(self, value: Expr) -> bool:
         parts = list(walk_expr(value))
-        extents = {a.var: a.extent for x in parts if isinstance(x, Reduce) for a in x.axes}
+        extents: dict[Expr, Expr] = {a.var: a.extent for x in parts if isinstance(x, Reduce) for a in x.axes}
         loads = [x for x in parts if isinstance(x, Load)]
         return all(tuple(extents.get(i) for i in x.index) == self.program.buffers[x.buffer].dims for x in loads)
 
