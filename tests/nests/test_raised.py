@@ -171,3 +171,15 @@ def test_an_error_leaves_what_came_before_it() -> None:
         with pytest.raises(IndexError):
             f(*given)
     assert np.array_equal(arguments[0], others[0], equal_nan=True) and np.array_equal(arguments[1], others[1])
+
+
+def test_no_iteration_divides_nothing() -> None:
+    """A quotient that all iterations have is not computed before its check."""
+    text = "def f(x, a, b):\n    for i in range(len(x)):\n        x[i] = a // b + a % b\n    return x\n"
+    linecache.cache["<quotient>"] = len(text), None, text.splitlines(keepends=True), "<quotient>"
+    space: dict[str, Any] = {}
+    exec(compile(text, "<quotient>", "exec"), space)
+    compiled = transkern.compile(space["f"])
+    assert compiled(np.zeros(0), 7, 0).shape == (0,) and compiled(np.zeros(3), 7, 2).tolist() == [4.0] * 3
+    with pytest.raises(ZeroDivisionError):
+        compiled(np.zeros(3), 7, 0)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from transkern.fuse.states import is_cheap, places_read, touched
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Axis, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
@@ -162,15 +162,15 @@ class _Raising:
         named = Var(let.name, let.value.dtype)
         return list(map_block(tuple(rest), lambda e: let.value if e == named else None))
 
-
     def _unchanged(self, loop: n.Loop, body: Sequence[n.Stmt]) -> tuple[list[n.Let], list[n.Stmt]]:
         """The numbers that are the same in all iterations, and the rest. They may be computed where there is no
-        iteration, and no check has been made for them: they read no elements, or reduce all that there are."""
+        iteration, and no check has been made for them: they read no elements, or reduce all that there are, and divide
+        no integers."""
         written, changing = buffers_written(loop), {loop.axis, *scalars_set(loop)}
         numbers, rest = list[n.Let](), list[n.Stmt]()
         for s in body:
             if isinstance(s, n.Let) and not variables_read(s.value) & changing and not buffers_read(s.value) & written:
-                if self._reads_whole_arrays(s.value):
+                if self._reads_whole_arrays(s.value) and not any(map(_divides, walk_expr(s.value))):
                     numbers.append(s)
                     changing.discard(s.name)
                     continue
@@ -215,6 +215,10 @@ class _Raising:
         for x in walk_expr(value):
             if isinstance(x, Var):
                 self.read[x.name] = self.read.get(x.name, 0) + more
+
+
+def _divides(e: Expr) -> bool:
+    return isinstance(e, Apply) and e.op in ("floor_divide", "remainder", "fmod") and not e.dtype.startswith("float")
 
 
 def _store(s: n.Stmt) -> n.Write | None:
