@@ -546,7 +546,7 @@ class Assignments(Results):
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)
-        if isinstance(base, (Seq, Dict)) and isinstance(old, Array):
+        if isinstance(base, (Seq, Dict, GrowingList)) and isinstance(old, Array):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend import lengths
+from transkern.frontend import lengths, twins
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.source import span_of
 from transkern.frontend.values import (
@@ -190,6 +190,7 @@ class Context:
         self.loops_begun = 0  # a number is never given twice: what was stored in one loop was not stored in another
         self.made_in: dict[str, tuple[int, ...]] = {}  # buffers: the loops around their making
         self.stored_in: dict[str, list[tuple[int, ...]]] = {}  # buffers: the loops around stores into them
+        self.twins = twins.Twins()
         self.held_in: dict[str, set[str]] = {}  # buffers of lists of arrays: those of the arrays; survives `restore`
         self.appended: set[str] = set()  # buffers of arrays that stand in growing lists
         self.columns: dict[str, list[str]] = {}  # lists of tuples: the buffers that stand for one
@@ -873,15 +874,19 @@ class Context:
     def note_held(self, buffer: str, base: str) -> None:
         """The memory of a list gets the elements of an array, which others may see under a name of its own."""
         self.held_in.setdefault(buffer, set()).add(base)
+        if base in self.lengths.buffers:
+            twins.join(self, buffer, base)
 
     def check_held(self, buffer: str) -> None:
         """The user's code stores into an array that stands in a list, as a copy: nobody may see the original."""
         for base in sorted(self.held_in.get(buffer, ())):
             contained = (v for held in self.heap.values() for v in children(held) or ())
             named = any(isinstance(v, Array) and self._reads(v, base) for v in contained)
-            if named or base not in self.buffers or self.buffers[base].role == "argument" or self._still_read(base):
+            read = named or self._still_read(base)
+            if read or base not in self.buffers or self.buffers[base].role == "argument":
                 problem = f"a store into an array in a list, which is `{base}`, too"
                 self.fail(problem, f"append a copy: {base}.copy()")
+        twins.check_twins(self, buffer)
 
     def _fail_shared(self, buffer: str) -> NoReturn:
         error = NotKnown(

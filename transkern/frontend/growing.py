@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from transkern.frontend import doubts, rows
+from transkern.frontend import doubts, rows, twins
 from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
@@ -215,7 +215,7 @@ def pop_left(ctx: Context, owner: GrowingList) -> Value:
     ctx.guard(b.compare("greater", count, b.ZERO), "IndexError", "pop from an empty deque")
     if not is_typed(ctx, owner):
         ctx.guard(b.FALSE, "IndexError", "pop from an empty deque")
-    value = held(ctx, element(ctx, owner, b.ZERO))
+    value = twins.taken(ctx, owner, held(ctx, element(ctx, owner, b.ZERO)))
     ctx.emit(n.Assign(owner.head, b.add(Var(owner.head), b.ONE)))
     ctx.emit(n.Assign(owner.count, b.sub(count, b.ONE)))
     return value
@@ -422,6 +422,9 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     contents = _of_one_class(ctx, owner, contents)
     array, python = _numbers(ctx, contents)
+    if isinstance(contents, GrowingList):
+        known = ctx.twins.groups.get(contents.buffer, set())
+        twins.note(ctx, owner, contents, again=owner.buffer in known)
     is_python = python
     extent = bound_of(ctx, array.dims[0])
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
@@ -459,6 +462,8 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     value = _of_one_class(ctx, owner, value)
     array, python = _numbers(ctx, value)
+    if isinstance(value, GrowingList):
+        twins.note(ctx, owner, value, again=owner.buffer in ctx.twins.groups.get(value.buffer, set()))
     if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
         begin_anew(ctx, owner, (array.dtype, python))
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
@@ -534,6 +539,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
         array, python = _numbers(ctx, replace(owner, rows=None, options=(), objects=None))
         made = list_of(ctx, part(array), python)
         made.rows, made.options, made.objects = owner.rows, owner.options, owner.objects
+        twins.note(ctx, made, owner)
         if owner.tags in ctx.buffers:
             kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
             tags = n.Buffer(ctx.fresh(f"{made.buffer}_types"), "uint8", ctx.buffers[made.buffer].dims)
@@ -606,6 +612,7 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
 def put_back(ctx: Context, owner: GrowingList, made: GrowingList) -> None:
     """The elements of another list of the same length, in the place of those of a list."""
     must_be_own(ctx, owner, grows=False)
+    twins.check_views(ctx, owner, "arrays in a list that are put into another order")
     ctx.note_store(owner.buffer)
     if owner.columns:
         for mine, its in zip(owner.columns, made.columns, strict=True):
@@ -666,12 +673,12 @@ def pop(ctx: Context, owner: GrowingList, item: Value | None) -> Value:
         ctx.guard(b.FALSE, "IndexError", f"pop from {kind}")
     last = b.sub(count, b.ONE)
     if b.constant(at) == -1:
-        value = held(ctx, element(ctx, owner, last))
+        value = twins.taken(ctx, owner, held(ctx, element(ctx, owner, last)))
         _set_length(ctx, owner, last)
         return value
     _not_queue(ctx, owner, "pop")
     at = position_in(ctx, owner, at, "pop index out of range")
-    value = held(ctx, element(ctx, owner, at))
+    value = twins.taken(ctx, owner, held(ctx, element(ctx, owner, at)))
     _close_gap(ctx, owner, at)
     return value
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import growing, list_types, rows
+from transkern.frontend import growing, list_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
 from transkern.frontend.indexing import Item, list_position
@@ -91,10 +91,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
 
 def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> None:
     """An array takes the place of one in a list: its elements do, as long as no name stands for the one before."""
-    others = ctx.still_named(lambda v: isinstance(v, Array) and v.view and v.base == owner.buffer)
-    if others:
-        problem = "an array in a list that is replaced by another" + f", while `{others[0]}` is one"
-        ctx.fail(problem, "use an array with one dimension more")
+    twins.check_views(ctx, owner, "an array in a list that is replaced by another")
     array = ctx.compact(array, "row") if array.mask is not None else array
     same = len(array.dims) == len(owner.dims) and all(
         one == two or ctx.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from transkern.frontend import growing, hashed, iterating, library_calls
+from transkern.frontend import growing, hashed, iterating, library_calls, twins
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
@@ -289,7 +289,9 @@ def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:
         axis: Axis = ctx.axis("i", extent)
         return Array((axis, *array.axes[1:]), array.at((b.mod(axis.var, count), *(a.var for a in array.axes[1:]))))
 
-    return growing.changed(ctx, owner, part)
+    made = growing.changed(ctx, owner, part)
+    twins.note(ctx, made, owner, again=True)
+    return made
 
 
 def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value]) -> Seq:
