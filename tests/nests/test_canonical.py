@@ -70,7 +70,7 @@ GROUPS = {
         "m, w = x.max(), x.min()\nreturn ((x - m) * (x * w)).max(), ((x - m) ** 2).min(), ((x * w) ** 2).max()",
     ),
     "a part of a scan": (
-        "w = y * a\nreturn np.cumsum(w, axis=1)", "return np.cumsum(y * a, axis=1)",
+        "w = np.floor(y * 8)\nreturn np.cumsum(w, axis=1)", "return np.cumsum(np.floor(y * 8), axis=1)",
     ),
     "a part of the next state": (
         "u = x.copy()\nfor s in range(9):\n    new = u.copy()\n    part = u[:-2] + u[2:]\n"
