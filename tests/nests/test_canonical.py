@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import textwrap
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import transkern
 from tests.fuzz.meeting import work
 from tests.fuzz.oracle import call, difference
+from tests.fuzz.stages import function_of
 from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.ir import nodes as n
@@ -105,12 +105,7 @@ def _text(body: str) -> str:
 
 
 def _function(body: str) -> Any:
-    text = _text(body)
-    file = f"<canonical {hash(body)}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    space: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), space)
-    return space["f"]
+    return function_of(_text(body))
 
 
 def _arguments(size: int) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import textwrap
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import transkern
 from tests.fuzz.meeting import work
 from tests.fuzz.oracle import call, difference
+from tests.fuzz.stages import function_of
 from tests.tools import on_target, require
 from transkern import pipeline
 from transkern.fuse.raised import raise_loops
@@ -100,12 +100,7 @@ def _text(body: str) -> str:
 
 
 def _function(body: str) -> Any:
-    text = _text(body)
-    file = f"<raised {hash(body)}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    space: dict[str, Any] = {}
-    exec(compile(text, file, "exec"), space)
-    return space["f"]
+    return function_of(_text(body))
 
 
 def _arguments(size: int) -> list[Any]:
@@ -176,10 +171,7 @@ def test_an_error_leaves_what_came_before_it() -> None:
 def test_no_iteration_divides_nothing() -> None:
     """A quotient that all iterations have is not computed before its check."""
     text = "def f(x, a, b):\n    for i in range(len(x)):\n        x[i] = a // b + a % b\n    return x\n"
-    linecache.cache["<quotient>"] = len(text), None, text.splitlines(keepends=True), "<quotient>"
-    space: dict[str, Any] = {}
-    exec(compile(text, "<quotient>", "exec"), space)
-    compiled = transkern.compile(space["f"])
+    compiled = transkern.compile(function_of(text))
     assert compiled(np.zeros(0), 7, 0).shape == (0,) and compiled(np.zeros(3), 7, 2).tolist() == [4.0] * 3
     with pytest.raises(ZeroDivisionError):
         compiled(np.zeros(3), 7, 0)

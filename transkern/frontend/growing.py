@@ -422,9 +422,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     contents = _of_one_class(ctx, owner, contents)
     array, python = _numbers(ctx, contents)
-    if isinstance(contents, GrowingList):
-        known = ctx.twins.groups.get(contents.buffer, set())
-        twins.note(ctx, owner, contents, again=owner.buffer in known)
+    twins.note_more(ctx, owner, contents)
     is_python = python
     extent = bound_of(ctx, array.dims[0])
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
@@ -462,8 +460,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
     value = _of_one_class(ctx, owner, value)
     array, python = _numbers(ctx, value)
-    if isinstance(value, GrowingList):
-        twins.note(ctx, owner, value, again=owner.buffer in ctx.twins.groups.get(value.buffer, set()))
+    twins.note_more(ctx, owner, value)
     if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
         begin_anew(ctx, owner, (array.dtype, python))
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)

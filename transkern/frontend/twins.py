@@ -35,6 +35,12 @@ def note(ctx: Context, made: GrowingList, of: GrowingList, again: bool = False) 
         join(ctx, mine.buffer, its.buffer)
 
 
+def note_more(ctx: Context, owner: GrowingList, more: Value) -> None:
+    """A list has got what stands in another one, perhaps not for the first time."""
+    if isinstance(more, GrowingList):
+        note(ctx, owner, more, again=owner.buffer in ctx.twins.groups.get(more.buffer, set()))
+
+
 def join(ctx: Context, one: str, other: str) -> None:
     """What stands in the memory of one list stands in that of another."""
     groups = ctx.twins.groups
