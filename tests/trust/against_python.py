@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,6 +51,10 @@ def described(value: Any) -> Any:
             return type(value).__name__, [described(v) for v in value]
         case dict():
             return "dict", [(described(k), described(v)) for k, v in value.items()]
+        case set() | frozenset():
+            return type(value).__name__, sorted(map(described, value), key=repr)
+        case deque():
+            return "deque", value.maxlen, [described(v) for v in value]
         case np.ndarray() | np.generic():
             return isinstance(value, np.ndarray), value.dtype.name, np.shape(value), repr(value.tolist())
         case _:

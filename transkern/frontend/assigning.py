@@ -184,8 +184,8 @@ class Assignments(Results):
                 return concatenate_now(ctx, pieces, dtype, name)
             case Seq() | Dict() | Record():
                 ctx.step(len(children(value) or ()))
-                items = tuple(self.kept(i, name) for i in children(value) or ())
-                return self.allocate(with_children(value, items), name)
+                kept = {id(i): self.kept(i, name) for i in children(value) or ()}  # [a] * 3 is one array
+                return self.allocate(with_children(value, tuple(kept[id(i)] for i in children(value) or ())), name)
             case Text(template, args):
                 return Text(template, tuple(self.settle(a, name) for a in args))
             case GrowingList(site=None, prefix=()) if value.dtype and not value.columns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
@@ -74,6 +74,7 @@ class Body:
         # what is in lists, dicts and objects on two paths, until it is joined
         self.behind: Behind | None = None  # where paths are joined: what follows them
         self.unmerged: dict[int, tuple[Value, Value, list[n.Stmt], list[n.Stmt]]] = {}
+        self.forked: Collection[int] = ()  # lists, dicts and objects from before the two paths
         self.handed_out: set[str] = set()  # buffers that results stand in
         ctx.inline = ctx.inline or self.inline
 

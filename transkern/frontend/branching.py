@@ -12,6 +12,7 @@ from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.carried import is_shown
 from transkern.frontend.elementwise import as_array, describe, scalar_expr, select
 from transkern.frontend.liveness import live_after
+from transkern.frontend.reach import shows as reaches
 from transkern.frontend.source import span_of
 from transkern.frontend.storing import is_constant_array
 from transkern.frontend.syntax import returns
@@ -23,6 +24,7 @@ from transkern.frontend.values import (
     Dict,
     Function,
     GrowingList,
+    Hashed,
     Instance,
     Known,
     Maybe,
@@ -136,6 +138,7 @@ class Branches(Assignments):
     ) -> None:
         """What is in the lists, dicts and objects after one of two paths."""
         outer = self.unmerged
+        self.forked = heap1.keys() & heap2.keys()
         self.ctx.heap = {**heap1, **heap2}
         self.unmerged = {
             token: (heap1[token], two, out1, out2) for token, two in heap2.items()
@@ -313,12 +316,14 @@ class Branches(Assignments):
     def join_lists(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         """A list that grows, with the elements of one of two."""
         ctx = self.ctx
+        if any(isinstance(v, GrowingList) and v.is_queue for v in (one, two)):
+            return Unbound(f"`{name}` is another deque on each of two paths", self.decides)
         joined = growing.new(ctx, name)
         for value, out in ((one, out1), (two, out2)):
             with ctx.block() as more:
                 growing.extend(ctx, joined, value)
             out.extend(more)
-        if any(isinstance(v, GrowingList) and self._stays(name, v) for v in (one, two)):
+        if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
             for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
                 ctx.only_read(v)
         return joined
@@ -331,7 +336,9 @@ class Branches(Assignments):
         if isinstance(value, (Unbound, Function, Known)):
             return Unbound(f"`{name}` has a value on one of two paths only")
         if isinstance(value, GrowingList):
-            if value.row_of is not None or value.prefix:
+            if any(v is value for env in self.joining[:2] for k, v in env.items() if k != name):
+                return self._half_object(name, value, out1, out2, first)  # the list that others have, too
+            if value.row_of is not None or value.prefix or value.is_queue:
                 return Unbound(f"`{name}` has a value on one of two paths only")
             none = Seq((), "list")
             held = self.join_lists(name, value if first else none, none if first else value, out1, out2)
@@ -339,6 +346,10 @@ class Branches(Assignments):
             for out in (out1, out2):
                 out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=ctx.span))
             return Maybe(held, flag)
+        if isinstance(value, Hashed):
+            return Unbound(f"`{name}` has a value on one of two paths only", self.decides)
+        if isinstance(value, Object) and value.token not in self.forked:
+            return self._half_object(name, value, out1, out2, first)
         if children(value):
             parts = [self.half(name, i, out1, out2, first) for i in children(value) or ()]
             if not all(isinstance(p, Maybe) for p in parts):
@@ -372,6 +383,24 @@ class Branches(Assignments):
                 ctx.chosen[buffer.name] = name, self.decides
                 ctx.note_copy(name, buffer.name, shown, self.decides)
             return Maybe(ctx.whole(buffer), flag)
+        return Maybe(value, flag)
+
+    def _half_object(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
+        """A list, dict or object that one path has made: what is in it is there on that path only."""
+        contents = self.ctx.deref(value)
+        if isinstance(contents, Hashed):
+            return Unbound(f"`{name}` has a value on one of two paths only", self.decides)
+        flag: Expr | None = None
+        if children(contents):
+            held = self.half(name, contents, out1, out2, first)
+            if not isinstance(held, Maybe):
+                return held
+            assert isinstance(value, Object)
+            self.ctx.heap[value.token], flag = held.value, held.bound
+        if flag is None:
+            flag = self.ctx.variable(f"{name} is set", "bool")
+            for out in (out1, out2):
+                out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=self.ctx.span))
         return Maybe(value, flag)
 
     def _half_number(self, name: str, value: Scalar, here: list[n.Stmt], there: list[n.Stmt]) -> Scalar:
@@ -412,7 +441,8 @@ class Branches(Assignments):
             if value.base in ctx.doubtful:
                 found |= {value.base, ctx.doubtful[value.base][0]}
             if ctx.buffers[value.base].role == "argument" or any(
-                isinstance(v, Array) and v.view and v.base == value.base for v in others
+                reaches(ctx.heap, v, lambda a, base=value.base: a.view and a.base == base)  # type: ignore[misc]
+                for v in others
             ):
                 found.add(value.base)
         return frozenset(found)

@@ -40,6 +40,7 @@ from transkern.frontend.identity import is_known_library
 from transkern.frontend.indexing import constant_object
 from transkern.frontend.measures import check_items
 from transkern.frontend.source import TextScope, frame_of, from_object
+from transkern.frontend.syntax import local_names
 from transkern.frontend.trips import condition_of, trip_count
 from transkern.frontend.values import (
     Array,
@@ -241,7 +242,8 @@ class Calls(Conditions):
             problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
             ctx.fail(problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
-        inner = type(self)(ctx, function.scope, function.node, {**function.closure, **env}, True)
+        closure = {k: v for k, v in function.closure.items() if k not in local_names(function.node)}
+        inner = type(self)(ctx, function.scope, function.node, {**closure, **env}, True)
         if isinstance(function.node, ast.FunctionDef):
             settled = {k: inner.settle(v, k) for k, v in env.items()}
             inner.env.update(settled)

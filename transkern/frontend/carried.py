@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from transkern.frontend.carried_kinds import join_kinds, kind_of, of_its_own
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, scalar_expr, select, static_expr
+from transkern.frontend.reach import reached
 from transkern.frontend.trips import bound_of
 from transkern.frontend.turns import OtherTurns, Turns
 from transkern.frontend.values import (
@@ -73,6 +75,7 @@ class LoopState:
         self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
+        self.shown: dict[str, set[str]] = {}  # by name: the arrays that iterations leave views of; its slots are copies
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
         self.stale: set[str] = set()  # names of such, whose array is stored into while the slot is read
         self.views: set[str] = set()  # names that some iteration binds to a part of what they were
@@ -133,6 +136,13 @@ class LoopState:
                 value = initial.value
             slot = self.slots[name] = self._slot(owner, name, kind, value)
             owner.env[name] = slot
+            if name in self.shown:
+                for copy in reached(owner.ctx.heap, slot):
+                    if isinstance(copy, Array) and copy.view:
+                        owner.ctx.note_copy(
+                            name, copy.base, frozenset(self.shown[name]), None,
+                            problem=f"a loop leaves a view of an array under `{name}`, and this stores into the array",
+                        )
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
@@ -288,10 +298,13 @@ class LoopState:
             if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
                 self.never.add(name)
                 self.widened = True
-        for name in sorted(self.stale & self.rebound if not self.widened else ()):
+        for name in sorted(self.stale & {*self.rebound, "item"} if not self.widened else ()):
+            what = "what a list, a dict or an object holds" if name == "item" else f"`{name}`"
             owner.ctx.fail(
-                f"`{name}` begins as a view of an array that the loop stores into, and is bound to another in it",
-                f"begin with a copy, {name} = {name}.copy(), or keep the array and let positions change",
+                f"{what} begins as a view of an array that the loop stores into, and is bound to another in it",
+                "begin with a copy, x = x.copy(), or keep the array and let positions change".replace(
+                    "x", "a" if name == "item" else name
+                ),
             )
 
     @property
@@ -390,17 +403,17 @@ class LoopState:
                 if isinstance(value, Static) and value.value is None:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
+            if value != slot:
+                self._note_lists(owner, name, slot, value)
             if isinstance(slot, Object) and slot.token in self.fresh:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
             self._note_left(name, slot, value)
             (self.kept if value == slot else self.rebound).add(name)
             if value != slot or _lists_in(value):
                 self._check_alias(owner, name, value)
+                self._note_shown(owner, name, slot, value)
                 if isinstance(slot, Array) and isinstance(value, Array) and value.view and value.base == slot.base:
                     self.views.add(name)
-                if isinstance(slot, Array) and isinstance(value, Array) and value.view and slot.base not in ctx.chosen:
-                    if ctx.is_seen(name, value):
-                        ctx.chosen[slot.base] = name, None
                 pending += self._pairs(ctx, slot, value)
         self._sync_objects(owner, pending)
         if not self.widened and self.counting and not leaving:
@@ -551,6 +564,33 @@ class LoopState:
                 f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
             )  # fmt: skip
 
+    def _note_shown(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
+        """What an iteration leaves under a name is copied: nobody may store into the arrays that it shows while it is
+        still read."""
+        ctx = owner.ctx
+        own = {v.base for v in reached(ctx.heap, slot) if isinstance(v, Array) and v.view}
+        found = {
+            base for v in reached(ctx.heap, value) if isinstance(v, Array) and v.view and v.base not in own
+            for base in ctx.shown_by(v.base)
+        }  # fmt: skip
+        for copy, one in self._pairs(ctx, slot, value):
+            if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.chosen:
+                if ctx.is_seen(name, one):
+                    ctx.chosen[copy.base] = name, None
+        if not found <= self.shown.get(name, set()):
+            self.shown.setdefault(name, set()).update(found)
+            self.widened = True
+
+    def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
+        """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
+        ctx = owner.ctx
+        kept = [v for v in reached(ctx.heap, slot) if isinstance(v, (Object, GrowingList))]
+        lists = [v for v in reached(ctx.heap, value) if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
+        others = [v for frame in ctx.frames for k, v in frame.items() if k != name or frame is not owner.env]
+        for made in lists:
+            if any(_among(made, reached(ctx.heap, v)) for v in others):
+                ctx.only_read(made)
+
     def _check_lists(self, owner: Loops, name: str, value: Value) -> None:
         """The same for lists, dicts and objects."""
         same = [k for k, v in owner.env.items() if k != name and self.is_live(k) and is_shown(v, value)]
@@ -695,6 +735,11 @@ def _none_pairs(slot: OrNone, value: Value) -> list[tuple[Value, Value]]:
     absent = isinstance(value, Static) and value.value is None
     now: Value = Scalar(value.none, True) if isinstance(value, OrNone) else Static(absent)
     return [] if isinstance(value, OrNone) and value.none == slot.none else [(Scalar(slot.none, True), now)]
+
+
+def _among(what: Value, values: Iterable[Value]) -> bool:
+    """Whether a list, dict or object is one of some values."""
+    return any(v is what or (v == what and not isinstance(v, GrowingList)) for v in values)
 
 
 def is_shown(value: Value, what: Value) -> bool:

@@ -54,8 +54,6 @@ def kind_of(ctx: Context, value: Value) -> Any:
             return ("scalar", expr.dtype, is_python_number(value), ctx.range_of(expr), doubts.kinds_of(value))
         case Scalar(expr, python):
             return ("scalar", expr.dtype, python, ctx.range_of(expr), doubts.kinds_of(doubts.carried(value)))
-        case Array(axes=()) if value.mask is None:
-            return ("scalar", value.dtype, False, None, doubts.kinds_of(value))
         case Array():
             low_high = ctx.range_of(value.body)
             facts = {} if low_high is None else {"low": low_high[0], "high": low_high[1]}
@@ -157,6 +155,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                 return ("array", d1, s1, facts)
             if s1[1:] == s2[1:]:
                 return _dynamic(ctx, name, d1, s1[0], s2[0], s1[1:], facts, slot)
+        case ("array", d1, (), _), ("scalar", d2, p2, r2, k2):
+            return join_kinds(ctx, name, ("scalar", d1, False, None, ((d1, False),)), new, value, slot)
+        case ("scalar", d1, p1, r1, k1), ("array", d2, (), _):
+            return join_kinds(ctx, name, old, ("scalar", d2, False, None, ((d2, False),)), value, slot)
         case ("array", d1, s1, f1), ("dynamic", d2, bound, rest, f2) if d1 == d2 and s1[1:] == rest:
             return _dynamic(ctx, name, d1, s1[0], bound, rest, f1 if f1 == f2 else {}, slot, counted=True)
         case ("dynamic", d1, bound, rest, f1), ("array", d2, s2, f2) if d1 == d2 and s2[1:] == rest:

@@ -19,6 +19,7 @@ from transkern import limits
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import lengths, twins
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
+from transkern.frontend.reach import shows as reaches
 from transkern.frontend.source import span_of
 from transkern.frontend.values import (
     Array,
@@ -75,6 +76,7 @@ class Copy(NamedTuple):
     shown: frozenset[str]
     decides: Expr | None
     noted: Callable[[], None] | None = None
+    problem: str = ""
 
 
 class Counted(NamedTuple):
@@ -389,6 +391,9 @@ class Context:
 
     def change(self, value: Value, contents: Value) -> None:
         """A list, dict or object gets other contents, under all its names."""
+        before = self.deref(value)
+        if isinstance(before, Seq) and before.row_of is not None:
+            self._fail_row(before.row_of)
         if not isinstance(value, Object):
             problem = "a change of a list or dict from outside the function, or of one that has no name"
             self.fail(problem, "pass it as an argument, or give it a name first")
@@ -398,6 +403,14 @@ class Context:
             self._fail_handed()
         self.changed_at.setdefault(value.token, []).append(self.loop_path)
         self.heap[value.token] = contents
+
+    def _fail_row(self, owner: GrowingList) -> NoReturn:
+        """A list that stands for one in another list was to be changed: then those lists are rows of a table."""
+        problem = "a change of a list that stands in another one"
+        error = NotKnown(problem, "make it an array with two dimensions", self.span, self.lines)
+        if owner.site is not None and owner.site not in self.tables:
+            error.table = owner.site
+        raise error
 
     def fail_outside(self) -> NoReturn:
         """A list, dict or set that others have, too, was to be changed."""
@@ -805,11 +818,16 @@ class Context:
 
     def note_copy(
         self, name: str, buffer: str, shown: frozenset[str], decides: Expr | None,
-        noted: Callable[[], None] | None = None,
+        noted: Callable[[], None] | None = None, problem: str = "",
     ) -> None:  # fmt: skip
         """`buffer` holds a copy of one of several arrays that others show, too: while it may still be read, none
         of them may be stored into (or it is `noted`)."""
-        self.copies.append(Copy(name, buffer, shown, decides, noted))
+        all_shown = frozenset().union(*map(self.shown_by, shown))
+        self.copies.append(Copy(name, buffer, all_shown, decides, noted, problem))
+
+    def shown_by(self, buffer: str) -> set[str]:
+        """A buffer, and those whose arrays stand in it as copies of what Python shows."""
+        return {buffer}.union(*(c.shown for c in self.copies if c.buffer == buffer))
 
     def _check_copies(self, buffer: str) -> None:
         for c in self.copies:
@@ -817,6 +835,8 @@ class Context:
                 continue
             if c.noted is not None:
                 c.noted()
+            elif c.problem:
+                self.must_be_known(Unbound(""), c.problem, f"copy it there: {c.name} = {c.name}.copy()")
             else:
                 self.must_be_known(
                     Scalar(b.TRUE if c.decides is None else c.decides),
@@ -839,16 +859,14 @@ class Context:
         for copy, (shown, error) in self.doubtful.items():
 
             def shows(value: Value, copy: str = copy) -> bool:
-                if isinstance(value, Array):
-                    return value.view and self._reads(value, copy)
-                return any(map(shows, children(value) or ()))
+                return reaches(self.heap, value, lambda v: v.view and self._reads(v, copy))
 
             if shown == buffer and (self.still_named(shows) or any(map(shows, self.heap.values()))):
                 raise error
 
     def _still_read(self, buffer: str) -> bool:
         """Whether a name through which `buffer` is read is live behind the present statement."""
-        return bool(self.still_named(lambda v: isinstance(v, Array) and self._reads(v, buffer)))
+        return bool(self.still_named(lambda v: reaches(self.heap, v, lambda a: self._reads(a, buffer))))
 
     def still_named(self, shows: Callable[[Value], bool]) -> list[str]:
         """The names that may still be read behind the present statement, of values of some kind."""
@@ -879,7 +897,8 @@ class Context:
 
     def check_held(self, buffer: str) -> None:
         """The user's code stores into an array that stands in a list, as a copy: nobody may see the original."""
-        for base in sorted(self.held_in.get(buffer, ())):
+        group = self.twins.groups.get(buffer, {buffer})
+        for base in sorted(set().union(*(self.held_in.get(x, ()) for x in group))):
             contained = (v for held in self.heap.values() for v in children(held) or ())
             named = any(isinstance(v, Array) and self._reads(v, base) for v in contained)
             read = named or self._still_read(base)
@@ -1053,10 +1072,10 @@ class Context:
             return False
         if self.is_of_argument(value.base) or value.base in (*self.doubtful, *self.chosen, *self.begun):
             return True
+        heap = {} if name == "item" else self.heap  # what stands in a container is seen through that
         others = [v for frame in self.frames for k, v in frame.items() if k != name]
-        if name != "item":  # what stands in a container, seen through it
-            others += [v for contents in self.heap.values() for v in children(contents) or ()]
-        return any(isinstance(v, Array) and v.view and v.base == value.base for v in others)
+        others += [v for contents in heap.values() for v in children(contents) or ()]
+        return any(reaches(heap, v, lambda a: a.view and a.base == value.base) for v in others)
 
     def outdated(self, frame: dict[str, Value], buffers: set[str]) -> list[str]:
         """The names of filters, or of tuples with filters, that are still to be read from some buffers."""

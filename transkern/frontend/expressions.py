@@ -248,7 +248,11 @@ class Expressions(Calls):
                 assert value.told is not None
                 value.told()
             else:
-                self.ctx.guard(value.bound, "UnboundLocalError", missing)
+                if self.inlined and name not in local_names(self.node):
+                    missing = missing.replace("local", "free") + " in enclosing scope"
+                    self.ctx.guard(value.bound, "NameError", missing)
+                else:
+                    self.ctx.guard(value.bound, "UnboundLocalError", missing)
                 self.env[name] = value.value
             return value.value
         if isinstance(value, Unbound) and value.decides is not None:

@@ -146,8 +146,10 @@ def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
     """The list must not be an argument's own memory, which is as long as it is."""
     if owner.outside:
         ctx.fail_outside()
-    if owner.prefix and grows:
-        rows.wanted(ctx, owner, "a list in a list that changes its length")
+    if owner.prefix and (grows or twins.are_rows_shared(ctx, owner)):
+        rows.wanted(ctx, owner, "a list in a list that changes its length, or stands in several")
+    if owner.row_of is not None:
+        twins.check_originals(ctx, owner.row_of.rows.pool.buffer)
     if grows:
         ctx.note_store(owner.buffer)
         ctx.before_change(owner.count)
@@ -165,6 +167,7 @@ def must_be_fixed(ctx: Context, owner: GrowingList, problem: str, help: str) -> 
 def append(ctx: Context, owner: GrowingList, value: Value) -> None:
     """``list.append``: one more element behind the others."""
     if owner.row_of is not None:
+        twins.check_originals(ctx, owner.row_of.rows.pool.buffer)
         rows.append(ctx, owner.row_of, value)
         return
     must_be_own(ctx, owner)
@@ -254,6 +257,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         value = Seq(value.items)
     elif owner.of is not None:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    if isinstance(value, Seq) and value.row_of is not None:
+        twins.join(ctx, owner.buffer, value.row_of.buffer)
     if isinstance(value, Seq) and owner.site in ctx.tables:
         value = as_list(ctx, value)
     if isinstance(value, Seq) and value.kind == "list" and not value.items:
@@ -275,6 +280,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
             ctx.note_held(owner.buffer, array.base)
             owner.shared = owner.shared or ctx.is_of_argument(array.base)
         list_type(ctx, owner, array.dtype, array.dims, False)
+        twins.check_left(ctx, owner)
         index = (*owner.index(count), *(a.var for a in array.axes))
         ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))
         return
@@ -315,6 +321,9 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (value.dtype, value.python)
     ctx.note_append(value.buffer)
+    if names := twins.rows_named(ctx, owner) if owner.buffer in ctx.twins.shorter else []:
+        rows.wanted(ctx, owner, f"a list in place of one that is `{names[0]}`")
+    twins.join(ctx, owner.buffer, value.buffer)
     owner.row = "list"
     list_type(ctx, owner, dtype, (length, *value.dims), python)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
@@ -372,12 +381,18 @@ def with_types(ctx: Context, owner: GrowingList) -> GrowingList:
     if wanted is None or owner.columns or not owner.dtype:
         return owner
     made = owner
+    tagged = owner.tags in ctx.buffers
+    if tagged:  # a copy, of which is not known of what list
+        ctx.held.note(owner.site, ctx.held.tell(None))
     if (owner.dtype, owner.python) != wanted:
         array = list_array(ctx, owner)
         made = list_of(ctx, replace(array, body=all_typed(ctx, array, wanted[0]), view=False), wanted[1])
         made.site, made.row, made.extent = owner.site, owner.row, owner.extent
     make_tags(ctx, made)
-    if made.tags:
+    if tagged and made is not owner:
+        kinds = list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags=""))
+        ctx.emit(n.Write(made.tags, kinds.axes, tuple(a.var for a in kinds.axes), kinds.body))
+    elif made.tags and not tagged:
         axis = ctx.axis("i", made.length)
         of_before = Scalar(Const(0, owner.dtype), owner.python)
         note_kinds(ctx, made, of_before)
@@ -535,7 +550,8 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
     if not owner.columns:
         array, python = _numbers(ctx, replace(owner, rows=None, options=(), objects=None))
         made = list_of(ctx, part(array), python)
-        made.rows, made.options, made.objects = owner.rows, owner.options, owner.objects
+        made.row, made.rows, made.options, made.objects = owner.row, owner.rows, owner.options, owner.objects
+        made.shared = owner.shared
         twins.note(ctx, made, owner)
         if owner.tags in ctx.buffers:
             kinds = part(list_array(ctx, replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")))
@@ -547,6 +563,7 @@ def changed(ctx: Context, owner: GrowingList, part: Callable[[Array], Array]) ->
     columns = [changed(ctx, c, part) for c in owner.columns]
     made = of_columns(ctx, columns, owner.row, b.size(columns[0].leaves[0].count))
     made.of = owner.of
+    twins.note(ctx, made, owner)
     return made
 
 
@@ -562,6 +579,7 @@ def gathered(ctx: Context, owner: GrowingList, positions: Array) -> GrowingList:
         return changed(ctx, owner, part)
     made = of_columns(ctx, [gathered(ctx, c, positions) for c in owner.columns], owner.row, positions.dims[0])
     made.of = owner.of
+    twins.note(ctx, made, owner)
     return made
 
 
@@ -579,9 +597,17 @@ def of_columns(ctx: Context, columns: Sequence[GrowingList], row: str, length: E
     return made
 
 
+def check_moved(ctx: Context, owner: GrowingList, why: str) -> None:
+    """The arrays and lists in a list are about to change places: nobody may still look at one where it stood."""
+    twins.check_views(ctx, owner, f"arrays in a list {why}")
+    if names := twins.rows_named(ctx, owner):
+        rows.wanted(ctx, owner, f"lists in a list {why}, while `{names[0]}` is one")
+
+
 def reverse(ctx: Context, owner: GrowingList) -> None:
     """``list.reverse``."""
     must_be_own(ctx, owner, grows=False)
+    check_moved(ctx, owner, "put into another order")
     if not owner.dtype and not owner.columns:
         return
     last = b.sub(owner.length, b.ONE)
@@ -609,7 +635,7 @@ def put_all(ctx: Context, owner: GrowingList, array: Array) -> None:
 def put_back(ctx: Context, owner: GrowingList, made: GrowingList) -> None:
     """The elements of another list of the same length, in the place of those of a list."""
     must_be_own(ctx, owner, grows=False)
-    twins.check_views(ctx, owner, "arrays in a list that are put into another order")
+    check_moved(ctx, owner, "put into another order")
     ctx.note_store(owner.buffer)
     if owner.columns:
         for mine, its in zip(owner.columns, made.columns, strict=True):
@@ -654,6 +680,7 @@ def clear(ctx: Context, owner: GrowingList) -> None:
 
 
 def _set_length(ctx: Context, owner: GrowingList, length: Expr) -> None:
+    twins.note_shorter(ctx, owner)
     ctx.emit(n.Assign(owner.count, length))
     if owner.row_of is not None:
         rows.set_size(ctx, owner.row_of, b.size(owner.count))
@@ -690,6 +717,7 @@ def delete(ctx: Context, owner: GrowingList, item: Value) -> None:
 
 def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:
     """What stands behind a position moves up by one."""
+    check_moved(ctx, owner, "of which one is taken out")
     last = b.sub(b.size(owner.count), b.ONE)
 
     def move(column: GrowingList) -> None:
@@ -745,6 +773,7 @@ def insert(ctx: Context, owner: GrowingList, item: Value, value: Value) -> None:
     count = owner.length
     at = list_position(ctx, item, *_NO_ARGUMENT)
     place = ctx.let(b.maximum(b.minimum(b.wrap_index(at, count), count), b.ZERO), "at")
+    check_moved(ctx, owner, "behind one that is put among them")
     append(ctx, owner, value)
     here = owner if owner.row_of is None else ctx.opened(owner.row_of)
     last = b.sub(here.length, b.ONE)
@@ -753,7 +782,8 @@ def insert(ctx: Context, owner: GrowingList, item: Value, value: Value) -> None:
         axis, *rest = ctx.axes((b.sub(last, place), *column.dims))
         behind = tuple(a.var for a in rest)
         lain = ctx.load(column.buffer, (*column.index(last), *behind))
-        new = ctx.define(Array(tuple(rest), lain), "inserted").body if rest else ctx.let(lain, "inserted")
+        behind_all = ctx.define(Array(tuple(rest), lain), "inserted").at(behind) if rest else None
+        new = ctx.let(lain, "inserted") if behind_all is None else behind_all
         above = b.add(place, axis.var)
         moved = ctx.load(column.buffer, (*column.index(above), *behind))
         ctx.emit(n.Write(column.buffer, (axis, *rest), (*column.index(b.add(above, b.ONE)), *behind), moved))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transkern.frontend import growing, list_types
@@ -22,6 +23,7 @@ from transkern.frontend.values import (
     Seq,
     Static,
     Value,
+    as_outside,
 )  # fmt: skip
 from transkern.ir import build as b
 
@@ -34,13 +36,13 @@ _PLAIN = "keys that are integers, or tuples of them"
 def new(ctx: Context, name: str, kind: str, site: Site, default: Value | None = None) -> Hashed:
     """An empty dict or set."""
     parts = ("keys", "alive", "codes", "table", "info", "spare", *(["values"] if kind == "dict" else []))
-    lists = {}
+    lists: dict[str, GrowingList] = {}
     for part in parts:
         lists[part] = growing.new(ctx, f"{name}_{part}", (), (*site, part))
         lists[part].unbounded = part != "info"
         if part in ("alive", "codes", "spare"):
             list_types.of_integers(ctx, lists[part])
-    made = Hashed(kind, **lists, default=default)
+    made = Hashed(kind, **lists, default=default)  # type: ignore[arg-type]
     compose(ctx, "hashes", "start", [made.table, made.info], {})
     return made
 
@@ -244,7 +246,7 @@ def copied(ctx: Context, owner: Hashed, site: Site) -> Hashed:
     """Another one with the same keys (and values)."""
     made = new(ctx, "copy", owner.kind, site, owner.default)
     update(ctx, made, owner)
-    return made
+    return as_frozen(made) if owner.frozen else made
 
 
 def update(ctx: Context, owner: Hashed, other: Value) -> None:
@@ -279,7 +281,15 @@ def combined(ctx: Context, op: str, one: Value, two: Value) -> Value | None:
         ctx.fail(f"this operator between {describe(one)} and {describe(two)}")
     made = new(ctx, "set", "set", _site(ctx, op))
     compose(ctx, "hashes", name, [made, *(s for s in sets if s is not None)], {})
-    return made
+    # a set from outside the function, whose elements are known, may be a frozenset
+    frozen = one.frozen if isinstance(one, Hashed) else isinstance(one, Seq) and one.outside
+    return as_frozen(made) if frozen else made
+
+
+def as_frozen(made: Hashed) -> Hashed:
+    """A set as a frozenset, which nobody changes."""
+    as_outside(made)
+    return replace(made, frozen=True)
 
 
 def _as_set(ctx: Context, value: Value) -> Hashed | None:

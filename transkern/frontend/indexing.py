@@ -435,7 +435,9 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
             none = ctx.load(flags.buffer, flags.index(at))
             return OrNone(element(ctx, held, at), none) if is_typed(ctx, held) else Static(None)
         items = tuple(element(ctx, c, at) for c in owner.columns)
-        return Seq(items, owner.row) if owner.of is None else Record(owner.of, tuple(owner.of._fields), items)  # type: ignore
+        if owner.of is not None:
+            return Record(owner.of, tuple(owner.of._fields), items)  # type: ignore[attr-defined]
+        return Seq(items, owner.row, row_of=owner if owner.row == "list" else None)
     if owner.dims and owner.row:  # the very list, not a copy
         index = (*owner.prefix, ctx.let(at, "row"))
         return replace(owner, dims=owner.dims[1:], prefix=index, extent=owner.dims[0], count="")

@@ -95,6 +95,8 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     if wanted is None or owner.dims:
         return expr, python
+    if holding(*wanted, expr.dtype, python) != wanted:
+        begin_anew(ctx, owner, (expr.dtype, python))
     if _may_round(expr.dtype, wanted[0]):
         expr = _exactly(ctx, expr)
     return b.cast(expr, wanted[0]), wanted[1]
@@ -220,6 +222,9 @@ def without_range(buffer: n.Buffer) -> n.Buffer:
 
 def make_tags(ctx: Context, owner: GrowingList) -> None:
     """Room for the tags of a list of several types, as much as for its numbers."""
+    if owner.tags in ctx.buffers:
+        ctx.buffers[owner.tags] = replace(ctx.buffers[owner.tags], dims=ctx.buffers[owner.buffer].dims)
+        return
     if owner.site is None or owner.site not in ctx.wanted or owner.dims or owner.columns or owner.untagged:
         return
     if not owner.tags:
@@ -287,8 +292,8 @@ def begin_anew(
         raise error
     before = ctx.wanted.get(owner.site)
     if before is not None:
-        joined = holding(*before, *joined) or joined
-    if joined == before:
+        joined = holding(*before, *joined)
+    if joined is None or joined == before:
         raise error
     error.wanted = (owner.site, joined)
     raise error

@@ -166,6 +166,8 @@ class Results(Expressions):
                 return n.TupleResult(
                     tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
                 )  # fmt: skip
+            case Hashed(frozen=True):
+                self.ctx.fail("returning a frozenset", "return a set, a list or a tuple")
             case Hashed(kind):
                 parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value)]
                 of = hashed.factory(self.ctx, value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from transkern.frontend import growing, list_types
+from transkern.frontend import growing, list_types, twins
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe
@@ -51,6 +51,9 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
         ctx.fail(f"{describe(contents)} among lists", "append lists only")
     if isinstance(value, Object):
         ctx.note_handed(value)
+    twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents)
+    if isinstance(contents, Seq) and contents.row_of is not None:
+        twins.note_original(ctx, rows.pool.buffer, contents.row_of)
     assert isinstance(contents, (GrowingList, Seq))
     if isinstance(contents, GrowingList) and not ctx.is_last_look(value):
         ctx.note_append(contents.buffer)

@@ -161,6 +161,8 @@ def _growing_method(
             growing.append_left(ctx, owner, args[0])
         case "popleft" if owner.is_queue:
             return growing.pop_left(ctx, owner)
+        case "copy" if owner.is_queue:
+            ctx.fail("a copy of a deque", "make a list, list(queue), or another deque of it")
         case "copy":
             return growing.copied(ctx, owner)
         case "index" | "count" | "remove" if len(args) == 1 and (owner.row or not owner.dims):
@@ -350,7 +352,12 @@ def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
 def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value:
     """``sorted(items, key=f)``, where `keys` are what `f` makes of them."""
     if isinstance(items, (Array, Concatenation, Range)):
-        items = growing.list_of(ctx, as_array(ctx, items), isinstance(items, Range))
+        rows = as_array(ctx, items)
+        items = growing.list_of(ctx, rows, isinstance(items, Range))
+        if rows.view and rows.ndim > 1:
+            ctx.note_append(rows.base)
+            ctx.note_held(items.buffer, rows.base)
+            items.shared = ctx.is_of_argument(rows.base)
     if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
         ctx.fail(f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
     if not is_typed(ctx, items) or not is_typed(ctx, keys):

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from transkern.frontend.values import Array, GrowingList, Object, Value, children
+from transkern.frontend.reach import reached
+from transkern.frontend.values import Array, GrowingList, Object, Value
 
 if TYPE_CHECKING:
     from transkern.frontend.context import Context
@@ -23,10 +24,14 @@ class Twins:
 
     groups: dict[str, set[str]] = field(default_factory=dict)
     doubled: set[str] = field(default_factory=set)
+    shorter: set[str] = field(default_factory=set)  # lists that got shorter while somebody looked at what they hold
+    originals: dict[str, list[Value]] = field(default_factory=dict)  # by memory of rows: lists that are copied there
 
 
 def note(ctx: Context, made: GrowingList, of: GrowingList, again: bool = False) -> None:
-    """A list has got arrays of another one; `again`: perhaps one of them more than once."""
+    """A list has got arrays, or lists, of another one; `again`: perhaps one of them more than once."""
+    if of.row == "list" and of.columns:
+        join(ctx, made.buffer, of.buffer)
     for mine, its in zip(made.leaves, of.leaves, strict=False):
         if not its.dims or not mine.buffer or mine.buffer == its.buffer:
             continue
@@ -62,9 +67,33 @@ def check_twins(ctx: Context, buffer: str) -> None:
         ctx.fail("a store into an array that stands in several lists", "make copies: [a.copy() for a in arrays]")
 
 
+def are_rows_shared(ctx: Context, owner: GrowingList) -> bool:
+    """Whether a list in a list, which is about to change, stands in another list, too, that may still be read."""
+    others = ctx.twins.groups.get(owner.buffer, set()) - {owner.buffer}
+    return owner.buffer in ctx.twins.doubled or any(is_list_read(ctx, x) for x in sorted(others))
+
+
+def note_original(ctx: Context, pool: str, value: Value) -> None:
+    """A list stands among rows as a copy."""
+    ctx.twins.originals.setdefault(pool, []).append(value)
+
+
+def check_originals(ctx: Context, pool: str) -> None:
+    """A row changes: no list may still be read that stands there as a copy."""
+    originals = ctx.twins.originals.get(pool, ())
+    lists = [one.buffer for one in originals if isinstance(one, GrowingList)]
+    buffers = set().union(*(ctx.twins.groups.get(x, {x}) for x in lists))
+
+    def is_one(v: Value) -> bool:
+        return v.buffer in buffers if isinstance(v, GrowingList) else isinstance(v, Object) and v in originals
+
+    if originals and (names := _live(ctx, is_one)):
+        ctx.fail(f"a change of a list in a list, which is `{names[0]}`, too", f"append a copy: {names[0]}[:]")
+
+
 def is_list_read(ctx: Context, buffer: str) -> bool:
     """Whether a list whose elements stand in `buffer` may still be read behind the present statement."""
-    return bool(_live(ctx, lambda v: isinstance(v, GrowingList) and any(x.buffer == buffer for x in v.leaves)))
+    return bool(_live(ctx, lambda v: isinstance(v, GrowingList) and any(x.buffer == buffer for x in (v, *v.leaves))))
 
 
 def check_views(ctx: Context, owner: GrowingList, what: str) -> None:
@@ -74,18 +103,28 @@ def check_views(ctx: Context, owner: GrowingList, what: str) -> None:
         ctx.fail(f"{what}, while `{others[0]}` is one", "use an array with one dimension more")
 
 
+def rows_named(ctx: Context, owner: GrowingList) -> list[str]:
+    """The names that may still be read of lists in a list."""
+    return _live(ctx, lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
+
+
+def note_shorter(ctx: Context, owner: GrowingList) -> None:
+    """A list gets shorter: what is appended then takes the places of what it lets go."""
+    for leaf in owner.leaves:
+        if leaf.dims and (_views(ctx, leaf.buffer) or rows_named(ctx, leaf)):
+            ctx.twins.shorter.add(leaf.buffer)
+
+
+def check_left(ctx: Context, owner: GrowingList) -> None:
+    """An array is put into a list: nobody may still look at one that it has let go."""
+    if owner.buffer in ctx.twins.shorter and (names := _views(ctx, owner.buffer)):
+        ctx.fail(f"an array in place of one that is `{names[0]}`", f"copy it before: {names[0]}.copy()")
+
+
 def _views(ctx: Context, buffer: str) -> list[str]:
     return _live(ctx, lambda v: isinstance(v, Array) and v.view and v.base == buffer)
 
 
 def _live(ctx: Context, shows: Callable[[Value], bool]) -> list[str]:
     """The names that may still be read of values of some kind, or of what they are in."""
-
-    def within(value: Value, seen: frozenset[int] = frozenset()) -> bool:
-        if isinstance(value, Object):
-            if value.token in seen or value.token not in ctx.heap:
-                return False
-            return within(ctx.heap[value.token], seen | {value.token})
-        return shows(value) or any(within(item, seen) for item in children(value) or ())
-
-    return ctx.still_named(within)
+    return ctx.still_named(lambda v: any(map(shows, reached(ctx.heap, v))))

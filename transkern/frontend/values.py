@@ -196,6 +196,7 @@ class Seq:
     items: tuple[Value, ...]
     kind: str = "tuple"
     outside: bool = field(default=False, compare=False)
+    row_of: GrowingList | None = field(default=None, compare=False)  # it stands for a list in this one, as a copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +396,7 @@ class Hashed:
     spare: GrowingList
     values: GrowingList | None = None
     default: Value | None = None
+    frozen: bool = False  # it is a frozenset
 
     @property
     def lists(self) -> list[Value]:

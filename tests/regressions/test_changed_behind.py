@@ -1,0 +1,130 @@
+"""What was made of a value, and the value changes behind it: found by `make changes`, all of them wrong before."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.changes import arguments
+from tests.fuzz.stages import function_of
+from tests.trust.against_python import CHECKED, interpreted, outcome
+
+HEAD = "import numpy as np\nfrom collections import defaultdict, deque\ndef f(x, k, y):\n"
+
+
+def _verdict(body: str, which: int = 1) -> str:
+    plain = function_of(HEAD + "".join(f"    {line}\n" for line in body.split("\n")))
+    wanted, found = outcome(plain, *arguments(which)), outcome(interpreted(plain, CHECKED), *arguments(which))
+    assert found == wanted or found[0] == "refused", body
+    return found[0]
+
+
+LEFT_BY_LOOPS = (
+    "v1 = (x, x)\nfor j in range(len(k)):\n    v3 = (v1[1], v1[0])\nx[1:][0] = 4\nreturn v3",
+    "for _ in range(2):\n    v5 = y[::-1]\ny[:] = y[0]\nreturn v5",
+    "for j in range(len(k)):\n    v6 = {'a': x, 'b': [x[1:]]}\nx += 1\nreturn v6",
+    "v2 = [x[:2], x[2:]]\nfor j in range(len(k)):\n    v6 = list(v2)\nx += 1\nreturn v6",
+    "for j in range(len(k)):\n    v6 = np.split(x, [2])\nv6[0][1:] = 2\nreturn v6, x",
+    "for j in range(len(k)):\n    v6 = (x[:2], x[2:])\nv6[0][1:] = 2\nreturn v6, x",
+    "l = [1]\nfor j in range(len(k)):\n    v4 = {1: l}\nl.append(3)\nreturn v4",
+    "l = [[], []]\nfor j in range(len(k)):\n    v4 = l[0]\nl[0] += [3]\nreturn v4, l",
+    "l = [[]] * 3\nfor j in range(len(k)):\n    v4 = l[0]\nl[1] += [3]\nreturn v4, l",
+    "v1 = {'a': x, 'b': x + 1}\nfor j in range(len(k)):\n    x[0] += 1\n    v1['a'] = v1['a'] * 2\nreturn v1",
+    "if len(x) > 2:\n    v6 = (y[0], y[1])\nif len(x) > 3:\n    y[:, 0] = 5\nreturn v6",
+    "if x[0] > 0.1:\n    v9 = {'a': x[0] * 2, 'b': x * 2, 'c': x}\nx[0] = 5\nreturn v9",
+    "for a in y:\n    pass\ny[-1] = 7\nreturn a",
+)  # fmt: skip
+ROWS = (
+    "v1 = [[v, v + 1] for v in k]\nv4 = v1[0]\nv4[0] = k[1]\nreturn v1, v4",
+    "v1 = [[v, v + 1] for v in k]\nv4 = v1[0]\nv1[0][0] = k[1]\nreturn v1, v4",
+    "v1 = [list(a) for a in y]\nv21 = list(v1)\nv23 = v1 + v1\nv1[0][-1] += 1\nreturn v21, v23, v1",
+    "v1 = [list(a) for a in y]\nv23 = v1 * 2\nv1[0][0] = 5\nreturn v23, v1",
+    "v1 = y.tolist()\nv2 = [q for q in v1 if q[0] > 0]\nv2[0][1] = 5.0\nreturn v2, v1",
+    "v1 = y.tolist()\nv2 = list(v1)\nv2[0].pop()\nv1.pop()\nreturn v2, v1",
+    "v1 = {1: [], 2: [3]}\nv3 = dict(v1)\nfor v in k:\n    v3.setdefault(v, []).append(v)\nreturn v1, v3",
+    "v1 = {v: [v] for v in k}\nv3 = dict(v1)\nfor v in k:\n    v3.setdefault(v, []).append(v)\nreturn v1, v3",
+    "v1 = {v: [v, v] for v in k}\nv3 = v1.copy()\nfor v in k:\n    v3[v][0] = k[0]\nreturn v1, v3",
+    "l = [1]\nt = []\nfor v in k:\n    t.append([v])\nt.append(l)\nt[-1].append(5)\nreturn l, t",
+    "v1 = [[v] for v in x if v > .1]\nv3 = v1[0] if x[0] > .1 else v1[1]\nv3.append(x[0])\nreturn v1, v3",
+    "v1 = [[v, v] for v in x if v > .1]\nv3 = v1[0] if x[0] > .1 else v1[1]\nv1[0][0] = x[1]\nreturn v1, v3",
+    "v6 = sorted(y, key=lambda a: a[0])\na = v6[0]\na[0] = 5\nreturn v6, y",
+    "v6 = list(map(lambda a: a[1:], y))\nv6[0][0] = 5\nreturn y, v6",
+    "v1 = [np.zeros(3)] * 3\nv1[0][0] = 9\nreturn v1",
+    "v1 = [x + 1] * 3\nv1[0][0] = 9\nreturn v1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", (*LEFT_BY_LOOPS, *ROWS))
+def test_views_and_lists_that_were_copies(body: str) -> None:
+    _verdict(body)
+
+
+GROWN = ("x * v", "[v, v * 2, v * 3]", "y[0].tolist()", "(v, x * v)", "(v, [v])")
+PUT = ("x * 1", "[1.0, 2.0, 3.0]", "[1.0, 2.0, 3.0, 4.0]", "(1.0, x * 1)", "(1.0, [2.0])")
+MOVES = (
+    "t.reverse()", "t.pop(0)", "del t[0]", "t.insert(0, {0})", "t.pop()\nt.append({0})", "t.clear()\nt.append({0})",
+    "t = []\nt.append({0})", "t.pop(1)\nt.append({0})", "t.append({0})", "t[0], t[1] = t[1], t[0]",
+    "t.sort(key=lambda q: -q[0])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("grown,put", zip(GROWN, PUT, strict=True))
+def test_arrays_and_lists_in_a_list_that_moves(grown: str, put: str) -> None:
+    """Names of what stands in a list showed what came to stand in its place."""
+    part = "[1]" if grown.startswith("(") else ""
+    made = [
+        _verdict(f"t = []\nfor v in x:\n    if v > 0.1:\n        t.append({grown})\na = t[{at}]{part}\n"
+                 f"{move.format(put)}\nreturn a, t")
+        for move in MOVES for at in (0, -1)
+    ]  # fmt: skip
+    assert made.count("value") > 3
+
+
+TYPES = (
+    "v2 = [3 for v in x if v > 0.1]\nv2.append(x[0])\nreturn v2 + v2, v2 * 3 + v2",
+    "v2 = [3 for v in x if v > 0.1]\nv2.append(x[0])\nv2.pop(0)\nv2.insert(1, 2)\nreturn v2 + v2, v2[::-1]",
+    "v2 = [3 for v in x if v > 0.1]\nv2.append(x[0])\na = v2[:1]\na.append(x[1])\na.append(4)\nreturn a, v2",
+    "v2 = [3 for v in x if v > 0.1]\nv2.append(x[0])\na = list(v2)\na.append(x[1])\na.append(4)\nreturn a, v2",
+    "for j in range(len(k)):\n    a = np.array(j)\nreturn a",
+    "a = np.array(1.5)\nfor j in range(len(k)):\n    a = np.array(x[j])\nreturn a",
+    "v2 = {v: [] for v in k}\nv5 = {q: v[:] for q, v in v2.items()}\nreturn v5",
+    "if len(x) > 2:\n    v9 = [x[0] > 1, 1 + 1]\nreturn v9",
+    "if len(x) > 2:\n    k[0] = 1\n    v4 = {v: 0 for v in k}\nreturn v4",
+    "if len(x) > 2:\n    v4 = set(k)\nreturn v4",
+    "v2 = []\nfor j in range(len(k)):\n    v2 += [x * j, x * 2]\nreturn v2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", TYPES)
+def test_types_of_what_lists_hold(body: str) -> None:
+    """Memory for the types of numbers was too short, their types got lost in copies; 0-d arrays became numbers."""
+    assert _verdict(body) == "value"
+
+
+REFUSED = (
+    "v2 = list(k)\nv2.append(5)\nv2.append(x[0])\nreturn v2",
+    "v2 = [3 for v in x if v > 0.1]\nv2.insert(0, k[0])\nv2.append(x[0])\nreturn v2",
+    "v2 = set(k)\nreturn frozenset(v2)",
+    "v2 = frozenset(k)\nv2.add(4)\nreturn v2",
+    "v2 = frozenset(k)\nv2 |= {4}\nreturn v2",
+    "v3 = deque(k)\nv4 = v3.copy()\nv4.rotate(1)\nreturn list(v4), list(v3)",
+    "v3 = deque(k)\nif x[0] > .1:\n    v3 = deque(k[1:])\nv3.rotate(1)\nreturn list(v3)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", REFUSED)
+def test_what_was_wrong_and_is_refused(body: str) -> None:
+    _verdict(body)
+
+
+LOCAL = (
+    "def g():\n    n = n + 1\n    return n\nn = 1\nm = g()\nreturn m",
+    "n = 1\ndef g():\n    n += 1\n    return n\nm = g()\nreturn m",
+    "n = 1\ndef g():\n    if x[0] > 100:\n        n = 3\n    return n\nm = g()\nreturn m, n",
+    "def g():\n    return z\nif x[0] > 100:\n    z = 3\nm = g()\nreturn m",
+    "n = 1\ndef g(n):\n    n += 1\n    return n\nm = g(4)\nreturn m, n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", LOCAL)
+def test_names_that_a_function_binds_are_its_own(body: str) -> None:
+    _verdict(body)
