@@ -58,3 +58,22 @@ class Scaler:
 
     def inverse(self, u):
         return u / self.by + self.offset
+
+
+class Part:
+    """An object that changes: an array, a number and a list."""
+
+    def __init__(self, a, n):
+        self.a = a
+        self.n = n
+        self.found = []
+
+    def add(self, v):
+        self.found.append(v)
+        self.n = len(self.found)
+
+    def moved(self, by):
+        return Part(self.a + by, self.n)
+
+    def total(self):
+        return self.a.sum() * self.n

@@ -57,6 +57,8 @@ def described(value: Any) -> Any:
             return "deque", value.maxlen, [described(v) for v in value]
         case np.ndarray() | np.generic():
             return isinstance(value, np.ndarray), value.dtype.name, np.shape(value), repr(value.tolist())
+        case _ if type(value).__module__.startswith("tests."):
+            return type(value).__name__, described(vars(value))
         case _:
             return type(value).__name__, repr(value)
 

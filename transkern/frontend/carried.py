@@ -76,6 +76,7 @@ class LoopState:
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.counting = ""  # the variable whose increase bounds them
         self.shown: dict[str, set[str]] = {}  # by name: the arrays that iterations leave views of; its slots are copies
+        self.aliased: set[str] = set()  # names under which they leave lists that others see; its slots are copies
         self.from_outside: dict[str, str] = {}  # slots that start as an array that is seen elsewhere, and their names
         self.stale: set[str] = set()  # names of such, whose array is stored into while the slot is read
         self.views: set[str] = set()  # names that some iteration binds to a part of what they were
@@ -590,6 +591,7 @@ class LoopState:
         for made in lists:
             if any(_among(made, reached(ctx.heap, v)) for v in others):
                 ctx.only_read(made)
+                self.aliased.add(name)
 
     def _check_lists(self, owner: Loops, name: str, value: Value) -> None:
         """The same for lists, dicts and objects."""
@@ -721,6 +723,10 @@ class LoopState:
             elif (before is None or isinstance(before, (Unbound, Function, Known))) and self.runs != b.TRUE:
                 if " " not in name:
                     env[name] = Maybe(env[name], self.runs)
+        for name in sorted(self.aliased):
+            for copy in list(reached(owner.ctx.heap, self.slots[name])):
+                if isinstance(copy, (Object, GrowingList)):
+                    owner.ctx.only_read(copy)
         # what the body did to lists and in place is in their own memory
         return env
 
