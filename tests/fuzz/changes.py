@@ -269,9 +269,9 @@ CHANGES = {
     ),
     "number": ("N += 1", "N = N * 2", "N -= 1", "N = len(L)", "N = A[0]", "N //= 2", "N = I[0]", "N *= 0.5"),
     "object": (
-        "O.a = O.a * 2", "O.n += 1", "O.a[0] = 5", "O.found.append(N)", "O.add(N)", "O = Part(O.a, 3)", "p = O\np.n = 7",
-        "O.a += 1", "O.n = O.a[0]", "O.found = L", "O.found = []", "O.a, O.n = A, N", "O.a.sort()", "O = O.moved(1)",
-        "O.a = A", "O.found.clear()",
+        "O.a = O.a * 2", "O.n += 1", "O.a[0] = 5", "O.found.append(N)", "O.add(N)", "O = Part(O.a, 3)",
+        "p = O\np.n = 7", "O.a += 1", "O.n = O.a[0]", "O.found = L", "O.found = []", "O.a, O.n = A, N",
+        "O.a.sort()", "O = O.moved(1)", "O.a = A", "O.found.clear()",
     ),
     "pair": ("P[0][0] = 9", "P = (P[1], P[0])", "P[0].append(1)", "A, B = P", "P[1].fill(2)", "P += (1,)", "P = P[1:]"),
 }  # fmt: skip

@@ -336,8 +336,9 @@ class Branches(Assignments):
         if isinstance(value, (Unbound, Function, Known)):
             return Unbound(f"`{name}` has a value on one of two paths only")
         if isinstance(value, GrowingList):
-            if any(v is value for env in self.joining[:2] for k, v in env.items() if k != name):
-                return self._half_object(name, value, out1, out2, first)  # the list that others have, too
+            other = self.joining[1 if first else 0]
+            if any(v is value for v in other.values()):  # it has a name on the other path, too: it was there before
+                return self._half_object(name, value, out1, out2, first)
             if value.row_of is not None or value.prefix or value.is_queue:
                 return Unbound(f"`{name}` has a value on one of two paths only")
             none = Seq((), "list")

@@ -300,12 +300,11 @@ class LoopState:
                 self.never.add(name)
                 self.widened = True
         for name in sorted(self.stale & {*self.rebound, "item"} if not self.widened else ()):
-            what = "what a list, a dict or an object holds" if name == "item" else f"`{name}`"
+            held = name == "item"
+            what, shown = ("what a list, a dict or an object holds", "a") if held else (f"`{name}`", name)
             owner.ctx.fail(
                 f"{what} begins as a view of an array that the loop stores into, and is bound to another in it",
-                "begin with a copy, x = x.copy(), or keep the array and let positions change".replace(
-                    "x", "a" if name == "item" else name
-                ),
+                f"begin with a copy, {shown} = {shown}.copy(), or keep the array and let positions change",
             )
 
     @property
