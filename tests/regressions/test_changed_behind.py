@@ -128,3 +128,24 @@ LOCAL = (
 @pytest.mark.parametrize("body", LOCAL)
 def test_names_that_a_function_binds_are_its_own(body: str) -> None:
     _verdict(body)
+
+
+ON_ONE_PATH = (
+    "v1 = {v: i for i, v in enumerate(k)}\nif len(x) > 2:\n    v7 = v1.get(7)\nreturn v1, v7",
+    "if x[0] > 0.1:\n    v7 = 'a' if x[1] > 0 else 'b'\nreturn v7",
+    "if x[0] > 0.1:\n    v7 = 'abcd'[k[0]]\nreturn v7",
+    "t = []\nfor v in x:\n    t.append([v])\n    t[0].append(2.0)\nif x[0] > 0.1:\n    v7 = t[k[1]]\n"
+    "v7.append(3.0)\nreturn v7, t",
+    "if x[0] > 0.1:\n    v7 = None if x[1] > 0 else [1, 2]\nreturn v7",
+    "if x[0] > 0.1:\n    v7 = f'{k[0]}'\nprint(v7)\nreturn 1",
+    "if x[0] > 0.1:\n    v7 = range(k[0])\nreturn list(v7)",
+    "if x[0] > 0.1:\n    v7 = {'a': k.sum(), 'b': {'c': x.sum()}}\nreturn v7",
+    "v3 = [v for v in x if v > 0]\nif x[0] > 0.1:\n    v5 = v3\nv5.append(3)\nreturn v3, v5",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ON_ONE_PATH)
+def test_names_of_one_path(body: str) -> None:
+    """What they depend on was there on that path only (inner errors)."""
+    assert _verdict(body) == "value"
+    assert _verdict(body, 0) == "value"

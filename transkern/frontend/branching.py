@@ -31,6 +31,7 @@ from transkern.frontend.values import (
     Object,
     OneOf,
     OrNone,
+    Range,
     Row,
     Scalar,
     Seq,
@@ -336,8 +337,8 @@ class Branches(Assignments):
         if isinstance(value, (Unbound, Function, Known)):
             return Unbound(f"`{name}` has a value on one of two paths only")
         if isinstance(value, GrowingList):
-            other = self.joining[1 if first else 0]
-            if any(v is value for v in other.values()):  # it has a name on the other path, too: it was there before
+            env1, env2, _ = self.joining
+            if any(v is value for v in (env2 if first else env1).values()):  # it was there before the two paths
                 return self._half_object(name, value, out1, out2, first)
             if value.row_of is not None or value.prefix or value.is_queue:
                 return Unbound(f"`{name}` has a value on one of two paths only")
@@ -359,6 +360,12 @@ class Branches(Assignments):
             inner = tuple(p.value for p in parts if isinstance(p, Maybe))
             return Maybe(with_children(value, inner), parts[0].bound)
         here, there = (out1, out2) if first else (out2, out1)
+        if isinstance(value, OrNone):
+            half = self.half(name, value.value, out1, out2, first)
+            if not isinstance(half, Maybe):
+                return half
+            absent = self._half_index(f"{name} is None", value.none, here, there)
+            return Maybe(OrNone(half.value, absent), half.bound)
         bound: Expr = b.TRUE
         if isinstance(value, Maybe):
             bound = value.bound or b.FALSE
@@ -373,6 +380,9 @@ class Branches(Assignments):
             return Maybe(Instance(value.pool, number), flag)
         if isinstance(value, Scalar):
             return Maybe(self._half_number(name, value, here, there), flag)
+        told = self._half_told(name, value, here, there)
+        if told is not None:
+            return Maybe(told, flag)
         if isinstance(value, Array) and not value.identity:
             if value.mask is not None or any(variables_read(d) - ctx.entry for d in value.dims):
                 return Unbound(f"`{name}` has a value on one of two paths only")
@@ -403,6 +413,34 @@ class Branches(Assignments):
             for out in (out1, out2):
                 out.append(n.Assign(flag.name, b.TRUE if (out is out1) == first else b.FALSE, span=self.ctx.span))
         return Maybe(value, flag)
+
+    def _half_told(self, name: str, value: Value, here: list[n.Stmt], there: list[n.Stmt]) -> Value | None:
+        """A value of one path that numbers tell: a text, a range, a list among rows; None for others."""
+
+        def half(expr: Expr) -> Expr:
+            return expr if isinstance(expr, Const) else self._half_index(name, expr, here, there)
+
+        match value:
+            case OneOf(at):
+                return replace(value, index=half(at))
+            case Char(code):
+                return Char(half(code))
+            case Row(of, at):
+                return Row(of, half(at))
+            case Range(start, stop, step):
+                return replace(value, start=half(start), stop=half(stop), step=half(step))
+            case Text(template, args) if all(isinstance(a, (Scalar, Static)) for a in args):
+                halves = (self._half_number(name, a, here, there) if isinstance(a, Scalar) else a for a in args)
+                return Text(template, tuple(halves))
+            case _:
+                return None
+
+    def _half_index(self, name: str, value: Expr, here: list[n.Stmt], there: list[n.Stmt]) -> Expr:
+        """What a value of one path is told by, behind both."""
+        variable = self.ctx.variable(name, value.dtype)
+        here.append(n.Assign(variable.name, value, span=self.ctx.span))
+        there.append(n.Assign(variable.name, Const(0, value.dtype), span=self.ctx.span))
+        return variable
 
     def _half_number(self, name: str, value: Scalar, here: list[n.Stmt], there: list[n.Stmt]) -> Scalar:
         """A number of one path, with all that it may be: what it is read from may be there on that path alone."""
