@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from tests.fuzz.changes import arguments
@@ -11,9 +14,14 @@ from tests.trust.against_python import CHECKED, interpreted, outcome
 HEAD = "import numpy as np\nfrom collections import defaultdict, deque\ndef f(x, k, y):\n"
 
 
-def _verdict(body: str, which: int = 1) -> str:
+def _both(body: str) -> list[Callable[..., Any]]:
+    """A function of these statements, and what it is compiled to."""
     plain = function_of(HEAD + "".join(f"    {line}\n" for line in body.split("\n")))
-    wanted, found = outcome(plain, *arguments(which)), outcome(interpreted(plain, CHECKED), *arguments(which))
+    return [plain, interpreted(plain, CHECKED)]
+
+
+def _verdict(body: str, which: int = 1) -> str:
+    wanted, found = (outcome(f, *arguments(which)) for f in _both(body))
     assert found == wanted or found[0] == "refused", body
     return found[0]
 
@@ -67,7 +75,7 @@ MOVES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("grown,put", zip(GROWN, PUT, strict=True))
+@pytest.mark.parametrize("grown,put", list(zip(GROWN, PUT, strict=True)))
 def test_arrays_and_lists_in_a_list_that_moves(grown: str, put: str) -> None:
     """Names of what stands in a list showed what came to stand in its place."""
     part = "[1]" if grown.startswith("(") else ""
@@ -149,3 +157,42 @@ def test_names_of_one_path(body: str) -> None:
     """What they depend on was there on that path only (inner errors)."""
     assert _verdict(body) == "value"
     assert _verdict(body, 0) == "value"
+
+
+IN_TURN = (
+    "s = [0, 1]\nl = [1, 2, 3]\nl[s.pop()] += 5\nreturn l, s",
+    "l = [5, 6, 7]\ni = 0\nl[(i := i + 1)] += 10\nreturn l, i",
+    "d = {v: 1 for v in k}\nc = [0, 1]\nd[c.pop(0)] += 3\nreturn d, c",
+    "t = (x, 2)\ntry:\n    t[0] += 1\nexcept TypeError:\n    return 'caught', t\nreturn t",
+    "v = 3\nreturn [v for v in range(v)]",
+    "v = x\nreturn sum(v for v in v)",
+    "c = [1, 2, 3, 4]\nreturn {c.pop(): c.pop()}",
+    "c = [1, 2, 3, 4]\nreturn {c.pop(): c.pop() for _ in range(2)}",
+    "a = [0, 1]\nfor v in k:\n    b = a\n    a = [5, 6]\n    b[0] = 9\nreturn a",
+    "a, b = [0], [1]\nfor i in range(3):\n    a, b = b, a\n    a[0] += i\nreturn a, b",
+    "a = {'n': 1}\nfor v in k:\n    b = a\n    a = dict(b)\n    b['n'] = -1\nreturn a",
+    "a = [0, 1]\nfor v in k:\n    a[0] = int(v)\n    a = [a[0] + 1, 3]\nreturn a",
+    "a = [0.0, 1.0]\nb = a\nfor v in x:\n    b[0] += v\n    b = [b[0], v]\nreturn a, b",
+    "d = {'s': 0.0, 'n': 0}\nfirst = d\nfor v in x:\n    d['n'] += 1\n    d = {'s': d['s'] + v, 'n': d['n']}\n"
+    "return d, first",
+    "m = x > 0.4\na = x[m]\nm &= x < 1\nreturn x[m]",
+    "i = np.where(x > 0.4)[0]\nx[1] = 0\nreturn np.where(x > 0.4)[0]",
+    "m = x > 0.4\na = x[~m]\nm[1] = False\nreturn x[~m]",
+    "np.divmod(x, 0.5, out=(x, y[0, :1]))\nreturn y[0], x",
+    "v = x.imag\nv += 1\nreturn v",
+    "a = np.array(100, np.int8)\na += np.int64(100)\nreturn a",
+    "o = np.zeros((), np.int8)\nnp.sum(k * 100, out=o)\nreturn o",
+    "return sum(np.full((3, 2), 100, np.uint8)), sum([r + 1 for r in np.full((3, 2), 100, np.uint8)])",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", IN_TURN)
+def test_what_comes_first(body: str) -> None:
+    """Targets of `+=` were evaluated twice, dicts' values before their keys, a comprehension's names before it began;
+    counts of filters and results over operands were read when they had changed."""
+    assert _verdict(body) != "refused"
+
+
+def test_positional_only_parameters() -> None:
+    _, found = (outcome(f, *arguments(0)) for f in _both("def g(a, /, b=2):\n    return a * 10 + b\nreturn g(a=1)"))
+    assert found[0] == "TypeError"

@@ -173,7 +173,8 @@ class Assignments(Results):
                         return value if name not in shared_stores(self.node) else ctx.define(value, name)
                 if name in shared_stores(self.node):
                     value = in_memory(ctx, value, name)
-                return value if value.view else ctx.define(value, name)
+                made = value if value.view else ctx.define(value, name)
+                return replace(made, readonly=True) if value.readonly else made
             case Array(mask=None, view=True, identity="") if self._reordered(value, name):
                 source = ctx.buffers[value.base]
                 whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
@@ -353,6 +354,11 @@ class Assignments(Results):
             base = self.ctx.deref(owner)
             items = self.items(target.slice, base)
             value = those.values[0]
+        self.store_at(target, owner, items, value)
+
+    def store_at(self, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
+        """The same, where it is known what is stored into, and where."""
+        base = self.ctx.deref(owner)
         if isinstance(base, Hashed):
             hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
             return
@@ -444,7 +450,11 @@ class Assignments(Results):
         """``base.attr = value``."""
         ctx = self.ctx
         missing = f"'NoneType' object has no attribute '{target.attr}'"
-        owner = present(ctx, self.expr(target.value), "AttributeError", missing)
+        self.put_attribute(target, present(ctx, self.expr(target.value), "AttributeError", missing), value)
+
+    def put_attribute(self, target: ast.Attribute, owner: Value, value: Value) -> None:
+        """The same, where it is known whose attribute it is."""
+        ctx = self.ctx
         if self._set_by_property(owner, target.attr, value):
             return
         if isinstance(owner, Instance) and not _is_frozen(owner.pool.kind):
@@ -452,8 +462,14 @@ class Assignments(Results):
             return
         base = ctx.deref(owner)
         if isinstance(base, Record) and isinstance(owner, (Object, Instance)):
+            found = inspect.getattr_static(base.kind, target.attr, None)
+            if hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType):
+                ctx.fail(f"`{target.attr}` of the class `{base.kind.__name__}`, a descriptor", "make it a property")
+            if base.kind.__dictoffset__ == 0 and not isinstance(found, types.MemberDescriptorType):
+                text = f"'{base.kind.__name__}' object has no attribute '{target.attr}'"
+                ctx.guard(b.FALSE, "AttributeError", text)
             if _is_frozen(base.kind):
-                ctx.guard(b.FALSE, "dataclasses.FrozenInstanceError", f"cannot assign to field '{target.attr}'")
+                ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", f"cannot assign to field '{target.attr}'")
             ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
         elif target.attr in ("real", "imag") and isinstance(base, Array) and is_complex(base.dtype):
             if not base.view and isinstance(target.value, ast.Name):
@@ -492,6 +508,8 @@ class Assignments(Results):
         """The array under `name` in memory of its own, so that it can be stored to; without a name nobody will see what
         is stored, but the store may raise."""
         owned = self.ctx.define(value, name or "copy")
+        if value.readonly:  # the imaginary parts of real numbers
+            owned = replace(owned, readonly=True)
         if name:
             self.env[name] = owned
         return owned
@@ -534,8 +552,11 @@ class Assignments(Results):
             if isinstance(old, Array):
                 result = self.updated(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
-            elif not self._is_changed(op, old, new := self.expr(value)):
-                self.set_attribute(target, self.operate(op, old, new, in_place=True))
+                self._left_in_place(owner, target, [], old)
+            elif self._is_changed(op, old, new := self.expr(value)):
+                self._left_in_place(owner, target, [], old)
+            else:
+                self.put_attribute(target, owner, self.operate(op, old, new, in_place=True))
             return
         assert isinstance(target, ast.Subscript)
         owner = self.expr(target.value)
@@ -546,13 +567,15 @@ class Assignments(Results):
         if isinstance(base, Array) and not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
             old = subscript(ctx, base, items)
-        if isinstance(base, (Seq, Dict, GrowingList)) and isinstance(old, Array):
+        if isinstance(base, (Seq, Dict, GrowingList, Record)) and isinstance(old, Array):
             storing.write(ctx, old, [Static(Ellipsis)], self.updated(op, old, self.expr(value)), casting=op)
+            self._left_in_place(owner, target, items, old)
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
             ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
         old, new = self._beside(old, value)
         if self._is_changed(op, old, new):
+            self._left_in_place(owner, target, items, old)
             return
         result = self.updated(op, old, new)
         if isinstance(base, Dict) and (conditions := characters.matches(base.keys, items[0])) is not None:
@@ -567,8 +590,26 @@ class Assignments(Results):
         elif isinstance(base, Array):
             storing.write(ctx, base, items, result, casting=op if lies(old) else None)
         else:
-            at = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Store()), target)
-            self.store(at, result)
+            self.store_at(target, owner, items, result)
+
+    def _left_in_place(
+        self, owner: Value, target: ast.Subscript | ast.Attribute, items: Sequence[Item], value: Value
+    ) -> None:  # fmt: skip
+        """What an operator has changed in place is then assigned to where it stood, which may not be allowed, or be a
+        function of the user's."""
+        ctx = self.ctx
+        base = ctx.deref(owner)
+        if isinstance(target, ast.Subscript):
+            if isinstance(base, Seq) and base.kind == "tuple":
+                ctx.guard(b.FALSE, "TypeError", "'tuple' object does not support item assignment")
+            elif isinstance(base, Record) and not special_methods.store_item(ctx, owner, items, value):
+                ctx.fail(f"an operator in place on an item of {describe(base)}", "give what it changes a name", target)
+        elif isinstance(base, Record) and base.is_tuple:
+            ctx.guard(b.FALSE, "AttributeError", "can't set attribute")
+        elif isinstance(base, Record) and _is_frozen(base.kind):
+            ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", f"cannot assign to field '{target.attr}'")
+        else:
+            self._set_by_property(owner, target.attr, value)
 
     def _is_changed(self, op: str, old: Value, new: Value) -> bool:
         """Whether ``old op= new`` has changed the very list or set; with NumPy's numbers and arrays a list is an array

@@ -131,6 +131,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         if found is None:
             if name == "__class__":
                 return Static(contents.kind)
+            if name == "__dict__":
+                ctx.fail("`__dict__` of an object", "name its attributes")
             text = f"'{contents.kind.__name__}' object has no attribute '{name}'"
             ctx.guard(b.FALSE, "AttributeError", text)
             raise AssertionError
@@ -324,7 +326,7 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
                 return original
             zero = b.cast(Const(0, "int64"), value.dtype) if value.dtype != "bool" else b.FALSE
             number = isinstance(original, Scalar) or is_number(original)
-            return Scalar(zero) if number else Array(value.axes, zero, value.mask)
+            return Scalar(zero) if number else Array(value.axes, zero, value.mask, readonly=True)
         case _:
             ctx.fail(f"`.{name}`")
 

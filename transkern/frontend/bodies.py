@@ -39,6 +39,7 @@ class Body:
     inline: Callable[..., Value]
     mapped: Callable[[bool, Value, Sequence[Value], ast.Call], Value]
     inner_names: Callable[..., AbstractContextManager[None]]
+    source_of: Callable[[Sequence[ast.comprehension]], ast.expr]
     operate: Callable[[str, Value, Value], Value]
     elements: Callable[[Value, int | None, ast.AST], list[Value]]
     run: Callable[[], Value]

@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import classes, doubts, growing, hashed, large, python_types, sequences, set_order
+from transkern.errors import EMPTY
+from transkern.frontend import (
+    classes,
+    doubts,
+    growing,
+    hashed,
+    large,
+    python_types,
+    sequences,
+    set_order,
+    special_methods,
+)  # fmt: skip
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
@@ -354,6 +365,8 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
 @handles("builtins.callable", names="obj")
 def _callable(ctx: Context, a: Arguments) -> Value:
     value = a.need("obj")
+    if isinstance(ctx.deref(value), Record):
+        return Static(special_methods.method(ctx, value, "__call__") is not None)
     is_function = isinstance(value, (Function, Known, Bound, Method))
     return Static(is_function or isinstance(getattr(value, "value", None), type))
 
@@ -411,6 +424,8 @@ def _round(ctx: Context, a: Arguments) -> Value:
     value, digits = a.need("number"), a.get("ndigits")
     if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
         return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
+    if special_methods.method(ctx, value, "__round__") is not None:
+        ctx.fail("`round` of an object with a `__round__`", "call a method of another name")
     value = contents = present(ctx, ctx.deref(value), "TypeError", "type NoneType doesn't define __round__ method")
     if not (isinstance(contents, Scalar) or is_number(contents)):
         name = "numpy.ndarray" if python_types.is_array(contents) else type_name(contents)
@@ -569,7 +584,12 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         return compose(ctx, "folding", "joined", [value, total], {})  # the sum's type is that of what was added
     array = growing.numbers(ctx, contents)
     if array.ndim > 1:
-        return apply(ctx, "add", [total, reduce(ctx, "sum", array, Static(0), False)], operator_call=True)
+        if total != Static(0):
+            ctx.fail("sum() of rows with a start", "add it in a loop, row by row")
+        ctx.guard(b.compare("greater", array.dims[0], b.ZERO), "RuntimeError", EMPTY)  # Python gives 0, a number
+        dtype = "int64" if array.dtype == "bool" else array.dtype  # of `0 + row`, and not NumPy's of a sum
+        rows = reduce(ctx, "sum", array, Static(0), False, dtype)
+        return apply(ctx, "add", [total, rows], operator_call=True)
     python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
     if array.dtype == "bool":
         array = replace(array, body=b.cast(array.body, "index" if python else "int64"), view=False)

@@ -382,6 +382,7 @@ class Calls(Conditions):
             names: tuple[str, ...] = tuple(kind._fields)
             found = self._fields(kind, names, defaults, positional, keywords)
             return Record(kind, names, tuple(found[k] for k in names))
+        self._check_plain(kind, node)
         if dataclasses.is_dataclass(kind):
             return self._dataclass(kind, positional, keywords, node)
         made = ctx.allocate(Record(kind, (), ()), ("fixed",))
@@ -391,6 +392,14 @@ class Calls(Conditions):
         elif positional or keywords or kind.__module__ == "builtins":
             ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
         return objects.placed(ctx, made)
+
+    def _check_plain(self, kind: type, node: ast.AST) -> None:
+        """Refuses classes that make, or look up, what their objects are by functions of their own."""
+        frozen = dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        for name in ("__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__"):
+            own = next((c for c in kind.__mro__ if name in vars(c)), object)
+            if own is not object and not (frozen and name in ("__setattr__", "__delattr__")):
+                self.ctx.fail(f"an object of `{kind.__name__}`, which has a `{name}`", "use plain attributes", node)
 
     def arranged(
         self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
@@ -493,7 +502,7 @@ def bind_arguments(
 ) -> dict[str, Value]:
     """Python's matching of arguments to parameters, defaults included."""
     args = function.node.args
-    names = [a.arg for a in [*args.posonlyargs, *args.args]]
+    names, places = [a.arg for a in [*args.posonlyargs, *args.args]], len(args.posonlyargs)
     env: dict[str, Value] = dict(zip(names, positional, strict=False))
     if args.vararg:
         env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
@@ -502,9 +511,12 @@ def bind_arguments(
     only = [a.arg for a in args.kwonlyargs]
     more = Dict((), ())
     for name, value in keywords.items():
-        if name not in names and name not in only and args.kwarg:
+        if name not in names[places:] and name not in only and args.kwarg:
             more = more.put(name, value)
             continue
+        if name in names[:places]:
+            text = f"{function.name}() got some positional-only arguments passed as keyword arguments: '{name}'"
+            ctx.guard(b.FALSE, "TypeError", text)
         if name not in names and name not in only:
             ctx.fail(f"{function.name}() got an unexpected keyword argument '{name}'")
         if name in env:

@@ -74,6 +74,7 @@ class LoopState:
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
         self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
+        self.begun_as: dict[int, tuple[str, Object]] = {}  # those of them that begin as a list from before: its name
         self.counting = ""  # the variable whose increase bounds them
         self.shown: dict[str, set[str]] = {}  # by name: the arrays that iterations leave views of; its slots are copies
         self.aliased: set[str] = set()  # names under which they leave lists that others see; its slots are copies
@@ -120,6 +121,7 @@ class LoopState:
         if self.turns is not None and self.turns.turn is not None:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
+        self.begun_as = {}
         self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
         for token, kind in self.touched.items():
             contents = self._contents(owner, token, kind)
@@ -254,6 +256,8 @@ class LoopState:
                 contents = self._slot(owner, name, inner, None if initial is None else ctx.deref(initial))
                 made_object = ctx.allocate(contents, ("fixed",))
                 self.fresh[made_object.token] = contents
+                if isinstance(initial, Object):
+                    self.begun_as[made_object.token] = name, initial
                 return made_object
             case ("row", rows):
                 number = ctx.variable(name, "index")
@@ -306,6 +310,19 @@ class LoopState:
                 f"{what} begins as a view of an array that the loop stores into, and is bound to another in it",
                 f"begin with a copy, {shown} = {shown}.copy(), or keep the array and let positions change",
             )
+
+    def changed_from_before(self, owner: Loops) -> str:
+        """The name of a list, dict or object from before the loop that iterations change, of which its slot is a copy,
+        and that is seen under another name, too."""
+        ctx = owner.ctx
+        for token, (name, initial) in self.begun_as.items():
+            if token not in ctx.changed_at:
+                continue
+            others = [v for k, v in self.before.items() if k != name]
+            others += [v for frame in ctx.frames if frame is not owner.env for v in frame.values()]
+            if any(_among(initial, reached(self.heap, v)) for v in others):
+                return name
+        return ""
 
     @property
     def copies(self) -> int:

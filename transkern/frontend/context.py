@@ -1015,7 +1015,6 @@ class Context:
             )
         self.stored.add(buffer)
         self.writes.append(buffer)
-        self.counted = {k: v for k, v in self.counted.items() if buffer not in buffers_read(k[1])}
         self._check_copies(buffer)
         self._check_doubtful(buffer)
         self.before_change(buffer)
@@ -1027,6 +1026,8 @@ class Context:
         for frame in self.frames:
             for name in list(frame):
                 self.evaluate_name(frame, name, lambda v: not v.view and self._reads(v, buffer), changes)
+        # what has just been computed counted what is about to change
+        self.counted = {k: v for k, v in self.counted.items() if buffer not in buffers_read(k[1])}
 
     def evaluate_name(
         self, frame: dict[str, Value], name: str, chosen: Callable[[Array], bool],

@@ -152,7 +152,11 @@ class Expressions(Calls):
             case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
                 return self.comprehension(node, elt, generators)
             case ast.DictComp(key=key, value=value, generators=generators):
-                put = ast.Assign([ast.Subscript(ast.Name("items made", ast.Load()), key, ast.Store())], value)
+                at = ast.Name("key made", ast.Load()) if _has_effects(key) and _has_effects(value) else key
+                put: ast.stmt = ast.Assign([ast.Subscript(ast.Name("items made", ast.Load()), at, ast.Store())], value)
+                if at is not key:  # which is evaluated first
+                    held = ast.Assign([ast.Name("key made", ast.Store())], key)
+                    put = ast.If(ast.Constant(True), [held, put], [])
                 return self.comprehended(node, Dict((), ()), put, generators)
             case ast.SetComp(elt=elt, generators=generators):
                 add = ast.Attribute(ast.Name("items made", ast.Load()), "add", ast.Load())
@@ -200,6 +204,9 @@ class Expressions(Calls):
         known: list[Any] = []
         with waiting(ctx) as those:
             for key, value in zip(keys, values, strict=True):
+                if key is not None:
+                    run_time = "a dict's key that is known at run time only"
+                    known.append(constant_object(ctx, self.expr(key), run_time))
                 inner = self.expr(value)
                 if key is None:
                     other = ctx.deref(inner)
@@ -210,7 +217,6 @@ class Expressions(Calls):
                         those.put(v)
                 else:
                     those.put(self._placed(inner))
-                    known.append(constant_object(ctx, self.expr(key), "a dict's key that is known at run time only"))
         for k, v in zip(known, those.values, strict=True):
             made = made.put(k, v)
         return made
@@ -318,16 +324,25 @@ class Expressions(Calls):
                 value.extent = trips
         return value
 
+    def source_of(self, generators: Sequence[ast.comprehension]) -> ast.expr:
+        """What a comprehension takes its first items from: in there, its names are the function's around it."""
+        own = {x.id for g in generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+        first = generators[0].iter
+        if not own & {x.id for x in ast.walk(first) if isinstance(x, ast.Name)}:
+            return first
+        self.env["source of items"] = self.expr(first)
+        return ast.copy_location(ast.Name("source of items", ast.Load()), first)
+
     def comprehended(
         self, node: ast.expr, contents: Value, store: ast.stmt, generators: Sequence[ast.comprehension]
     ) -> Value:
         """What a loop over names of its own has put into `contents` with `store`."""
         ctx = self.ctx
-        name = "items made"
-        for generator in reversed(generators):
+        name, first = "items made", self.source_of(generators)
+        for k, generator in reversed(list(enumerate(generators))):
             for test in reversed(generator.ifs):
                 store = ast.If(test, [store], [])
-            store = ast.For(generator.target, generator.iter, [store], [])
+            store = ast.For(generator.target, generator.iter if k else first, [store], [])
             setattr(store, UNROLLED, True)
             if isinstance(node, ast.SetComp) and len(generators) == 1:
                 setattr(store, ORDERLESS, is_orderless("set", node.elt, generator.ifs))
@@ -397,6 +412,11 @@ class Expressions(Calls):
         if len(lengths) > 1 or not lengths.isdisjoint({0, -1}):
             ctx.ragged.add(ctx.sites[owner.token])
             ctx.must_grow(owner.token, "a list of lists of different lengths, which of them is known at run time only")
+
+
+def _has_effects(node: ast.expr) -> bool:
+    """Whether an expression may do more than to have a value."""
+    return any(isinstance(x, (ast.Call, ast.NamedExpr)) for x in ast.walk(node))
 
 
 def _as_subscript(value: Value) -> Item:

@@ -83,10 +83,11 @@ def folded(
             started,
         ]
     body = step
-    for generator in reversed(source.generators):
+    outermost = translator.source_of(source.generators)
+    for k, generator in reversed(list(enumerate(source.generators))):
         for test in reversed(generator.ifs):
             body = [ast.If(test, body, [])]
-        body = [ast.For(generator.target, generator.iter, body, [])]
+        body = [ast.For(generator.target, generator.iter if k else outermost, body, [])]
         setattr(body[0], ORDERLESS, is_orderless(name, source.elt, generator.ifs) and len(source.generators) == 1)
     outer = {k: translator.env.pop(k) for k in (carried, first, "element") if k in translator.env}
     begun = len(ctx.out)

@@ -95,11 +95,16 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     if wanted is None or owner.dims:
         return expr, python
-    if holding(*wanted, expr.dtype, python) != wanted:
+    if _widest(wanted[0], expr.dtype) not in (wanted[0], "int64"):
         begin_anew(ctx, owner, (expr.dtype, python))
     if _may_round(expr.dtype, wanted[0]):
         expr = _exactly(ctx, expr)
     return b.cast(expr, wanted[0]), wanted[1]
+
+
+def _widest(one: str, other: str) -> str:
+    """The type of memory for numbers of two types, of which each is known to be of the one or the other."""
+    return str(np.result_type(*("int64" if d == "index" else d for d in (one, other))).name)
 
 
 def _may_round(dtype: str, wanted: str) -> bool:
@@ -292,8 +297,8 @@ def begin_anew(
         raise error
     before = ctx.wanted.get(owner.site)
     if before is not None:
-        joined = holding(*before, *joined)
-    if joined is None or joined == before:
+        joined = holding(*before, *joined) or (_widest(before[0], joined[0]), False)
+    if joined == before:
         raise error
     error.wanted = (owner.site, joined)
     raise error

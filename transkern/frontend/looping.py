@@ -507,7 +507,7 @@ class Loops(Branches):
         ctx.emit(statement)
         self.env.clear()
         self.env.update(state.after(self))
-        ctx.heap = {**ctx.heap, **heap, **state.objects}
+        ctx.heap = {**ctx.heap, **heap, **state.objects, **state.fresh}
 
     def carried(
         self, body: Sequence[ast.stmt], targets: set[str], begin: Callable[[Turns | None], None],
@@ -654,6 +654,8 @@ class Loops(Branches):
 
     def _check_stored(self, state: LoopState, changed: set[str]) -> None:
         """The same for what is only seen when the body has been translated: a function that is called stores."""
+        if name := state.changed_from_before(self):
+            raise self._shared(name, f"`{name}`", "seen elsewhere")
         for slot, name in state.from_outside.items():
             if slot in changed and name not in state.never:
                 if name == "item":  # in an object, a list or a dict

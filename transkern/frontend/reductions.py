@@ -60,6 +60,8 @@ def reduce(
                 f"reduction operation '{op}imum' does not have an identity, so to use a where mask one has to specify "
                 "'initial'",
             )  # fmt: skip
+        if op in ("max", "min") and is_complex(value.dtype):
+            ctx.fail(f"`{op}` of complex numbers with `where=`", "choose them first: x[where]")
         value = chosen(ctx, op, value, where)
     if isinstance(axis, Seq) and axis.kind == "list":
         ctx.guard(b.FALSE, "TypeError", "'list' object cannot be interpreted as an integer")

@@ -94,6 +94,8 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if not (by_positions or any(map(_is_mask, map(ctx.deref, items)))):  # else they are looked at last
         _all(bounds)
     value = large.stored(ctx, value, base.dtype)
+    if casting is not None and isinstance(value, Scalar) and not value.python and value.doubt is None:
+        value = Array((), value.expr)  # the result of an operation, which is cast as arrays are
     is_doubtful = isinstance(value, Scalar) and value.doubt is not None
     if by_positions and (is_python_number(value) or is_doubtful):
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)

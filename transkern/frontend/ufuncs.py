@@ -233,7 +233,8 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     if isinstance(result, Seq):
         if not isinstance(out, Seq):
             ctx.fail(f"`np.{name}` with `out=` that is no tuple")
-        pairs = zip(result.items, out.items, strict=True)
+        results = [ctx.define(r, "result") if isinstance(r, Array) and r.axes else r for r in result.items]
+        pairs = zip(results, out.items, strict=True)  # computed before the first is stored, perhaps over an operand
         return Seq(tuple(r if _given(o) is None else into(ctx, o, r, name, name) for r, o in pairs))
     return into(ctx, out, result, f"np.{name}", UFUNCS[name] if casting == Static("same_kind") else None)
 
