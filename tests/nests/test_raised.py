@@ -58,6 +58,20 @@ GROUPS = {
         "z = np.zeros(len(x))\nfor i in range(len(x)):\n    z[i] = x[i] * a\n    x[i] = z[i] + c\nreturn x, z",
         "z = x * a\nx[:] = z + c\nreturn x, z",
     ),
+    "backwards": (
+        "for i in range(len(x) - 1, -1, -1):\n    x[i] = x[i] * a + i\nreturn x",
+        "for i in range(len(x)):\n    x[i] = x[i] * a + i\nreturn x",
+        "x[:] = x * a + np.arange(len(x))\nreturn x",
+    ),
+    "by twos": (
+        "for i in range(0, len(x), 2):\n    x[i] = x[i] * a\nreturn x",
+        "x[::2] *= a\nreturn x",
+    ),
+    "by threes": (
+        "i = 1\nwhile i < len(x):\n    x[i] = a\n    i += 3\nreturn x",
+        "for i in range(1, len(x), 3):\n    x[i] = a\nreturn x",
+        "x[1::3] = a\nreturn x",
+    ),
     "numbers on the way": (
         "for i in range(len(x)):\n    v = x[i] * a\n    x[i] = v + c\nreturn x",
         "x[:] = x * a + c\nreturn x",
@@ -70,8 +84,8 @@ KEPT = {  # what an iteration touches, another one may write, or it does more th
     "places that are looked up": "for i in range(len(x)):\n    x[k[i]] = y[i, 0]\nreturn x",
     "a triangle": "for i in range(len(y)):\n    y[i, :i] = a\nreturn y",
     "two columns": "for i in range(len(y)):\n    y[i, 0] = y[len(y) - 1 - i, 1]\n    y[i, 1] = x[i]\nreturn y",
-    "by twos": "for i in range(0, len(x), 2):\n    x[i] = a\nreturn x",
-    "backwards": "for i in range(len(x) - 1, -1, -1):\n    x[i] = i * a\nreturn x",
+    "behind, backwards": "for i in range(len(x) - 1, 0, -1):\n    x[i] = x[i - 1] * a\nreturn x",
+    "by twos of the one before": "for i in range(2, len(x), 2):\n    x[i] = x[i - 2] * a\nreturn x",
     "left": "for i in range(len(x)):\n    if x[i] > a:\n        break\n    x[i] = c\nreturn x",
     "a total": "s = 0.0\nfor i in range(len(x)):\n    s += x[i]\n    x[i] = s\nreturn x, s",
     "an error on the way": "for i in range(len(x)):\n    x[i] = y[i, k[i]]\nreturn x",

@@ -78,27 +78,35 @@ class _Raising:
         return tuple(out)
 
     def _raised(self, loop: n.Loop) -> list[n.Stmt] | None:
-        if loop.kind != "sequential" or loop.fails or b.constant(loop.step) != 1:
+        step = b.constant(loop.step)
+        if loop.kind != "sequential" or loop.fails or not step:
             return None
         checks = self._leading_checks(loop)
         numbers, rest = self._unchanged(loop, loop.body[len(checks) :])
         body, last = self._parts(rest)
         if not all(_is_of_number(s, loop) for s in last) or body is None or not _independent(body, loop.axis):
             return None
-        extent = b.sub(loop.stop, loop.start)
+        extent = b.sub(loop.stop, loop.start) if step > 0 else b.sub(loop.start, loop.stop)
+        by = b.index(abs(step))
+        if by != b.ONE:
+            extent = b.floordiv(b.add(extent, b.sub(by, b.ONE)), by)
         if not b.is_nonnegative(extent):
             extent = b.maximum(extent, b.ZERO)
+        final = b.add(loop.start, b.mul(loop.step, b.sub(extent, b.ONE)))  # of the last iteration
+        if abs(step) == 1:
+            final = b.sub(loop.stop, loop.step)
         axis, at = Axis(loop.axis, extent), dict[str, Expr]()
-        if b.constant(loop.start) != 0:  # what counts from zero is not what the user calls by this name
+        if step != 1 or b.constant(loop.start) != 0:  # what counts from zero is not what the user calls by this name
             axis = Axis(self.names.fresh("ii"), extent)
-            at = {loop.axis: b.add(loop.start, axis.var)}
+            first = loop.start if step > 0 else final  # in any order, so upwards
+            at = {loop.axis: b.add(first, b.mul(by, axis.var))}
         none = b.compare("equal", extent, b.ZERO)
         before = [replace(g, condition=b.either(none, g.condition)) for g in checks]
         made: list[n.Stmt] = [*before, *numbers, *(_over(s, axis, at) for s in body)]
         if last:
-            at = {loop.axis: b.sub(loop.stop, b.ONE)}
-            values = tuple(replace(s, value=b.substitute(s.value, at)) for s in last)
-            made.append(n.If(b.compare("less", loop.start, loop.stop), values, span=loop.span))
+            values = tuple(replace(s, value=b.substitute(s.value, {loop.axis: final})) for s in last)
+            some = b.compare("less" if step > 0 else "greater", loop.start, loop.stop)
+            made.append(n.If(some, values, span=loop.span))
         return made
 
     def _leading_checks(self, loop: n.Loop) -> list[n.Guard]:
