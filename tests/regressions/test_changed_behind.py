@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import transkern
 from tests.fuzz.changes import arguments
 from tests.fuzz.stages import function_of
 from tests.trust.against_python import CHECKED, interpreted, outcome
@@ -196,3 +197,18 @@ def test_what_comes_first(body: str) -> None:
 def test_positional_only_parameters() -> None:
     _, found = (outcome(f, *arguments(0)) for f in _both("def g(a, /, b=2):\n    return a * 10 + b\nreturn g(a=1)"))
     assert found[0] == "TypeError"
+
+
+LONGER = (
+    "best = x\nfor row in y:\n    if row[0] > 0:\n        best = row\nreturn best",
+    "best = x\nfor i in range(len(y)):\n    if y[i, 0] > 0:\n        best = np.append(best, y[i])\nreturn best",
+)
+
+
+@pytest.mark.parametrize("body", LONGER)
+def test_arrays_that_get_longer_in_branches(body: str) -> None:
+    """They asked for memory of the greatest length there is."""
+    plain, _ = _both(body)
+    compiled = transkern.compile(plain, target="cpu")
+    for which in range(3):
+        assert outcome(compiled, *arguments(which)) == outcome(plain, *arguments(which))

@@ -80,8 +80,10 @@ def of_class(ctx: Context, value: Value, name: str) -> Value | None:
         return from_object(found.__func__)
     if isinstance(found, classmethod):
         return Bound(live_function(found.__func__), Static(contents.kind))
-    if isinstance(found, (property, functools.cached_property)):
-        return Bound(live_function(found.fget if isinstance(found, property) else found.func), value)  # type: ignore
+    if isinstance(found, functools.cached_property):
+        ctx.fail(f"`{name}`, a cached property that nobody has read yet", "make it a property, or compute it at first")
+    if isinstance(found, property):
+        return Bound(live_function(found.fget), value)  # type: ignore[arg-type]
     made = from_object(found)
     if made is None or isinstance(found, type) or not hasattr(type(found), "__get__"):
         return made

@@ -531,7 +531,12 @@ class Branches(Assignments):
         bound = b.maximum(bounds[0], bounds[1])  # type: ignore[arg-type]
         if variables_read(bound) & (_let_in(out1) | _let_in(out2)):  # a size that is known on its path only
             return self.joined_behind(name, one, two, out1, out2)
+        room = ctx.room(one.domain[1:])
+        if room in bounds:  # one of them may have any length: only what is touched becomes memory
+            bound = room
         buffer = ctx.buffer(name, one.dtype, (bound, *one.domain[1:]))
+        if bound == room:
+            ctx.rooms.add(buffer.name)
         if seen:
             ctx.chosen[buffer.name] = name, self.decides
         count = ctx.count(buffer.name, bound)

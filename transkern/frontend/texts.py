@@ -26,6 +26,8 @@ def quoted(text: str) -> str:
 
 def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") -> Text:
     """``format(value, spec)``, with `conversion` ``r`` its ``repr``."""
+    if not conversion and special_methods.method(ctx, value, "__format__") is not None:
+        ctx.fail("a text of an object with a `__format__`", "call a method of another name")
     own = special_methods.text(ctx, value, conversion == "r")
     if own is not None:
         return as_text(ctx, own, spec)
