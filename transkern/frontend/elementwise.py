@@ -432,7 +432,8 @@ def check_even(ctx: Context, items: Sequence[Value]) -> None:
         if first is None or None in lengths:
             return
         shape = (*shape, first)
-        level = [child for v in level for child in _within(ctx, v)]
+        rows = {id(v): v for v in level}.values()  # one and the same list may stand there a thousand times
+        level = [child for v in rows for child in _within(ctx, v)]
 
 
 def _is_one(value: Value) -> bool:

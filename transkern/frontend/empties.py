@@ -179,7 +179,7 @@ def _cases(ctx: Context, values: Sequence[Value]) -> dict[Expr, _Case]:
                 found[some] = _Case(some)
             case Seq(items):
                 ctx.step(len(items) // 64)
-                found |= _cases(ctx, items)
+                found |= _cases(ctx, list({id(i): i for i in items}.values()))  # one list may stand there often
             case Slice(start, stop, step):
                 found |= _cases(ctx, [p for p in (start, stop, step) if p is not None])
     return found
