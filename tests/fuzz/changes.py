@@ -15,7 +15,7 @@ import argparse
 import random
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -281,7 +281,7 @@ LETTERS = {"A": "array", "I": "ints", "M": "matrix", "L": "list", "T": "arrays",
            "G": "lists", "S": "set", "Q": "deque", "N": "number", "O": "object", "P": "pair"}  # fmt: skip
 BLOCKS = (
     "if x[0] > 0.5", "if len(x) > 2", "for _ in range(2)", "for j in range(len(k))", "if N > 1", "while n < 3",
-    "try", "with",
+    "try", "def",
 )  # fmt: skip
 ARGUMENTS = (
     ([0.25, 0.75, 2.0, 0.625], [1, 0, 2], 3),
@@ -427,7 +427,7 @@ class History:
                 return f"try:\n{body}\nexcept (IndexError, ValueError, KeyError):\n    pass"
             case "while n < 3":
                 return f"n = 0\nwhile n < 3:\n    n += 1\n{body}"
-            case "with":
+            case "def":
                 return self.function()
         return f"{head}:\n{body}" if self.random.random() < 0.7 else f"{head}:\n{body}\nelse:\n    " + self.other()
 
@@ -469,12 +469,12 @@ def source(seed: int) -> str:
     return History(random.Random(seed)).grown()
 
 
-def verdicts(seed: int, stage: int = CHECKED, compiled: Callable[..., Any] | None = None) -> Iterator[tuple[str, str]]:
+def verdicts(seed: int) -> Iterator[tuple[str, str]]:
     """For one program and some arguments in turn: "right", "refused", "typed" (but for the types of numbers) or
     "wrong", and what is."""
     text = source(seed)
     function = function_of(text)
-    compiled = compiled or interpreted(function, stage)
+    compiled = interpreted(function, CHECKED)
     for which in random.Random(seed).sample(range(len(ARGUMENTS)), 2):
         wanted = outcome(function, *arguments(which))
         try:

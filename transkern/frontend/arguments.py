@@ -11,9 +11,9 @@ from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array
 from transkern.frontend.signatures import takes_none
-from transkern.frontend.storing import write
+from transkern.frontend.storing import as_result, write
 from transkern.frontend.strides import from_outside
-from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, Seq, Static, Value
 from transkern.ir import build as b
 
 Keywords = dict[str, Value]
@@ -124,9 +124,7 @@ def into(ctx: Context, out: Value, value: Value, name: str, casting: str | None 
     if not out.view:  # made in the call itself: nobody else sees it
         axes, body = broadcast_to(ctx, as_array(ctx, value), out.dims)
         return Array(axes, b.cast(body, out.dtype))
-    if isinstance(value, Scalar) and not value.python and value.doubt is None:
-        value = Array((), value.expr)  # cast as arrays are
-    write(ctx, out, [Static(Ellipsis)], value, casting=casting)
+    write(ctx, out, [Static(Ellipsis)], as_result(value), casting=casting)
     return out
 
 

@@ -468,8 +468,7 @@ class Assignments(Results):
             if base.kind.__dictoffset__ == 0 and not isinstance(found, types.MemberDescriptorType):
                 text = f"'{base.kind.__name__}' object has no attribute '{target.attr}'"
                 ctx.guard(b.FALSE, "AttributeError", text)
-            if _is_frozen(base.kind):
-                ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", f"cannot assign to field '{target.attr}'")
+            self._check_frozen(base, target)
             ctx.change(owner, base.put(target.attr, self.kept(value, target.attr)))
         elif target.attr in ("real", "imag") and isinstance(base, Array) and is_complex(base.dtype):
             if not base.view and isinstance(target.value, ast.Name):
@@ -606,10 +605,14 @@ class Assignments(Results):
                 ctx.fail(f"an operator in place on an item of {describe(base)}", "give what it changes a name", target)
         elif isinstance(base, Record) and base.is_tuple:
             ctx.guard(b.FALSE, "AttributeError", "can't set attribute")
-        elif isinstance(base, Record) and _is_frozen(base.kind):
-            ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", f"cannot assign to field '{target.attr}'")
         else:
+            self._check_frozen(base, target)
             self._set_by_property(owner, target.attr, value)
+
+    def _check_frozen(self, base: Value, target: ast.Attribute) -> None:
+        if isinstance(base, Record) and _is_frozen(base.kind):
+            text = f"cannot assign to field '{target.attr}'"
+            self.ctx.guard(b.FALSE, "dataclasses:FrozenInstanceError", text)
 
     def _is_changed(self, op: str, old: Value, new: Value) -> bool:
         """Whether ``old op= new`` has changed the very list or set; with NumPy's numbers and arrays a list is an array

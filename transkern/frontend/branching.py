@@ -373,11 +373,6 @@ class Branches(Assignments):
         flag = ctx.variable(f"{name} is set", "bool")
         here.append(n.Assign(flag.name, bound, span=ctx.span))
         there.append(n.Assign(flag.name, b.FALSE, span=ctx.span))
-        if isinstance(value, Instance):
-            number = ctx.variable(name, "index")
-            here.append(n.Assign(number.name, value.number, span=ctx.span))
-            there.append(n.Assign(number.name, b.ZERO, span=ctx.span))
-            return Maybe(Instance(value.pool, number), flag)
         if isinstance(value, Scalar):
             return Maybe(self._half_number(name, value, here, there), flag)
         told = self._half_told(name, value, here, there)
@@ -415,7 +410,7 @@ class Branches(Assignments):
         return Maybe(value, flag)
 
     def _half_told(self, name: str, value: Value, here: list[n.Stmt], there: list[n.Stmt]) -> Value | None:
-        """A value of one path that numbers tell: a text, a range, a list among rows; None for others."""
+        """A value of one path that numbers tell: a text, a range, a list among rows, an object; None for others."""
 
         def half(expr: Expr) -> Expr:
             return expr if isinstance(expr, Const) else self._half_index(name, expr, here, there)
@@ -427,6 +422,8 @@ class Branches(Assignments):
                 return Char(half(code))
             case Row(of, at):
                 return Row(of, half(at))
+            case Instance(pool, at):
+                return Instance(pool, half(at))
             case Range(start, stop, step):
                 return replace(value, start=half(start), stop=half(stop), step=half(step))
             case Text(template, args) if all(isinstance(a, (Scalar, Static)) for a in args):

@@ -72,6 +72,12 @@ def where_some(ctx: Context, count: Expr) -> Iterator[None]:
         ctx.out.extend(out)
 
 
+def as_result(value: Value) -> Value:
+    """The result of an operation on its way into an array: a number of NumPy's is cast as arrays are."""
+    of_numpy = isinstance(value, Scalar) and not value.python and value.doubt is None
+    return Array((), value.expr) if of_numpy else value  # type: ignore[union-attr]
+
+
 def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, casting: str | None = None) -> None:
     """``base[items] = value``; `casting` names the in-place operator, whose cast must be same-kind."""
     empties.told(ctx, lambda *at: np.zeros([0] * base.ndim)[at], items, {}, lambda *_: Static(None))
@@ -94,8 +100,7 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     if not (by_positions or any(map(_is_mask, map(ctx.deref, items)))):  # else they are looked at last
         _all(bounds)
     value = large.stored(ctx, value, base.dtype)
-    if casting is not None and isinstance(value, Scalar) and not value.python and value.doubt is None:
-        value = Array((), value.expr)  # the result of an operation, which is cast as arrays are
+    value = value if casting is None else as_result(value)
     is_doubtful = isinstance(value, Scalar) and value.doubt is not None
     if by_positions and (is_python_number(value) or is_doubtful):
         number = storable(ctx, value, exact_expr(ctx, value), base.dtype, False)

@@ -92,9 +92,8 @@ class _Raising:
             extent = b.floordiv(b.add(extent, b.sub(by, b.ONE)), by)
         if not b.is_nonnegative(extent):
             extent = b.maximum(extent, b.ZERO)
-        final = b.add(loop.start, b.mul(loop.step, b.sub(extent, b.ONE)))  # of the last iteration
-        if abs(step) == 1:
-            final = b.sub(loop.stop, loop.step)
+        trips_before = b.mul(loop.step, b.sub(extent, b.ONE))
+        final = b.sub(loop.stop, loop.step) if by == b.ONE else b.add(loop.start, trips_before)  # of the last iteration
         axis, at = Axis(loop.axis, extent), dict[str, Expr]()
         if step != 1 or b.constant(loop.start) != 0:  # what counts from zero is not what the user calls by this name
             axis = Axis(self.names.fresh("ii"), extent)
