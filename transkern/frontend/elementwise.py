@@ -393,8 +393,7 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
         check_even(ctx, items)
     if any(map(large.is_large, items)):
         items = large.elements(ctx, items)
-    parts = [as_array(ctx, item) for item in items]
-    parts = [ctx.compact(p, "part") if p.mask is not None else p for p in parts]
+    parts = _parts(ctx, items)
     dtype = result_type(ctx, parts)  # Python's numbers are of their own types here, not weak
     ndim = parts[0].ndim
     if any(p.ndim != ndim for p in parts):
@@ -408,6 +407,21 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
             ctx.guard(b.compare("equal", p.dims[d], first), "ValueError", _uneven(shape), shape)
     elements = [b.cast(p.at(index), dtype) for p in parts]
     return Array((axis, *inner), select(axis.var, elements))
+
+
+def _parts(ctx: Context, items: Sequence[Value]) -> list[Array]:
+    """Each item as an array: one and the same list, which may stand there a thousand times, is made one once."""
+    made: dict[int, Array] = {}
+    parts = []
+    for item in [ctx.deref(item) for item in items]:
+        key = id(item)
+        if key not in made or not isinstance(item, Seq):
+            part = as_array(ctx, item)
+            made[key] = ctx.compact(part, "part") if part.mask is not None else part
+        else:
+            ctx.step(1 + len(item.items) // 2)  # what is made of it grows all the same
+        parts.append(made[key])
+    return parts
 
 
 def _uneven(shape: Sequence[Expr]) -> str:
