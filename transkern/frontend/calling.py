@@ -388,7 +388,9 @@ class Calls(Conditions):
         made = ctx.allocate(Record(kind, (), ()), ("fixed",))
         init = attributes.of_class(ctx, made, "__init__")
         if isinstance(init, Bound):
-            self.inline(init.function, [made, *positional], keywords, node)
+            told = self.inline(init.function, [made, *positional], keywords, node)
+            if told != Static(None):
+                ctx.fail(f"a `{kind.__name__}.__init__` that returns {describe(told)}", "return nothing from it", node)
         elif positional or keywords or kind.__module__ == "builtins":
             ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
         return objects.placed(ctx, made)

@@ -156,8 +156,8 @@ class LoopState:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
 
     def _is_made_inside(self, value: GrowingList) -> bool:
-        """Whether the loop makes a list of tuples: after an iteration its memory is gone."""
-        return bool(value.columns) and value.buffer not in self.known
+        """Whether the loop makes a list: after an iteration its memory is gone."""
+        return value.buffer not in self.known
 
     def _needs_flag(self, name: str) -> None:
         """It matters at run time whether `name` is bound: the loop is translated again, with a flag for it."""
@@ -267,8 +267,8 @@ class LoopState:
                 number = ctx.variable(name, "index")
                 ctx.emit(n.Assign(number.name, initial.number if isinstance(initial, Instance) else b.ZERO))
                 return Instance(pool, number)
-            case ("list", dtype, python, pool):
-                return carried_lists.carried(ctx, name, dtype, python, initial, pool)
+            case ("list", dtype, python, pool, site):
+                return carried_lists.carried(ctx, name, dtype, python, initial, pool, site)
             case ("table", shape):
                 return carried_lists.carried_table(ctx, name, shape, initial)
             case ("same", value):

@@ -98,17 +98,20 @@ def _is_first_filled(one: GrowingList, two: GrowingList) -> bool:
 
 
 def _list_kind(value: GrowingList) -> Any:
-    return ("list", value.dtype, value.python, value.objects)
+    return ("list", value.dtype, value.python, value.objects, value.site if value.tags else None)
 
 
 def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
-    (_, d1, p1, of1), (_, d2, p2, of2) = one, two
+    (_, d1, p1, of1, site1), (_, d2, p2, of2, site2) = one, two
     joined = join_dtypes(d1, p1, d2, p2)
     if joined is None or of1 is not of2:
         shown = [d if of is None else of.kind.__name__ for d, of in ((d1, of1), (d2, of2))]
         problem = f"`{name}` is a list of {shown[0]} in one iteration and of {shown[1]} in another"
         ctx.must_be_known(Unbound(""), problem)
-    return ("list", *joined, of1)
+    if site1 and site2 and site1 != site2:
+        problem = f"`{name}` is one list of numbers of several types in one iteration and another in another"
+        ctx.must_be_known(Unbound(""), problem, "give its numbers one type: float(v)")
+    return ("list", *joined, of1, site1 or site2)
 
 
 def _may_be_none(kind: Any) -> bool:
@@ -193,9 +196,9 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return _list_of_both(ctx, name, _list_kind(v1), _list_kind(v2))
         case ("same", GrowingList() as v1), ("same", GrowingList() as v2) if _is_first_filled(v1, v2):
             return _list_kind(v1 if v1.dtype else v2)
-        case ("list", _, _, _), ("same", GrowingList() as v2) if _is_untyped(v2):
+        case ("list", *_), ("same", GrowingList() as v2) if _is_untyped(v2):
             return old
-        case ("list", _, _, _), ("same", GrowingList() as v2) if _is_plain_list(v2):
+        case ("list", *_), ("same", GrowingList() as v2) if _is_plain_list(v2):
             return _list_of_both(ctx, name, old, _list_kind(v2))
         case ("table", shape), ("same", GrowingList() as v2) if (
             _is_untyped(v2) or carried_lists.shape_of_table(v2) == shape

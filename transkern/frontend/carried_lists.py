@@ -9,17 +9,20 @@ from transkern.frontend import growing, list_types
 from transkern.frontend.anew import Site
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import list_array
-from transkern.frontend.values import GrowingList, Pool, Value
+from transkern.frontend.values import Array, GrowingList, Pool, Scalar, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import Const
 
 
 def carried(
-    ctx: Context, name: str, dtype: str, python: bool, initial: Value | None, pool: Pool | None = None
-) -> GrowingList:
-    """A list that a loop binds anew, with what it holds before the first iteration."""
+    ctx: Context, name: str, dtype: str, python: bool, initial: Value | None, pool: Pool | None = None,
+    site: Site | None = None,
+) -> GrowingList:  # fmt: skip
+    """A list that a loop binds anew, with what it holds before the first iteration; with a `site`, numbers of several
+    types."""
     owner = growing.new(ctx, name)
-    owner.objects = pool
+    owner.objects, owner.site = pool, site
     list_types.list_type(ctx, owner, dtype, (), python, None)
     ctx.buffers[owner.buffer] = list_types.without_range(ctx.buffers[owner.buffer])
     if isinstance(initial, GrowingList):
@@ -97,6 +100,11 @@ def assign_all(ctx: Context, pairs: Sequence[tuple[GrowingList, GrowingList]]) -
     """Lists take the elements of others, all at once."""
     found, lengths = [], []
     for owner, value in pairs:
+        if owner.tags and not value.tags and value.dtype:
+            number = Scalar(Const(0, value.dtype), value.python)
+            list_types.note_kinds(ctx, owner, number)
+            tags = replace(owner, buffer=owner.tags, dtype="uint8", python=False, tags="")
+            found.append((tags, Array(ctx.axes((value.length,)), list_types.tag_of(number))))
         for mine, its in _memories(owner, value):
             array = list_array(ctx, its)
             if len(pairs) > 1:

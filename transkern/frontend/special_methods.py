@@ -12,7 +12,7 @@ import enum
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -175,7 +175,44 @@ def builtin(ctx: Context, path: str, value: Value) -> Value | None:
     if path in ("builtins.reversed", "builtins.iter", "builtins.next"):
         ctx.fail(f"`{path.removeprefix('builtins.')}` of an object", "write a loop over it")
     made = _call(ctx, bound)
-    return python_number(ctx, made) if path in ("builtins.len", "builtins.float", "builtins.int") else made
+    if path in ("builtins.abs", "builtins.round"):
+        return made
+    if path == "builtins.len":
+        return _length(ctx, made)
+    wanted = path.removeprefix("builtins.")
+    if not _is_number_of(made, {"float": "float64", "int": "index", "complex": "complex128"}[wanted]):
+        _wrong_type(ctx, _BUILTIN[path], made, f"return {wanted}(…)")
+    return python_number(ctx, made)
+
+
+def _length(ctx: Context, made: Value) -> Value:
+    """What `__len__` returns, as the integer that Python makes of it."""
+    from transkern.frontend.attributes import python_number
+
+    if isinstance(made, Static) and isinstance(made.value, (bool, int, np.integer)) and made.value >= 0:
+        return Static(int(made.value))
+    if not (isinstance(made, Scalar) and (made.dtype in ("index", "bool") or np.dtype(made.dtype).kind in "iu")):
+        _wrong_type(ctx, "__len__", made, "return int(…) of a number that is not negative")
+    number = python_number(ctx, made)
+    assert isinstance(number, Scalar)
+    length = b.cast(number.expr, "index")
+    ctx.guard(b.compare("greater_equal", length, b.ZERO), "ValueError", "__len__() should return >= 0")
+    return Scalar(length, True)
+
+
+def _is_number_of(value: Value, dtype: str) -> bool:
+    """Whether a value is one of Python's numbers of that type; of floats and complex numbers, one of NumPy's, too."""
+    if isinstance(value, Static):
+        kinds = {"float64": float, "index": int, "complex128": complex, "bool": bool}
+        return isinstance(value.value, kinds[dtype]) and (dtype == "bool" or not isinstance(value.value, bool))
+    inexact = dtype in ("float64", "complex128")
+    return isinstance(value, Scalar) and value.dtype == dtype and (value.python or inexact) and value.doubt is None
+
+
+def _wrong_type(ctx: Context, name: str, made: Value, help: str) -> NoReturn:
+    from transkern.frontend.elementwise import describe
+
+    ctx.fail(f"a `{name}` that returns {describe(made)}, for which Python raises TypeError", help)
 
 
 def truth_of(ctx: Context, value: Value) -> Value | None:
@@ -183,8 +220,14 @@ def truth_of(ctx: Context, value: Value) -> Value | None:
     mapping = captured_mapping(value)
     if mapping is not None:
         return Static(bool(mapping))
-    bound = method(ctx, value, "__bool__") or method(ctx, value, "__len__")
-    return None if bound is None else _call(ctx, bound)
+    bound = method(ctx, value, "__bool__")
+    if bound is not None:
+        made = _call(ctx, bound)
+        if not _is_number_of(made, "bool"):
+            _wrong_type(ctx, "__bool__", made, "return bool(…)")
+        return made
+    bound = method(ctx, value, "__len__")
+    return None if bound is None else _length(ctx, _call(ctx, bound))
 
 
 def item(ctx: Context, value: Value, items: Sequence[Value]) -> Value | None:

@@ -30,6 +30,10 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
         ctx.fail("a text of an object with a `__format__`", "call a method of another name")
     own = special_methods.text(ctx, value, conversion == "r")
     if own is not None:
+        if not (is_text(own) or isinstance(own, OneOf)):
+            ctx.fail("a text of an object whose `__str__` or `__repr__` returns no text", "return str(…) from it")
+        if spec and not conversion:
+            ctx.fail("a format of an object that has no `__format__`", "format its text: f'{o!s:>5}'")
         return as_text(ctx, own, spec)
     value = ctx.deref(value)
     match value:
