@@ -37,6 +37,12 @@ def is_cache(value: Any) -> bool:
     return isinstance(value, _CACHES)
 
 
+def is_cached(value: Any) -> bool:
+    """Whether a cache is between a call of `value` and its function."""
+    inner = same_function(value)
+    return is_cache(value) or (inner is not None and is_cached(inner))
+
+
 def written_function(value: Any) -> Any:
     """The function that is compiled for `value`: itself, or the one that it only wraps."""
     inner = same_function(value)

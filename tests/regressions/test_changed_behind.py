@@ -212,3 +212,35 @@ def test_arrays_that_get_longer_in_branches(body: str) -> None:
     compiled = transkern.compile(plain, target="cpu")
     for which in range(3):
         assert outcome(compiled, *arguments(which)) == outcome(plain, *arguments(which))
+
+
+@pytest.mark.parametrize("body", [
+    "o = np.zeros((3, 3))\nnp.choose([0, 1, 0], [x[:3], x[:3] * 2], out=o)\nreturn o",
+    "o = np.zeros(9)\nnp.compress([True, False, True], x[:3], out=o)\nreturn o",
+    "np.ptp(y, axis=0, out=y[0])\nreturn y",
+    "a = np.zeros(6)\na[:3] = x[:3]\nnp.concatenate([a[1:4], a[:3]], out=a)\nreturn a",
+])  # fmt: skip
+def test_outputs_that_do_not_fit_or_are_read(body: str) -> None:
+    for which in (0, 1, 2):
+        _verdict(body, which)
+
+
+_SPECIAL = (
+    ("__bool__", "return 3", "bool(c)"), ("__bool__", "return self.v > 0", "1 if c else 2"),
+    ("__len__", "return 2.5", "len(c)"), ("__len__", "return -1", "len(c)"), ("__len__", "return int(self.v)", "bool(c)"),
+    ("__str__", "return 3", "str(c)"), ("__repr__", "return 3", "repr(c)"), ("__float__", "return 3", "float(c)"),
+    ("__int__", "return 2.5", "int(c)"), ("__complex__", "return 3", "complex(c)"), ("__init__", "return 3", "c"),
+    ("m", "self.v += 1; return self.v", "c.m(), c.m()"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "returned", "used"), _SPECIAL)
+def test_methods_whose_results_python_does_not_take(name: str, returned: str, used: str) -> None:
+    init = f"self.v = v; {returned}" if name == "__init__" else "self.v = v"
+    text = f"import functools\nclass C:\n    def __init__(self, v):\n        {init}\n"
+    if name != "__init__":
+        cached = "    @functools.lru_cache\n" if name == "m" else ""
+        text += f"{cached}    def {name}(self):\n        {returned}\n"
+    plain = function_of(f"{text}def f(x, k, y):\n    c = C(x[0])\n    return {used}\n")
+    wanted, found = (outcome(f, *arguments(0)) for f in (plain, interpreted(plain, CHECKED)))
+    assert found == wanted or found[0] == "refused"

@@ -32,8 +32,8 @@ def test_left_by_a_loop(made: str, loop: str) -> None:
     "for _ in range(2):\n    a = [v * 2 for v in x if v > 0.2]\nfor _ in range(2):\n    b = a.copy()\nreturn a, b",
     "for _ in range(2):\n    a = []\n    for v in k: a.append(v)\n    a.append(1.5)\nreturn a",
     "a = [v for v in k]\na.append(1.5)\nfor _ in range(2):\n    a = [v for v in k]\n    a.append(1.5)\nreturn a",
-    "a = [v for v in k]\na.append(1.5)\nb = [v for v in k]\nfor i in range(3):\n    a, b = [v for v in b], [v for v in a]\n"
-    "return a, b",
+    "a = [v for v in k]\na.append(1.5)\nb = [v for v in k]\n"
+    "for i in range(3):\n    a, b = [v for v in b], [v for v in a]\nreturn a, b",
     "for i in range(3):\n    a = [v for v in k]\n    if x[i % 2] > 0.5: a.append(1.5)\nreturn a, a[0], a[-1]",
 ])  # fmt: skip
 def test_numbers_of_several_types(body: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import wrappers
 from transkern.errors import EMPTY
 from transkern.frontend import classes, doubts, objects, python_types, special_methods
 from transkern.frontend.asking import asked
@@ -75,7 +76,7 @@ def of_class(ctx: Context, value: Value, name: str) -> Value | None:
     except AttributeError:
         return None
     if (written := function_of(found)) is not None:
-        return Bound(live_function(written), value)
+        return Bound(replace(live_function(written), cached=wrappers.is_cached(found)), value)
     if isinstance(found, staticmethod):
         return from_object(found.__func__)
     if isinstance(found, classmethod):
@@ -267,7 +268,7 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
         return Bound(live_function(_got), Static(owner))
     if isinstance(found, types.MethodType) and found.__self__ is owner:
         if (method := function_of(found.__func__)) is not None:
-            return Bound(live_function(method), Static(owner))
+            return Bound(replace(live_function(method), cached=wrappers.is_cached(found.__func__)), Static(owner))
     with passing():
         value = from_object(found)
     if value is None:

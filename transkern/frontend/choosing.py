@@ -226,7 +226,10 @@ def _choose(ctx: Context, a: Arguments) -> Value:
     position = b.as_index(at.body)
     arrays = [*(as_array(ctx, c) for c in choices.items), at]
     if all(v.mask is None for v in arrays):
-        broadcast_dims(ctx, [v.dims for v in arrays], "objects")  # goes first
+        dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")  # goes first
+        outputs.check_shape(ctx, a.get("out"), dims, "choose: invalid shape for output array.", "TypeError")
+    elif a.get("out") is not None:
+        ctx.fail("`np.choose` of what a mask chooses with `out=`", "store into it: out[:] = np.choose(…)")
     if mode == "raise":
         inside = b.both(b.compare("greater_equal", position, b.ZERO), b.compare("less", position, count))
         holds = b.logical_not(Reduce("any", at.axes, b.logical_not(inside), "bool")) if at.axes else inside

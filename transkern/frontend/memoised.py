@@ -18,6 +18,7 @@ from transkern.frontend.values import (
     Function,
     GrowingList,
     Hashed,
+    Instance,
     Known,
     OneOf,
     Record,
@@ -61,6 +62,8 @@ def _check_hashable(ctx: Context, value: Value) -> None:
     if isinstance(held, Seq):
         for item in held.items:
             _check_hashable(ctx, item)
+    if isinstance(held, (Record, Instance)) and not (isinstance(held, Record) and held.is_tuple):
+        ctx.fail("a cached function of an object: what it has found of it stays when the object changes", _HELP)
 
 
 def _immutable(ctx: Context, function: Function, value: Value) -> Value:

@@ -161,6 +161,7 @@ def _var(ctx: Context, x: Array, a: Arguments) -> Value:
 @method("ptp", parameters="axis out keepdims", filters=True)
 def _ptp(ctx: Context, x: Array, a: Arguments) -> Value:
     a.check_out()
+    outputs.check_apart(ctx, "ptp", a.get("out"), [x])
     high = reduce(ctx, "max", x, a.get("axis"), a.flag("keepdims"))
     low = reduce(ctx, "min", x, a.get("axis"), a.flag("keepdims"))
     only_into(ctx, a, x.dtype)
@@ -376,14 +377,20 @@ def _method_nonzero(ctx: Context, x: Array, a: Arguments) -> Value:
     return nonzero(ctx, a)
 
 
+def _compressed(ctx: Context, x: Array, a: Arguments) -> Value:
+    if a.get("out") is not None:  # whose length is asked before it is known how many elements there are
+        ctx.fail("`compress` with `out=`", "store into it: out[:] = x[mask]")
+    return compressed(ctx, x, a.need("condition"), a.get("axis"))
+
+
 @handles("numpy.compress", names="condition a axis out")
 def _compress_function(ctx: Context, a: Arguments) -> Value:
-    return a.result(compressed(ctx, a.array("a"), a.need("condition"), a.get("axis")))
+    return _compressed(ctx, a.array("a"), a)
 
 
 @method("compress", parameters="condition axis out")
 def _compress(ctx: Context, x: Array, a: Arguments) -> Value:
-    return a.result(compressed(ctx, x, a.need("condition"), a.get("axis")))
+    return _compressed(ctx, x, a)
 
 
 @method("take", parameters="indices axis out mode")

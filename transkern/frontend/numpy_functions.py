@@ -433,6 +433,7 @@ def _concatenate(ctx: Context, a: Arguments) -> Value:
     if rows is not None:
         return _put_together(ctx, a, rows)
     parts: list[Value] = list(_items_of(ctx, a.need("arrays")))
+    outputs.check_apart(ctx, a.name, a.get("out"), parts)
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
     return _put_together(ctx, a, _joined(ctx, a, parts))

@@ -146,6 +146,13 @@ def check_shape(ctx: Context, out: Value | None, dims: Sequence[Expr], message: 
     ctx.guard(same, error, message)
 
 
+def check_apart(ctx: Context, name: str, out: Value | None, operands: Sequence[Value]) -> None:
+    """Refuses an output that is a part of an operand, where NumPy stores into it before it has read all of that."""
+    for operand in map(ctx.deref, operands):
+        if isinstance(out, Array) and isinstance(operand, Array) and lies(operand) and operand.base == out.base:
+            ctx.fail(f"`{name}` with `out=` a part of what it reads", "give it an array of its own")
+
+
 def check_reduced(
     ctx: Context, out: Value | None, ufunc: str, operand: Array, reduced: Sequence[int], keepdims: bool
 ) -> None:
