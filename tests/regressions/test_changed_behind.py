@@ -227,7 +227,8 @@ def test_outputs_that_do_not_fit_or_are_read(body: str) -> None:
 
 _SPECIAL = (
     ("__bool__", "return 3", "bool(c)"), ("__bool__", "return self.v > 0", "1 if c else 2"),
-    ("__len__", "return 2.5", "len(c)"), ("__len__", "return -1", "len(c)"), ("__len__", "return int(self.v)", "bool(c)"),
+    ("__len__", "return 2.5", "len(c)"), ("__len__", "return -1", "len(c)"),
+    ("__len__", "return int(self.v)", "bool(c)"),
     ("__str__", "return 3", "str(c)"), ("__repr__", "return 3", "repr(c)"), ("__float__", "return 3", "float(c)"),
     ("__int__", "return 2.5", "int(c)"), ("__complex__", "return 3", "complex(c)"), ("__init__", "return 3", "c"),
     ("m", "self.v += 1; return self.v", "c.m(), c.m()"),
