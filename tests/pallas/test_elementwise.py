@@ -120,6 +120,23 @@ def test_products_are_rounded_before_they_are_added():
     check(source, "f(float32[n],float32[n],float32[n])", *(random(4000, seed=k) for k in range(3)))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int16", "int32"])
+@pytest.mark.parametrize("body", [
+    "return y - x * 0.7, y + 0.1 * i",
+    "return x * 0.1 + i * 0.3",
+    "return y + np.sqrt(i) * 0.3",
+    "return y - np.where(x > 1, 1 / 3, 0.1) * 0.7",
+    "return y - np.arange(len(y)) / 3 * 0.1",
+    "for k in range(len(y)): y[k] -= x[k] * 0.7",
+    "s = 0.0\n    for k in range(len(y)): s = s + i[k] * 0.3\n    return s",
+])  # fmt: skip
+def test_products_of_what_is_never_nan_are_rounded_too(body: str, dtype: str) -> None:
+    """LLVM knows that they are no NaN, and folds what asks whether they are."""
+    x = np.arange(700).astype(dtype)
+    source = f"def f(x, i, y):\n    {body}"
+    check(source, f"f({dtype}[n],int32[n],float64[n])", x, np.arange(700, dtype=np.int32) * 37 % 101, random(700).astype("float64"))
+
+
 @pytest.mark.parametrize("dtype", ["float64", "int64", "float16", "complex64"])
 def test_other_dtypes(dtype):
     x = (random(100) * 100).astype(dtype)

@@ -68,8 +68,14 @@ def _half(x):
     "_rounded": '''
 def _rounded(product):
     """A product that is rounded before it is added to something, or a float16 before anything is done with it, as NumPy
-    does; XLA's CPU code would fuse the two."""
-    return jnp.where(product == product, product, jnp.nan) if _interpret() else product
+    does; XLA's CPU code would fuse the two, unless the condition is one that no compiler knows to hold: b * (b - 1) is
+    even for all bits b. (That a product of integers is never NaN is known.)"""
+    if not _interpret():
+        return product
+    if jnp.iscomplexobj(product):
+        return lax.complex(_rounded(product.real), _rounded(product.imag))
+    bits = lax.bitcast_convert_type(product, f'int{8 * product.dtype.itemsize}')
+    return jnp.where(bits * (bits - 1) != 1, product, jnp.nan)
 ''',
     "_quotient": '''
 def _quotient(a, b):
