@@ -433,3 +433,55 @@ def test_two_arrays_change_places(function: Callable[..., Any]) -> None:
 
 def source_of(function: Callable[..., Any]) -> str:
     return "import numpy as np\n" + inspect.getsource(function)
+
+
+def looked_up(u, k):
+    v = u * 2 + 1
+    return v[k]
+
+
+def looked_up_in_sums(u, k):
+    v = 1 - u
+    return (v[k] * v[::2][k % 3].sum()).sum()
+
+
+def of_two_arrays(u, k):
+    v = u * u[::-1]
+    return v[k]
+
+
+def of_what_is_dear(u, k):
+    v = np.sqrt(u * u) / 3
+    return v[k]
+
+
+def stored_into_before(u, k):
+    v = u + 1
+    u[k] = 5
+    return v[k]
+
+
+def the_positions_of_another(u, k):
+    v = k + 1
+    return v[np.argsort(u)[: len(k)] % len(k)], u[k]
+
+
+LOOKED_UP = (looked_up, looked_up_in_sums, of_two_arrays, of_what_is_dear, stored_into_before, the_positions_of_another)
+
+
+@pytest.mark.parametrize("function", LOOKED_UP, ids=lambda f: f.__name__)
+def test_what_is_looked_up_is_numpys(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    for size in (40, 7, 1):
+        for k in (np.array([0, -1, 0]), np.arange(size)[::-1], np.array([size]), np.array([-size, -size - 1])):
+            u = np.linspace(-1, 2, size)
+            assert outcome(compiled, u.copy(), k) == outcome(function, u.copy(), k), (size, k)
+
+
+def test_an_element_is_looked_up_where_it_is_made_of() -> None:
+    """No array of all of them is made for it, but where a value is dear, or of several arrays."""
+    for function in LOOKED_UP:
+        types = "f(float64[n], int64[m])"
+        program = pipeline.program_of(source_of(function), function.__name__, types, (coalesce_copies,))
+        made = [s for s in walk(program.body) if isinstance(s, n.Define) and "v" in (s.buffer, s.buffer[:1])]
+        assert bool(made) == (function in (of_two_arrays, of_what_is_dear, stored_into_before)), function.__name__

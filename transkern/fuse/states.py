@@ -430,7 +430,8 @@ def _behind(block: Sequence[n.Stmt], first: int) -> range:
 
 def places_read(reader: n.Define | n.Write | n.Scan | n.Let, made: n.Define) -> int:
     """In how many places, beside each other, a statement reads the elements of an array, another one for each of its
-    own; 0 where it may read an element again and again that is not as soon computed as loaded."""
+    own; 0 where it may read an element again and again that is not as soon computed as loaded. Of elements at places
+    that are looked up (`y[k]`) a value of one other element is: it is that element that is looked up."""
     beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
     if any(buffers_read(e) for e in beside):
         return 0
@@ -439,9 +440,11 @@ def places_read(reader: n.Define | n.Write | n.Scan | n.Let, made: n.Define) -> 
     for x, axes in _loads(reader.value, outer):
         if x.buffer == made.buffer:
             along = _axes_along(x.index, axes)
-            if len(x.index) != len(made.axes) or along is None:
+            if len(x.index) != len(made.axes):
                 return 0
             if along != sorted(axes) and not (is_cheap(made.value) and _is_where_it_is_read(made)):
+                return 0
+            if along is None and sum(isinstance(e, Load) for e in walk_expr(made.value)) > 1:
                 return 0
             found.add((x.index, axes))
     return len(found)
