@@ -245,3 +245,20 @@ def test_methods_whose_results_python_does_not_take(name: str, returned: str, us
     plain = function_of(f"{text}def f(x, k, y):\n    c = C(x[0])\n    return {used}\n")
     wanted, found = (outcome(f, *arguments(0)) for f in (plain, interpreted(plain, CHECKED)))
     assert found == wanted or found[0] == "refused"
+
+
+_UNTIL_IT_CHANGES_LITTLE = (
+    "u = x.copy()\nfor s in range(50):\n    v = u.copy()\n    v[1:-1] = 0.5 * (u[2:] + u[:-2])\n"
+    "    if np.abs(v - u).max() < 1e-2: break\n    u = v\nreturn u",
+    "u, e = x.copy(), 1.0\nwhile e > 1e-2:\n    v = u.copy()\n    v[1:-1] = 0.5 * (u[2:] + u[:-2])\n"
+    "    e = np.abs(v - u).max()\n    u = v\nreturn u, e",
+    "s = y > 0\nwhile True:\n    g = s.copy()\n    g[1:] |= s[:-1]\n    if (g == s).all(): break\n    s = g\nreturn s",
+    "u = x.copy()\nfor o in range(3):\n    for s in range(5):\n        v = u * o\n        v[0] = s\n"
+    "        if v[0] > 3: break\n        u = v\n    x[0] += u.sum()\nreturn u",
+)
+
+
+@pytest.mark.parametrize("body", _UNTIL_IT_CHANGES_LITTLE)
+def test_an_array_that_each_iteration_makes_anew_may_be_stored_into(body: str) -> None:
+    for which in (0, 1, 2):
+        assert _verdict(body, which) == "value"

@@ -140,12 +140,7 @@ class LoopState:
             slot = self.slots[name] = self._slot(owner, name, kind, value)
             owner.env[name] = slot
             if name in self.shown:
-                for copy in reached(owner.ctx.heap, slot):
-                    if isinstance(copy, Array) and copy.view:
-                        owner.ctx.note_copy(
-                            name, copy.base, frozenset(self.shown[name]), None,
-                            problem=f"a loop leaves a view of an array under `{name}`, and this stores into the array",
-                        )
+                self._note_copies(owner.ctx, name, slot, self.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
                 self.conditional.add(name)
             if name in self.conditional:
@@ -154,6 +149,19 @@ class LoopState:
                 owner.env[name] = Maybe(slot, flag)
             elif initial is None and " " not in name:
                 owner.env[name] = Maybe(slot, None, lambda name=name: self._needs_flag(name))  # type: ignore[misc]
+
+    def _made_anew(self, name: str) -> set[str]:
+        """The arrays that iterations leave under a name and under no other: the next iteration makes them anew, before
+        it could store into them."""
+        others = set[str]().union(*(shown for other, shown in self.shown.items() if other != name))
+        return self.shown[name] - others - self.known
+
+    def _note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
+        """Nobody may store into what a slot is a copy of."""
+        problem = f"a loop leaves a view of an array under `{name}`, and this stores into the array"
+        for copy in reached(ctx.heap, slot) if shown else ():
+            if isinstance(copy, Array) and copy.view:
+                ctx.note_copy(name, copy.base, frozenset(shown), None, problem=problem)
 
     def _is_made_inside(self, value: GrowingList) -> bool:
         """Whether the loop makes a list: after an iteration its memory is gone."""
@@ -733,6 +741,8 @@ class LoopState:
                 env[name] = Unbound(f"`{name}` is only set inside the loop")
                 continue
             before = self.before.get(name)
+            if name in self.shown:
+                self._note_copies(owner.ctx, name, self.slots[name], self._made_anew(name))
             env[name] = self._settled(self.slots[name], before)
             if name in self.flags:
                 env[name] = Maybe(env[name], self.flags[name])
