@@ -137,7 +137,22 @@ def _enumerate(ctx: Context, a: Arguments) -> Value:
     return Method(Seq((a.need("iterable"), a.get("start") or Static(0))), "enumerate")
 
 
+def _steps(ctx: Context, value: Value) -> Expr:
+    """How many steps a loop over a value takes."""
+    found = iteration(ctx, value)
+    return b.index(len(found)) if isinstance(found, list) else trip_count(*found[:3])
+
+
 def _zip(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    strict = keywords.get("strict", Static(False))
+    if not isinstance(strict, Static):
+        ctx.fail("`zip` with a `strict` that is known at run time only", "write strict=True")
+    if strict.value:
+        lengths = [_steps(ctx, a) for a in args]
+        for k, (length, first) in enumerate(zip(lengths[1:], lengths, strict=False), 2):
+            before = "argument 1" if k == 2 else f"arguments 1-{k - 1}"
+            for op, text in (("greater_equal", "shorter"), ("less_equal", "longer")):
+                ctx.guard(b.compare(op, length, first), "ValueError", f"zip() argument {k} is {text} than {before}")
     return Method(Seq(tuple(args)), "zip")
 
 

@@ -63,6 +63,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Method,
+    Object,
     Record,
     Scalar,
     Seq,
@@ -144,7 +145,8 @@ def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, 
         args = [_elements(ctx, path, a) for a in args]
     look = ctx.deref if path.startswith("builtins.") else ctx.contents
     if not path.startswith(("heapq.", "bisect.")):  # these change the list that they are given
-        args = [look(a) for a in args]
+        goes_over = path in ("builtins.enumerate", "builtins.zip")  # which see what changes in a list meanwhile
+        args = [a if goes_over and isinstance(a, Object) and isinstance(look(a), Seq) else look(a) for a in args]
         keywords = {k: look(v) for k, v in keywords.items()}
     if path.removeprefix("builtins.") in _OVER_KEYS:
         args = [hashed.keys(ctx, a) if isinstance(a, Hashed) else a for a in args]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transkern.frontend import classes, counting, iterating, objects
+from transkern.frontend import classes, counting, iterating, objects, over_changes
 from transkern.frontend.anew import MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
@@ -17,17 +18,33 @@ from transkern.frontend.context import Catch
 from transkern.frontend.desugar import CATCHES, has_jumps, placed, without_jumps
 from transkern.frontend.expressions import UNROLLED
 from transkern.frontend.liveness import ORIGIN, live_names
+from transkern.frontend.reach import reached
 from transkern.frontend.set_order import ORDERLESS, comparable
 from transkern.frontend.sharing import may_show, stored_before_made
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
 from transkern.frontend.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
-from transkern.frontend.values import Array, GrowingList, Known, Range, Scalar, Seq, Static, Trips, Value, lies
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    GrowingList,
+    Hashed,
+    Known,
+    Method,
+    Object,
+    Range,
+    Scalar,
+    Seq,
+    Static,
+    Trips,
+    Value,
+    lies,
+)
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk
 
 _UNROLL, _FEW = 64, 16
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
@@ -38,6 +55,10 @@ _APART, _SHORT = 3, 500  # loops behind which the function's rest is translated 
 _MORE = "another trip"  # likewise: whether there is one behind this
 _ITEM = "loop item"  # no identifier: the value that an unrolled iteration binds
 _FAR = 2**62  # a position that no count comes to
+
+
+class _RangeChanges(Exception):
+    """An iteration changes the length of what the loop goes over."""
 
 
 class _HeadHasEffects(Exception):
@@ -233,9 +254,11 @@ class Loops(Branches):
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
                 ctx.fail(f"a loop over {len(counted)} different values", "loop over an array or a range", node)
-            self.unrolled(target, counted, body)
+            self.unrolled(target, counted, body, now=self._items_now(source, iterable, counted, node))
             return
         start, stop, step, element = counted
+        keyed = None if hasattr(node, over_changes.WATCHED) else self._keyed(source, iterable)
+        counts = set() if keyed is None else {keyed[1].keys.count, keyed[1].alive.buffer}
         axis = ctx.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
         ctx.ranges[axis] = (low, high)
@@ -269,6 +292,9 @@ class Loops(Branches):
             finally:
                 ctx.turns = around
                 ctx.trips.pop()
+            given = {name for s in walk(inner) for name in (*scalars_set(s), *buffers_written(s))}
+            if given & (variables_read(start) | variables_read(stop) | counts):
+                raise _RangeChanges
             end = stop if leaves or state.copies == 1 else b.add(start, b.mul(step, whole(state.copies)))
             return n.Loop(axis, start, end, b.mul(step, b.index(state.copies)), "sequential", tuple(inner))
 
@@ -313,6 +339,16 @@ class Loops(Branches):
             self.env[others] = Trips((second, stop, step, element))
             once = Trips((start, second, step, element))
             self.first_by_itself(error, node, b.compare("greater", trips, b.ZERO), target, once, rest)
+        except _RangeChanges:
+            reset()
+            if keyed is not None:
+                self.jumps += 1
+                made, given = over_changes.over_keys(source, *keyed, node, target, body, self.jumps)
+                self.env.update(given)
+                self._instead(node, made)
+            else:
+                self._over_what_changes(source, counted, node, target, body)
+            return
         except MustGrow:
             if count is None or count > _FEW or catches:
                 raise
@@ -393,11 +429,88 @@ class Loops(Branches):
         found_class: type[BaseException] = kind.value
         return found_class
 
+    def _over_what_changes(
+        self, source: Value, counted: Any, node: ast.For, target: ast.expr, body: Sequence[ast.stmt]
+    ) -> None:
+        """A loop whose body changes the length that it was about to go by. A range keeps what it was made with."""
+        ctx = self.ctx
+        over = ctx.deref(source)
+        self.jumps += 1
+        if isinstance(over, (Range, Trips)):
+            held = f"gone over {self.jumps}"
+            start, stop, step, element = counted
+            self.env[held] = Trips((ctx.let(start, "start"), ctx.let(stop, "stop"), step, element))
+            again = copy.copy(node)
+            again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
+            self._instead(node, [again])
+            return
+        first = None
+        if isinstance(over, Method) and over.name == "enumerate" and isinstance(over.receiver, Seq):
+            source, first = over.receiver.items
+        owner = ctx.deref(source)
+        if not isinstance(owner, GrowingList) or owner.is_queue:
+            problem = "a loop over what its body makes longer or shorter"
+            ctx.fail(problem, "loop over a copy, list(…), or write a `while` loop", node)
+        made, given = over_changes.over_list(source, first, target, body, self.jumps)
+        self.env.update(given)
+        self._instead(node, made)
+
+    def _instead(self, node: ast.For, made: list[ast.stmt]) -> None:
+        for statement in made:
+            setattr(statement, ORIGIN, getattr(node, ORIGIN, node))
+            placed(statement, node)
+        if self.block(made):
+            raise Terminated
+
+    def _keyed(self, source: Value, iterable: ast.expr) -> tuple[Value, Hashed] | None:
+        """The dict or set with run-time keys that a loop goes over, if it does."""
+        match iterable:
+            case ast.Call(ast.Attribute(ast.Name(name), "keys" | "values" | "items"), [], []) if name in self.env:
+                source = self.env[name]
+            case _:
+                pass
+        held = self.ctx.deref(source)
+        return (source, held) if isinstance(held, Hashed) else None
+
+    def _items_now(
+        self, source: Value, iterable: ast.expr, items: list[Value], node: ast.For
+    ) -> Callable[[], Sequence[Value]]:  # fmt: skip
+        """What a loop over values that are known one by one goes over: what a list, or a dict, holds by then."""
+        ctx = self.ctx
+        owner = source
+        match iterable:
+            case ast.Call(ast.Attribute(ast.Name(name), "keys" | "values" | "items"), [], []) if name in self.env:
+                owner = self.env[name]
+            case _:
+                pass
+        held = {v.token: ctx.heap[v.token] for v in reached(ctx.heap, owner) if isinstance(v, Object)}
+
+        def now() -> Sequence[Value]:
+            if all(ctx.heap.get(token) is contents for token, contents in held.items()):
+                return items
+            with ctx.block():
+                found: list[Value] = iterating.iteration(ctx, source if owner is source else self.expr(iterable))
+            if isinstance(ctx.deref(owner), (Dict, Hashed)):
+                if len(found) != len(items):
+                    ctx.guard(b.FALSE, "RuntimeError", "dictionary changed size during iteration")
+                return found
+            if not isinstance(found, list) or (isinstance(source, Method) and source.name == "reversed"):
+                if found == items:
+                    return items
+                ctx.fail("a loop over a list that its body changes", "loop over a copy, list(…)", node)
+            if len(found) > _UNROLL:
+                ctx.fail("a loop over a list that gets longer and longer in it", "loop over a copy, list(…)", node)
+            return found
+
+        return now
+
     def unrolled(
         self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
         check: Callable[[], None] = lambda: None, names: tuple[str, str] | None = None,
+        now: Callable[[], Sequence[Value]] | None = None,
     ) -> None:  # fmt: skip
-        """A loop over values that are known one by one: its body once for each. `names` are those of its flags."""
+        """A loop over values that are known one by one: its body once for each. `names` are those of its flags; `now`
+        tells what the values are at a step, if an iteration may change them."""
         self.jumps += 1
         broken, skipped = names or (f"broken {self.jumps}", f"skipped {self.jumps}")
         jumps = has_jumps(body)
@@ -411,7 +524,10 @@ class Loops(Branches):
 
         def run(position: int) -> bool:
             """The iterations from `position` on; True where the end is not reached."""
-            for at in range(position, len(items)):
+            for at in itertools.count(position):
+                given = items if now is None else now()
+                if at >= len(given):
+                    break
                 check()
                 self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
                 try:
@@ -421,13 +537,13 @@ class Loops(Branches):
                         if isinstance(decided, Static) and decided.value:
                             break
                         if isinstance(decided, Static):
-                            self.assign(target, items[at])
+                            self.assign(target, given[at])
                             done = self.block(body)
                         else:
-                            self.env[_ITEM] = items[at]
+                            self.env[_ITEM] = given[at]
                             done = self.block([around])
                     else:
-                        self.assign(target, items[at])
+                        self.assign(target, given[at])
                         done = self.block(body)
                     if done:
                         return True

@@ -14,6 +14,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Maybe,
+    Method,
     Object,
     OrNone,
     Row,
@@ -31,7 +32,7 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
         one = pending.pop()
         yield one
         match one:
-            case Maybe(value=inner) | OrNone(value=inner) | Bound(receiver=inner):
+            case Maybe(value=inner) | OrNone(value=inner) | Bound(receiver=inner) | Method(receiver=inner):
                 pending.append(inner)
             case Hashed(keys=keys, values=values):
                 pending.extend(v for v in (keys, values) if v is not None)
