@@ -13,6 +13,7 @@ from transkern.frontend.carried import is_shown
 from transkern.frontend.elementwise import as_array, describe, scalar_expr, select
 from transkern.frontend.liveness import live_after
 from transkern.frontend.reach import shows as reaches
+from transkern.frontend.reach import stands_in_list
 from transkern.frontend.source import span_of
 from transkern.frontend.storing import is_constant_array
 from transkern.frontend.syntax import returns
@@ -76,7 +77,9 @@ class Branches(Assignments):
         heaps: list[dict[int, Value]] = []
         outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
         told: list[dict[str, Value]] = []
+        given, ends = (ctx.handed, ctx.appended), list[tuple[set[int], set[str]]]()
         for statements in (then, orelse):
+            ctx.handed, ctx.appended = set(given[0]), set(given[1])
             self.env.clear()
             self.env.update(before)
             told.append(self.told(test, statements is then))
@@ -90,7 +93,9 @@ class Branches(Assignments):
                     done = self.finish()
                 outcomes.append((out, dict(self.env), done, self.ended))
                 heaps.append(ctx.heap)
+                ends.append((ctx.handed, ctx.appended))
         (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
+        ctx.handed, ctx.appended = ends[0][0] | ends[1][0], ends[0][1] | ends[1][1]
         self.behind = behind = Behind()
         ctx.globals_now = managed
         self.decides = condition
@@ -111,8 +116,10 @@ class Branches(Assignments):
         else:
             for env, known in zip((env1, env2), told, strict=True):
                 env.update({k: before[k] for k, v in known.items() if env.get(k) is v})
+            outer, self.given = self.given, (ends[0], ends[1])
             self.merge_heaps(heaps[0], heaps[1], out1, out2)
             self.merge(env1, env2, out1, out2, live)
+            self.given = outer
         self.behind = None
         ctx.span = span
         # one path leaves: of an inlined function that has returned on the other path, it can only raise
@@ -187,6 +194,16 @@ class Branches(Assignments):
         self.env.clear()
         self.env.update(merged)
 
+    def _as_given(self, one: Value, two: Value, made: Value) -> None:
+        """Where one of two values stands in a list, as a copy, what is made of them is not to be changed either."""
+        ctx = self.ctx
+        ends = self.given or ((ctx.handed, ctx.appended),) * 2
+        if any(stands_in_list(v, *end) for v, end in zip((one, two), ends, strict=True)):
+            if isinstance(made, Array):
+                ctx.note_append(made.base)
+            else:
+                ctx.only_read(made)
+
     def join(self, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Value:
         """One value that is `one` after `out1` and `two` after `out2`."""
         ctx = self.ctx
@@ -226,6 +243,7 @@ class Branches(Assignments):
             if seen:  # it is a copy of what is seen elsewhere, too
                 for v in (one, two, made):
                     ctx.only_read(v)
+            self._as_given(one, two, made)
             return made
         if same_structure(one, two):
             items = tuple(
@@ -327,6 +345,7 @@ class Branches(Assignments):
         if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
             for v in (one, two, joined):  # it is a copy of what is seen elsewhere, too
                 ctx.only_read(v)
+        self._as_given(one, two, joined)
         return joined
 
     def half(self, name: str, value: Value, out1: list[n.Stmt], out2: list[n.Stmt], first: bool) -> Value:
@@ -494,6 +513,8 @@ class Branches(Assignments):
         joined = self.joined_arrays(name, one, two, out1, out2)
         if same and isinstance(joined, Array):
             joined = replace(joined, empty=of_one)
+        if isinstance(joined, Array):
+            self._as_given(one, two, joined)
         shown = self.shown_elsewhere(name, one, two)
         if shown and isinstance(joined, Array):
             self.ctx.note_copy(name, joined.base, shown, self.decides)

@@ -11,7 +11,7 @@ from transkern.frontend.carried_kinds import join_kinds, kind_of, of_its_own
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, scalar_expr, select, static_expr
-from transkern.frontend.reach import reached
+from transkern.frontend.reach import reached, stands_in_list
 from transkern.frontend.trips import bound_of
 from transkern.frontend.turns import OtherTurns, Turns
 from transkern.frontend.values import (
@@ -73,6 +73,7 @@ class LoopState:
         self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
         self.rebound_items: set[tuple[int, int]] = set()  # which of their items some iteration puts something else for
+        self.made_as: dict[str, Any] = {}  # the kinds that the slots were made as
         self.fresh: dict[int, Value] = {}  # the same for lists that the loop binds anew
         self.begun_as: dict[int, tuple[str, Object]] = {}  # those of them that begin as a list from before: its name
         self.counting = ""  # the variable whose increase bounds them
@@ -121,7 +122,7 @@ class LoopState:
         if self.turns is not None and self.turns.turn is not None:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
-        self.begun_as = {}
+        self.begun_as, self.made_as = {}, dict(self.kinds)
         self.left, self.rebound, self.kept, self.stale, self.views = {}, set(), set(), set(), set()
         for token, kind in self.touched.items():
             contents = self._contents(owner, token, kind)
@@ -139,6 +140,8 @@ class LoopState:
                 value = initial.value
             slot = self.slots[name] = self._slot(owner, name, kind, value)
             owner.env[name] = slot
+            if value is not None and stands_in_list(value, owner.ctx.handed, owner.ctx.appended):
+                owner.ctx.must_keep(slot)
             if name in self.shown:
                 self._note_copies(owner.ctx, name, slot, self.shown[name] - self._made_anew(name))
             if initial is None and self.runs is None and " " not in name:
@@ -411,6 +414,7 @@ class LoopState:
             if wanted != self.kinds[name]:
                 self.kinds[name] = wanted
                 self.widened = True
+            if self.kinds[name] != self.made_as[name]:  # found here, or at another end: the loop is translated again
                 continue
             slot = self.slots[name]
             is_tagged = isinstance(value, Scalar) and value.tag is not None
@@ -430,6 +434,8 @@ class LoopState:
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
             if value != slot:
                 self._note_lists(owner, name, slot, value)
+                if stands_in_list(value, ctx.handed, ctx.appended):
+                    ctx.must_keep(slot)
             if isinstance(slot, Object) and slot.token in self.fresh:
                 slot, value = self.fresh[slot.token], ctx.deref(value)
             self._note_left(name, slot, value)

@@ -432,6 +432,19 @@ class Context:
         if isinstance(contents, GrowingList):
             self.note_append(contents.buffer)
 
+    def must_keep(self, slot: Value) -> None:
+        """Nobody may change, before or behind this, what a loop carries of something that stands in a list."""
+        contents = self.deref(slot)
+        if isinstance(slot, Object):
+            if slot.token in self.changed_at:
+                self._fail_handed()
+            self.handed.add(slot.token)
+        buffer = contents.buffer if isinstance(contents, GrowingList) else contents.base if isinstance(contents, Array) else ""
+        if buffer:
+            if buffer in self.stored_in:
+                self._fail_shared(buffer)
+            self.appended.add(buffer)
+
     def note_handed(self, value: Object) -> None:
         """What is in a list becomes an element of another, as a copy: nobody may change it later."""
         if not self.is_last_look(value):

@@ -53,3 +53,16 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
 def shows(heap: Mapping[int, Value], value: Value, test: Callable[[Array], bool]) -> bool:
     """Whether some array that a value is, or holds, passes a test."""
     return any(isinstance(v, Array) and test(v) for v in reached(heap, value))
+
+
+def stands_in_list(value: Value, handed: set[int], appended: set[str]) -> bool:
+    """Whether a list, an object or an array has been copied into a list: tokens and buffers of those that have been."""
+    match value:
+        case Object(token):
+            return token in handed
+        case GrowingList(buffer=buffer):
+            return buffer in appended
+        case Array(base=base, view=True):
+            return base in appended
+        case _:
+            return False
