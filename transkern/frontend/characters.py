@@ -13,6 +13,7 @@ from transkern.frontend.elementwise import as_array, captured_array, describe, s
 from transkern.frontend.values import Char, Dict, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
+from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
 
 _FEW = 8
@@ -96,7 +97,7 @@ def looked_up(ctx: Context, base: Dict, key: Value, join: Callable[[list[Value],
     if isinstance(key, Char):
         ctx.guard(any_of, "KeyError", "a character that is no key of the dict")
     else:
-        ctx.guard(any_of, "KeyError", "{}", (code,))
+        ctx.guard(any_of, f"{n.SEVERAL}KeyError", "({},)", (code,))
     return join(list(base.items), ctx.let(position, "key"))
 
 

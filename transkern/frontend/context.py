@@ -439,8 +439,8 @@ class Context:
             if slot.token in self.changed_at:
                 self._fail_handed()
             self.handed.add(slot.token)
-        buffer = contents.buffer if isinstance(contents, GrowingList) else contents.base if isinstance(contents, Array) else ""
-        if buffer:
+        if isinstance(contents, GrowingList | Array):
+            buffer = contents.buffer if isinstance(contents, GrowingList) else contents.base
             if buffer in self.stored_in:
                 self._fail_shared(buffer)
             self.appended.add(buffer)

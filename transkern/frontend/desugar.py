@@ -201,12 +201,13 @@ class _Loops(ast.NodeTransformer):
         chain: list[ast.stmt] = []
         for case in reversed(node.cases):
             body = [x for s in case.body for x in _listed(self.visit(s))]
+            bound: list[ast.stmt] = []  # a name is, also where the condition behind it does not hold
             if isinstance(case.pattern, ast.MatchAs) and case.pattern.name:
-                body.insert(0, _assign(case.pattern.name, ast.Name(subject, ast.Load()), node))
+                bound = [_assign(case.pattern.name, ast.Name(subject, ast.Load()), node)]
             test = _matches(case.pattern, subject)
             if case.guard is not None:
                 test = ast.BoolOp(ast.And(), [test, case.guard]) if test is not None else case.guard
-            chain = body if test is None else [placed(ast.If(test, body, chain), node)]
+            chain = [*bound, *(body if test is None else [placed(ast.If(test, body, chain), node)])]
         return [_assign(subject, node.subject, node), *chain]
 
     def visit_Return(self, node: ast.Return) -> ast.AST | list[ast.stmt]:

@@ -819,7 +819,8 @@ def _python(ctx: Context, op: str, args: Sequence[Value]) -> Value:
                 b.compare("not_equal", divisor, b.ZERO) if divisor.dtype == "index"
                 else Apply("not_equal", (divisor, Const(0.0, divisor.dtype)), "bool"), "ZeroDivisionError", message,
             )  # fmt: skip
-    if op == "divide" and common == "index":
+    negative = op == "power" and isinstance(args[1], Static) and args[1].value < 0
+    if (op == "divide" or negative) and common == "index":
         common = "float64"
     if op == "power" and common == "index":
         exponent = args[1]

@@ -26,6 +26,7 @@ from transkern.frontend.values import (
     as_outside,
 )  # fmt: skip
 from transkern.ir import build as b
+from transkern.ir import nodes as n
 
 _SET_OPERATORS = {
     "bitwise_or": "union", "bitwise_and": "intersection", "subtract": "difference", "bitwise_xor": "either",
@@ -172,11 +173,12 @@ def factory(ctx: Context, owner: Hashed) -> str:
 
 def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
     key = ctx.deref(key)
-    args = [scalar_expr(ctx, k) for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
-    shown = "({})".format(", ".join(["{}"] * len(args))) if isinstance(key, Seq) else "{}"
+    parts = [k for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
+    shown = ", ".join("{}" if is_python_number(k) else f"np.{scalar_expr(ctx, k).dtype}({{}})" for k in parts)
+    shown = f"({shown}{',' if len(parts) == 1 else ''})" if isinstance(key, Seq) else shown
     ctx.guard(
-        b.compare("greater_equal", number.expr, b.ZERO), "KeyError", shown,
-        tuple(b.as_index(a) for a in args),
+        b.compare("greater_equal", number.expr, b.ZERO), f"{n.SEVERAL}KeyError", f"({shown},)",  # of the key itself
+        tuple(b.as_index(scalar_expr(ctx, k)) for k in parts),
     )  # fmt: skip
     return number
 
@@ -190,6 +192,9 @@ def _value(ctx: Context, owner: Hashed, number: Scalar) -> Value:
 
 def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Value:
     assert owner.values is not None
+    made = ctx.deref(default)
+    if isinstance(made, (Hashed, Dict)) or (isinstance(made, Seq) and made.kind not in ("list", "tuple")):
+        ctx.fail("a dict of sets or of dicts", "keep lists in it, or keys that are pairs")
     number = add(ctx, owner, key)
     compose(ctx, "hashes", "put_new", [owner.values, number, default], {})
     return _value(ctx, owner, number)

@@ -30,6 +30,7 @@ _NEW = frozenset(name for space in _SPACES for name in dir(space)) - _VIEWS
 _PASSING = frozenset([
     "dict", "enumerate", "filter", "iter", "list", "map", "next", "reversed", "set", "sorted", "tuple", "zip",
 ])  # fmt: skip
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
 _PURE = frozenset(dir(builtins)) - _PASSING
 _KEEPING = frozenset(("append", "extend", "insert", "update", "setdefault", "appendleft"))
 
@@ -89,6 +90,8 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
         shown = _shown(value)
         pairs.extend((name, other) for name in names for other in shown)
 
+    assigned = (x for x in ast.walk(node) if isinstance(x, ast.Assign) and isinstance(x.value, _LISTS))
+    lists = {_named(x.targets[0]) for x in assigned} - {""}
     for child in ast.walk(node):
         match child:
             case ast.Assign(targets, value):
@@ -98,6 +101,8 @@ def _flows(node: ast.AST) -> tuple[frozenset[str], tuple[tuple[str, str], ...]]:
                 same(_bound(target), value)
             case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
                 same(_bound(target), value)
+            case ast.AugAssign(target, ast.Add(), value) if isinstance(value, _LISTS) or _named(value) in lists:
+                same(_shown(target), value)
             case ast.Call(func, args, keywords):
                 given = [*args, *(k.value for k in keywords)]
                 match func:
@@ -165,6 +170,10 @@ def _closed(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
     return found
 
 
+def _named(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _bound(target: ast.AST) -> set[str]:
     """The names that an assignment binds; a container's element binds the container to what is put into it."""
     match target:
@@ -199,6 +208,8 @@ def _shown(value: ast.AST | None) -> set[str]:
             return set().union(*map(_shown, items))
         case ast.Dict(_, items) | ast.BoolOp(_, items):
             return set().union(*map(_shown, items))
+        case ast.BinOp(left, ast.Add() | ast.Mult(), right):  # of lists: what they hold
+            return set().union(*(_shown(p) for p in (left, right) if isinstance(p, (*_LISTS, ast.BinOp))))
         case ast.IfExp(_, one, two):
             return _shown(one) | _shown(two)
         case ast.ListComp(element, _) | ast.GeneratorExp(element, _) | ast.SetComp(element, _):

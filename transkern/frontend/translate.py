@@ -17,6 +17,7 @@ from transkern.frontend.elementwise import describe, scalar_expr
 from transkern.frontend.expressions import BINARY
 from transkern.frontend.identity import is_known_library
 from transkern.frontend.indexing import SliceValue, constant_slice, dict_item, key_of
+from transkern.frontend.iterators import check_iterator
 from transkern.frontend.liveness import live_behind
 from transkern.frontend.looping import Loops
 from transkern.frontend.measures import NotComputed
@@ -139,6 +140,8 @@ class Translator(Loops):
             case ast.Expr(value=value):
                 self.expr(value)
             case ast.Assign(targets=targets, value=value):
+                if isinstance(value, (ast.GeneratorExp, ast.Call, ast.Tuple)):
+                    check_iterator(self.ctx, self.node, node, self.env)
                 result = self.expr(value)
                 if len(targets) > 1:
                     result = self.settle(result, "value")

@@ -168,7 +168,10 @@ def _edges(a: Any, bins: Any, range: Any) -> Any:
     else:
         first = np.where(a.size == 0, 0, np.min(a, initial=np.iinfo(a.dtype).max))
         last = np.where(a.size == 0, 1, np.max(a, initial=np.iinfo(a.dtype).min))
-    span = np.subtract(last, first)
+    if range is None and a.dtype.kind == "i":  # the type may not hold it
+        span = np.subtract(last.astype("u" + a.dtype.name), first.astype("u" + a.dtype.name))
+    else:
+        span = np.subtract(last, first)
     narrow = np.equal(first, last)
     low = np.where(narrow, first - 0.5, first)
     high = np.where(narrow, last + 0.5, last)
