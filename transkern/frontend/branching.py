@@ -200,7 +200,7 @@ class Branches(Assignments):
         ends = self.given or ((ctx.handed, ctx.appended),) * 2
         if any(stands_in_list(v, *end) for v, end in zip((one, two), ends, strict=True)):
             if isinstance(made, Array):
-                ctx.note_append(made.base)
+                ctx.must_keep(made)
             else:
                 ctx.only_read(made)
 

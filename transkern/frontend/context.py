@@ -439,11 +439,12 @@ class Context:
             if slot.token in self.changed_at:
                 self._fail_handed()
             self.handed.add(slot.token)
-        if isinstance(contents, GrowingList | Array):
-            buffer = contents.buffer if isinstance(contents, GrowingList) else contents.base
-            if buffer in self.stored_in:
-                self._fail_shared(buffer)
-            self.appended.add(buffer)
+        buffer = contents.buffer if isinstance(contents, GrowingList) else ""
+        if isinstance(contents, Array) and lies(contents):
+            buffer = contents.base
+        if buffer in self.stored_in:
+            self._fail_shared(buffer)
+        self.appended |= {buffer} - {""}
 
     def note_handed(self, value: Object) -> None:
         """What is in a list becomes an element of another, as a copy: nobody may change it later."""

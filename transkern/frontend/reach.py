@@ -22,6 +22,7 @@ from transkern.frontend.values import (
     Static,
     Value,
     children,
+    lies,
 )  # fmt: skip
 
 
@@ -62,7 +63,7 @@ def stands_in_list(value: Value, handed: set[int], appended: set[str]) -> bool:
             return token in handed
         case GrowingList(buffer=buffer):
             return buffer in appended
-        case Array(base=base, view=True):
-            return base in appended
+        case Array() if lies(value):
+            return value.base in appended
         case _:
             return False
