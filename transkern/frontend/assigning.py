@@ -37,6 +37,7 @@ from transkern.frontend import (
     storing,
 )
 from transkern.frontend.anew import Site
+from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
 from transkern.frontend.bodies import At
 from transkern.frontend.context import Context
@@ -256,6 +257,10 @@ class Assignments(Results):
 
     def unpack(self, node: ast.expr, targets: Sequence[ast.expr], value: Value) -> None:
         starred = [k for k, t in enumerate(targets) if isinstance(t, ast.Starred)]
+        if starred and (parts := self._starred(value, starred[0], len(targets) - starred[0] - 1)) is not None:
+            targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
+            self._take_all(targets, parts)
+            return
         items = self.elements(value, None if starred else len(targets), node)
         wanted = len(targets) - len(starred)
         few = len(items) < wanted
@@ -271,6 +276,31 @@ class Assignments(Results):
             end = len(items) - (len(targets) - at - 1)
             items = [*items[:at], Seq(tuple(items[at:end]), "list"), *items[end:]]
             targets = [t.value if isinstance(t, ast.Starred) else t for t in targets]
+        self._take_all(targets, items)
+
+    def _starred(self, value: Value, first: int, last: int) -> list[Value] | None:
+        """What ``a, *rest, z = value`` gives its names, of a list or an array of run-time length: so many of the first
+        elements, a list of those between, and the last ones. None for another value."""
+        ctx = self.ctx
+        value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
+        if not isinstance(value, (GrowingList, Array)) or (isinstance(value, GrowingList) and not is_typed(ctx, value)):
+            return None
+        value = ctx.kept(value) if isinstance(value, Array) else value
+        if isinstance(value, Array) and not value.ndim:
+            return None
+        start, stop, step, element = iterating.iteration(ctx, value)
+        length = ctx.let(stop, "length")
+        if b.constant(length) is not None or (start, step) != (b.ZERO, b.ONE):
+            return None
+        text = f"not enough values to unpack (expected at least {first + last}, got {{}})"
+        ctx.guard(b.compare("greater_equal", length, b.index(first + last)), "ValueError", text, (length,))
+        end = None if last == 0 else Static(-last)
+        between = subscript(ctx, value, [SliceValue(Static(first), end, None)])
+        rest = TABLE["builtins.list"](ctx, [between], {})
+        ends = [element(b.sub(length, b.index(k))) for k in range(last, 0, -1)]
+        return [*(element(b.index(k)) for k in range(first)), rest, *ends]
+
+    def _take_all(self, targets: Sequence[ast.expr], items: Sequence[Value]) -> None:
         # all values stand before the first target changes
         settled = [
             self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)

@@ -9,6 +9,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
@@ -424,4 +425,12 @@ def _as_subscript(value: Value) -> Item:
     if isinstance(value, Static) and isinstance(value.value, slice):
         s = value.value
         return SliceValue(*(None if p is None else Static(p) for p in (s.start, s.stop, s.step)))
+    if isinstance(value, Static) and isinstance(value.value, tuple):  # np.s_[1:, ::2]
+        value = Seq(tuple(Static(v) for v in value.value))
+    if isinstance(value, Seq) and value.kind == "tuple" and any(map(_is_slice, value.items)):
+        return replace(value, items=tuple(_as_subscript(v) for v in value.items))
     return value
+
+
+def _is_slice(value: Value) -> bool:
+    return isinstance(value, Static) and isinstance(value.value, slice)

@@ -47,7 +47,7 @@ from transkern.frontend.storing import converted, write
 from transkern.frontend.strides import copied
 from transkern.frontend.trips import bound_of
 from transkern.frontend.ufuncs import scan
-from transkern.frontend.values import Array, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, GrowingList, Scalar, Seq, Static, Value, lies
 from transkern.frontend.whole import check_unsigned
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -366,9 +366,16 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
 
 @method("view", parameters="dtype")
 def _view(ctx: Context, x: Array, a: Arguments) -> Value:
-    if "dtype" in a.given:
-        ctx.fail("`.view` as another type", "convert with .astype")
-    return replace(x, identity="")
+    if "dtype" not in a.given:
+        return replace(x, identity="")
+    dtype = dtype_of(ctx, a.need("dtype"), "")
+    if dtype == x.dtype:
+        return replace(x, identity="")
+    alike = np.dtype(dtype).itemsize == np.dtype(x.dtype).itemsize and np.dtype(dtype).kind in "iu"
+    if not alike or np.dtype(x.dtype).kind not in "iub" or lies(x):
+        help = "convert with .astype, or take it of what is computed there: (x > 0).view(np.uint8)"
+        ctx.fail("`.view` as another type", help)
+    return convert(x, dtype)  # nobody sees what it is a view of
 
 
 @method("nonzero", parameters="", filters=True)

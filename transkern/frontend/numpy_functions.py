@@ -65,6 +65,7 @@ from transkern.frontend.values import (
     Concatenation,
     Dict,
     GrowingList,
+    Range,
     Scalar,
     Seq,
     Static,
@@ -740,6 +741,8 @@ def _delete(ctx: Context, a: Arguments) -> Value:
         moved = [axis, *[d for d in range(value.ndim) if d != axis]]
         value = transpose(ctx, value, moved)
     removed = a.need("obj")
+    if isinstance(removed, SliceValue):
+        removed = array_item(ctx, as_array(ctx, Range(b.ZERO, value.dims[0], b.ONE)), [removed])
     _check_removed(ctx, removed, value.dims[0])
     match removed:
         case Seq((Array() as only,), "tuple" | "list") if only.dtype != "bool":  # a further axis changes nothing
