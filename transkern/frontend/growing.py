@@ -712,7 +712,8 @@ def delete(ctx: Context, owner: GrowingList, item: Value) -> None:
     must_be_own(ctx, owner)
     at = list_position(ctx, item)
     _not_queue(ctx, owner, "del")
-    _close_gap(ctx, owner, position_in(ctx, owner, at, "list assignment index out of range"))
+    outside = "deque index out of range" if owner.is_queue else "list assignment index out of range"
+    _close_gap(ctx, owner, position_in(ctx, owner, at, outside))
 
 
 def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:

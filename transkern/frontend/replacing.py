@@ -40,7 +40,8 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
         ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
     of: Any = collections.deque() if owner.is_queue else []
     check_position(ctx, items[0], lambda at: operator.setitem(of, at, ()))
-    at = growing.position_in(ctx, owner, list_position(ctx, ctx.deref(items[0])), "list assignment index out of range")
+    outside = "deque index out of range" if owner.is_queue else "list assignment index out of range"
+    at = growing.position_in(ctx, owner, list_position(ctx, ctx.deref(items[0])), outside)
     put_at(ctx, owner, at, value)
 
 
