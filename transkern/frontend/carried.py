@@ -11,7 +11,7 @@ from transkern.frontend.carried_kinds import join_kinds, kind_of, of_its_own
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, scalar_expr, select, static_expr
-from transkern.frontend.reach import reached, stands_in_list
+from transkern.frontend.reach import reached, shows, stands_in_list
 from transkern.frontend.trips import bound_of
 from transkern.frontend.turns import OtherTurns, Turns
 from transkern.frontend.values import (
@@ -606,11 +606,22 @@ class LoopState:
         }  # fmt: skip
         for copy, one in self._pairs(ctx, slot, value):
             if isinstance(copy, Array) and isinstance(one, Array) and one.view and copy.base not in ctx.chosen:
-                if ctx.is_seen(name, one):
+                if self._is_seen_behind(owner, name, one):
                     ctx.chosen[copy.base] = name, None
         if not found <= self.shown.get(name, set()):
             self.shown.setdefault(name, set()).update(found)
             self.widened = True
+
+    def _is_seen_behind(self, owner: Loops, name: str, value: Array) -> bool:
+        """Whether names that may be read behind an iteration, or the caller's, show an array that it leaves."""
+        ctx = owner.ctx
+        if ctx.is_of_argument(value.base) or value.base in (*ctx.doubtful, *ctx.chosen, *ctx.begun):
+            return True
+        others = [
+            v for frame in ctx.frames for k, v in frame.items()
+            if frame is not owner.env or (k != name and self.is_live(k))
+        ]  # fmt: skip
+        return any(shows(ctx.heap, v, lambda a: a.view and a.base == value.base) for v in others)
 
     def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
         """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
