@@ -368,6 +368,8 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
 def _view(ctx: Context, x: Array, a: Arguments) -> Value:
     if "dtype" not in a.given:
         return replace(x, identity="")
+    if a.given["dtype"] == Static(None):
+        ctx.fail("`.view(None)`", "write x.view(), or the type")
     dtype = dtype_of(ctx, a.need("dtype"), "")
     if dtype == x.dtype:
         return replace(x, identity="")
