@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 import transkern
 from tests.fuzz.changes import arguments
 from tests.fuzz.stages import function_of
+from tests.regressions.bodies import both
 from tests.trust.against_python import CHECKED, interpreted, outcome
-
-HEAD = "import numpy as np\nfrom collections import defaultdict, deque\ndef f(x, k, y):\n"
-
-
-def _both(body: str) -> list[Callable[..., Any]]:
-    """A function of these statements, and what it is compiled to."""
-    plain = function_of(HEAD + "".join(f"    {line}\n" for line in body.split("\n")))
-    return [plain, interpreted(plain, CHECKED)]
 
 
 def _verdict(body: str, which: int = 1) -> str:
-    wanted, found = (outcome(f, *arguments(which)) for f in _both(body))
+    wanted, found = (outcome(f, *arguments(which)) for f in both(body))
     assert found == wanted or found[0] == "refused", body
     return found[0]
 
@@ -195,7 +185,7 @@ def test_what_comes_first(body: str) -> None:
 
 
 def test_positional_only_parameters() -> None:
-    _, found = (outcome(f, *arguments(0)) for f in _both("def g(a, /, b=2):\n    return a * 10 + b\nreturn g(a=1)"))
+    _, found = (outcome(f, *arguments(0)) for f in both("def g(a, /, b=2):\n    return a * 10 + b\nreturn g(a=1)"))
     assert found[0] == "TypeError"
 
 
@@ -208,7 +198,7 @@ LONGER = (
 @pytest.mark.parametrize("body", LONGER)
 def test_arrays_that_get_longer_in_branches(body: str) -> None:
     """They asked for memory of the greatest length there is."""
-    plain, _ = _both(body)
+    plain, _ = both(body)
     compiled = transkern.compile(plain, target="cpu")
     for which in range(3):
         assert outcome(compiled, *arguments(which)) == outcome(plain, *arguments(which))

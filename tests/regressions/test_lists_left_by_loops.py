@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.changes import arguments
-from tests.fuzz.stages import function_of
-from tests.trust.against_python import CHECKED, interpreted, outcome
+from tests.regressions.bodies import both
+from tests.trust.against_python import outcome
 
 MADE = ("[v * 2 for v in x]", "[v for v in x if v > 0.2]", "list(x)", "sorted(x)", "list(x)[1:]")
 READ = ("a, a[0], a[-1]", "sum(a), len(a)", "a, a.copy(), [v for v in a if v > 0.5]", "np.array(a).max()")
@@ -14,9 +14,7 @@ LOOPS = ("for _ in range(2):", "for _ in range(len(x) - 1):", "n = 3\nwhile n > 
 
 
 def _check(body: str) -> None:
-    text = "".join(f"    {line}\n" for line in body.split("\n"))
-    plain = function_of(f"import numpy as np\ndef f(x, k, y):\n{text}")
-    compiled = interpreted(plain, CHECKED)
+    plain, compiled = both(body)
     for which in range(3):
         assert outcome(compiled, *arguments(which)) == outcome(plain, *arguments(which)), body
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.changes import arguments
-from tests.fuzz.stages import function_of
-from tests.trust.against_python import CHECKED, interpreted, outcome
+from tests.regressions.bodies import both
+from tests.trust.against_python import outcome
 
 LIST = "l = x.tolist()\nout = []\n"
 KNOWN = "l = [1, 2, 3, 4]\nout = []\n"
@@ -49,9 +49,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("body", RIGHT + REFUSED)
 def test_loops_over_what_changes(body: str) -> None:
-    text = "".join(f"    {line}\n" for line in body.split("\n"))
-    plain = function_of(f"import numpy as np\nfrom collections import deque\ndef f(x, k, y):\n{text}")
-    compiled = interpreted(plain, CHECKED)
+    plain, compiled = both(body)
     for which in range(3):
         found, wanted = (outcome(f, *arguments(which)) for f in (compiled, plain))
         assert found == wanted if body in RIGHT else found[0] == "refused", body

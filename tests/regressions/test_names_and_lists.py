@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.changes import arguments
-from tests.fuzz.stages import function_of
-from tests.trust.against_python import CHECKED, interpreted, outcome
+from tests.regressions.bodies import both
+from tests.trust.against_python import outcome
 
 KEYS = "d = {}\nfor v in k: d[int(v)] = 1\n"
 
@@ -77,9 +77,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("body", RIGHT + MADE + REFUSED)
 def test_names_and_lists(body: str) -> None:
-    text = "".join(f"    {line}\n" for line in body.split("\n"))
-    plain = function_of(f"import numpy as np\nfrom collections import defaultdict\ndef f(x, k, y):\n{text}")
-    compiled = interpreted(plain, CHECKED)
+    plain, compiled = both(body)
     for which in range(3):
         found, wanted = (outcome(f, *arguments(which)) for f in (compiled, plain))
         assert found == wanted if body not in REFUSED else found[0] == "refused", body

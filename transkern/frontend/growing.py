@@ -712,8 +712,7 @@ def delete(ctx: Context, owner: GrowingList, item: Value) -> None:
     must_be_own(ctx, owner)
     at = list_position(ctx, item)
     _not_queue(ctx, owner, "del")
-    outside = "deque index out of range" if owner.is_queue else "list assignment index out of range"
-    _close_gap(ctx, owner, position_in(ctx, owner, at, outside))
+    _close_gap(ctx, owner, position_in(ctx, owner, at, "list assignment index out of range"))
 
 
 def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:

@@ -174,11 +174,12 @@ def factory(ctx: Context, owner: Hashed) -> str:
 def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
     key = ctx.deref(key)
     parts = [k for k in (key.items if isinstance(key, Seq) else (key,)) if not isinstance(k, Seq)]
-    shown = ", ".join("{}" if is_python_number(k) else f"np.{scalar_expr(ctx, k).dtype}({{}})" for k in parts)
+    exprs = [scalar_expr(ctx, k) for k in parts]
+    shown = ", ".join("{}" if is_python_number(k) else f"np.{e.dtype}({{}})" for k, e in zip(parts, exprs, strict=True))
     shown = f"({shown}{',' if len(parts) == 1 else ''})" if isinstance(key, Seq) else shown
     ctx.guard(
         b.compare("greater_equal", number.expr, b.ZERO), f"{n.SEVERAL}KeyError", f"({shown},)",  # of the key itself
-        tuple(b.as_index(scalar_expr(ctx, k)) for k in parts),
+        tuple(b.as_index(e) for e in exprs),
     )  # fmt: skip
     return number
 

@@ -464,25 +464,24 @@ class Loops(Branches):
 
     def _keyed(self, source: Value, iterable: ast.expr) -> tuple[Value, Hashed] | None:
         """The dict or set with run-time keys that a loop goes over, if it does."""
+        owner = self._owner(source, iterable)
+        held = self.ctx.deref(owner)
+        return (owner, held) if isinstance(held, Hashed) else None
+
+    def _owner(self, source: Value, iterable: ast.expr) -> Value:
+        """What a loop over `source` goes over the elements of: of ``d.items()`` the dict."""
         match iterable:
             case ast.Call(ast.Attribute(ast.Name(name), "keys" | "values" | "items"), [], []) if name in self.env:
-                source = self.env[name]
+                return self.env[name]
             case _:
-                pass
-        held = self.ctx.deref(source)
-        return (source, held) if isinstance(held, Hashed) else None
+                return source
 
     def _items_now(
         self, source: Value, iterable: ast.expr, items: list[Value], node: ast.For
     ) -> Callable[[], Sequence[Value]]:  # fmt: skip
         """What a loop over values that are known one by one goes over: what a list, or a dict, holds by then."""
         ctx = self.ctx
-        owner = source
-        match iterable:
-            case ast.Call(ast.Attribute(ast.Name(name), "keys" | "values" | "items"), [], []) if name in self.env:
-                owner = self.env[name]
-            case _:
-                pass
+        owner = self._owner(source, iterable)
         held = {v.token: ctx.heap[v.token] for v in reached(ctx.heap, owner) if isinstance(v, Object)}
 
         def now() -> Sequence[Value]:
