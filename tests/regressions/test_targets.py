@@ -80,6 +80,26 @@ def test_zero_less_an_integer_is_no_negative_zero(dtype: type) -> None:
     alike(from_zero, np.array([0, 1, 0, 1, 0, 0, 1, 0, 0]).astype(dtype), 0)
 
 
+def from_zero_of_integers(x, k):
+    u = x.astype(np.uint64)
+    return (
+        np.subtract(u - u, x.argmin()),
+        np.subtract(u ^ u, k),
+        (u - u) / 1.0 - np.abs(x / 2),
+        np.float32(k - k) - x[0].astype(np.float32),
+        -(x / 2) + (u - u),
+        np.add(-np.float64(k), u & np.uint64(0)),
+        (x.size - x.size) - x / 2,
+        (u < 0) - np.abs(x / 2),
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32, np.float64])
+def test_integers_of_which_gcc_sees_that_they_are_zero(dtype: type) -> None:
+    """It takes ``(double)(u - u) - (double)k`` for ``-(double)k``, and ``-y + (double)(u - u)`` for ``-y``."""
+    alike(from_zero_of_integers, np.array([0, 1, 0, 1, 0, 0, 1, 0, 0]).astype(dtype), 0)
+
+
 def named_as_the_code_does(x, n):
     release = reserve = lowest = meet = stream = as_double = leave_core = x[0]
     waiting = [1]

@@ -20,7 +20,6 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import walk_expr
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -183,9 +182,25 @@ def _is_zero(e: Expr) -> bool:
     return isinstance(e, Const) and str(e.value) in ("0", "0.0")
 
 
-def _is_either_zero(e: Expr) -> bool:
-    """Whether `e` is 0.0 or -0.0."""
-    return isinstance(e, Const) and e.value == 0
+def _may_be_zero(e: Expr) -> bool:
+    """Whether `e` may be 0.0 or -0.0 once a C compiler has read it."""
+    return e.value == 0 if isinstance(e, Const) else _is_known(e)
+
+
+def _is_known(e: Expr) -> bool:
+    """Whether a C compiler may find, as it reads an expression, that it has always one value (``k - k`` of integers).
+
+    What it reads is one expression at a time: loads and variables have no value there.
+    """
+    match e:
+        case Const():
+            return True
+        case Apply("select", (_, first, second)):
+            return _is_known(first) or _is_known(second)
+        case Apply(_, args, dtype):
+            return dtype[0] not in "fc" or all(map(_is_known, args))
+        case _:
+            return False
 
 
 def _is_plain(e: Expr) -> bool:
@@ -423,10 +438,9 @@ class CPrinter:
         match op, kind:
             case "subtract", "f" if _is_zero(x):
                 return self._call("from_zero", dtype, (args[1],))
-            case "subtract", "f" if not _is_plain(x) and any(map(_is_zero, walk_expr(x))):
-                return self._call("minus", dtype, args)  # x may be 0.0 once GCC has read it
-            case (("add" | "subtract"), "f") if any(map(_is_either_zero, args)) and not all(map(_is_plain, args)):
-                return self._call("plus" if op == "add" else "minus", dtype, args)  # to GCC -x + 0.0 is -x
+            # GCC takes 0.0 - y for -y where it believes that y is no zero without a sign, and -y + 0.0 for -y
+            case (("add" | "subtract"), "f") if any(map(_may_be_zero, args)) and not all(map(_is_plain, args)):
+                return self._call("plus" if op == "add" else "minus", dtype, args)
             case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
                 return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
             case (("add" | "maximum"), "b"):
