@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.regressions.support import alike
+from tests.tools import on_target
 from tests.trust.against_python import function, outcome
 
 STORED = function("x[k] = v\nreturn x", "x, k, v")
@@ -69,3 +71,29 @@ def test_a_kernel_that_is_called_as_a_part_of_another(monkeypatch: pytest.Monkey
     f = function("u[:] = np.where(u[::-1] == u, np.roll(u, 0), k)\nu[1:][u % (len(u) - 1)] = u ^ k\nreturn u", "u, k")
     u = np.arange(300) % 7
     assert np.array_equal(transkern.compile(f, target="cuda")(u.copy(), 3), f(u.copy(), 3))
+
+
+def put_in_turn(x, at, v, scalar):
+    for store in range(4):
+        try:
+            if store == 0:
+                np.put(x, at, v)
+            elif store == 1:
+                x[::-1].flat[at] = v
+            elif store == 2:
+                x.flat[at[::-1]] = scalar
+            else:
+                np.put(x[::2], at, v + 1)
+        except IndexError:
+            x[0] += 10
+    return x
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+@pytest.mark.parametrize("at", [[], [0], [3, -4], [1, 9, 2], [9], [-5, 0], [1, 1, -7, 2]])
+def test_what_stands_before_a_position_outside_is_stored(
+    at: list[int], target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was, in ``np.put`` and ``x.flat[at] = v``; into what is no line in memory NumPy puts a copy."""
+    on_target(target, monkeypatch)
+    alike(put_in_turn, np.zeros(4), np.array(at, np.int64), np.array([5.0, 6.0, 7.0]), 2.5, target=target)

@@ -24,11 +24,11 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     select,
 )
-from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions, positions
+from transkern.frontend.indexing import SliceValue, array_item, names_elements, nonzero_positions, positions
 from transkern.frontend.products import diagonal
 from transkern.frontend.shaping import expand, on_axis, reshape
-from transkern.frontend.storing import converted, storable, where_some, write
-from transkern.frontend.strides import note_model
+from transkern.frontend.storing import converted, storable, where_some, write, write_in_turn
+from transkern.frontend.strides import is_contiguous, note_model
 from transkern.frontend.values import Array, Concatenation, Function, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Reduce
@@ -38,7 +38,7 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
     """``np.take``: a copy, also of a single position."""
     x, which = on_axis(ctx, x, axis)
     x, at = ctx.kept(x), _positions(ctx, indices, "same_kind")
-    if at.mask is not None and not (mode == "raise" and _names_elements(ctx, at, x.dims[which])):
+    if at.mask is not None and not (mode == "raise" and names_elements(ctx, at, x.dims[which])):
         at = ctx.kept(at)
     if at.mask is None:
         size = b.product((*at.dims, *(d for k, d in enumerate(x.dims) if k != which)))
@@ -50,12 +50,6 @@ def taken(ctx: Context, x: Array, indices: Value, axis: Value | None, mode: str)
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), x.dims[which], mode), "int64"), view=False)
     made = array_item(ctx, x, [*[SliceValue(None, None, None)] * which, at])
     return replace(made, view=False, identity="") if isinstance(made, Array) else made
-
-
-def _names_elements(ctx: Context, at: Array, extent: Expr) -> bool:
-    """Whether all positions are seen to be within an axis: then there are none in an empty one."""
-    with ctx.axis_ranges(at.axes):
-        return all(ctx.within(b.as_index(at.body), extent))
 
 
 def _positions(ctx: Context, value: Value, casting: Literal["safe", "same_kind"]) -> Array:
@@ -106,10 +100,13 @@ def _put(ctx: Context, a: Arguments) -> Value:
     mode = a.text("mode", "raise")
     if mode != "raise":
         at = replace(at, body=b.cast(_brought_in(b.as_index(at.body), target.dims[0], mode), "int64"), view=False)
-    (axis,) = ctx.axes((at.dims[0],))
     values = _line(ctx, a.need("v"), target.dtype)
     with where_some(ctx, values.dims[0]):
-        write(ctx, target, [at], Array((axis,), _repeated(values, axis.var)))
+        if is_contiguous(ctx, target):
+            write_in_turn(ctx, target, at, lambda k: _repeated(values, k))
+        else:  # NumPy stores into a copy, which it gives back where all went well
+            (axis,) = ctx.axes((at.dims[0],))
+            write(ctx, target, [at], Array((axis,), _repeated(values, axis.var)))
     return Static(None)
 
 

@@ -44,19 +44,23 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
     outputs.check_readonly(ctx, target.array, "underlying array")
     at = _item(ctx, target, items)
     given = ctx.deref(value)
+    in_turn = isinstance(at, Array) and at.ndim and at.dtype != "bool"
     if isinstance(given, (Scalar, Static)) and not isinstance(getattr(given, "value", None), np.ndarray):
         with ctx.counting_all():
-            if not isinstance(at, (Array, SliceValue)):
+            if in_turn:
+                given = storing.converted(ctx, given, target.array.dtype)
+            elif not isinstance(at, (Array, SliceValue)):
                 place = scalar_position(ctx, at, target.array.dims[0], 0)
                 with ctx.raising("ValueError", "Error setting single item of array."):
                     storing.storable(ctx, given, scalar_expr(ctx, given), target.array.dtype, True)
                 at = Scalar(place, True)
             elif not is_python_number(given):  # cast as elements of arrays are
                 given = Array((), scalar_expr(ctx, given))
-            storing.write(ctx, target.array, [at], given)
-        return
+            if not in_turn:
+                storing.write(ctx, target.array, [at], given)
+                return
     values = as_array(ctx, given)
-    if not values.ndim:
+    if not values.ndim and not in_turn:
         with ctx.counting_all():
             storing.write(ctx, target.array, [at], replace(values, view=False))  # a cast
         return
@@ -75,14 +79,20 @@ def _write(ctx: Context, target: Array, at: Item, dims: tuple[Expr, ...], values
         values = ctx.define(replace(values, view=False), "values")
     line = reshape(ctx, values, [Static(-1)])
     (count,) = line.dims
-    axes = ctx.axes(dims)
-    place = b.ravel([axis.var for axis in axes], [axis.extent for axis in axes])
-    if b.constant(count) == 1:
-        place = b.ZERO
-    elif count != b.product(dims):
-        place = b.mod(place, count)
+
+    def element(place: Expr) -> Expr:
+        if b.constant(count) == 1:
+            place = b.ZERO
+        elif count != b.product(dims):
+            place = b.mod(place, count)
+        return line.at((place,))
+
     with storing.where_some(ctx, count), ctx.counting_all():
-        storing.write(ctx, target, [at], Array(axes, line.at((place,))))
+        if isinstance(at, Array):
+            storing.write_in_turn(ctx, target, reshape(ctx, at, [Static(-1)]), element)
+        else:
+            (axis,) = ctx.axes(dims)
+            storing.write(ctx, target, [at], Array((axis,), element(axis.var)))
 
 
 def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:

@@ -667,6 +667,12 @@ def nonzero_positions(ctx: Context, mask: Array) -> list[Array]:
     return [Array((domain,), b.cast(i, "int64"), condition, spaced=len(index) > 1) for i in index]
 
 
+def names_elements(ctx: Context, at: Array, extent: Expr) -> bool:
+    """Whether all positions are seen to be within an axis: then there are none in an empty one."""
+    with ctx.axis_ranges(at.axes):
+        return all(ctx.within(b.as_index(at.body), extent))
+
+
 def first_place(
     ctx: Context, dims: tuple[Expr, ...], holds: Callable[[tuple[Expr, ...]], Expr]
 ) -> tuple[Expr, tuple[Expr, ...]]:
@@ -705,7 +711,7 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
             ctx.fail(f"a subscript that is {describe(item)}")
 
 
-def _outside(ctx: Context, axis: int) -> str:
+def outside_text(ctx: Context, axis: int) -> str:
     """What is said of a position outside of an axis, and outside of all elements of `.flat`."""
     return f"index {{}} is out of bounds for {'' if ctx.is_flat else f'axis {axis} with '}size {{}}"
 
@@ -721,7 +727,7 @@ def scalar_position(ctx: Context, item: Value, extent: Expr, axis: int) -> Expr:
         )  # fmt: skip
     at = b.as_index(in_64_bits(ctx, expr))
     value = b.constant(at)
-    message = _outside(ctx, axis)
+    message = outside_text(ctx, axis)
     if value is not None:
         long = b.compare("greater_equal", extent, b.index(value + 1 if value >= 0 else -value))
         ctx.guard(long, "IndexError", message, (at, extent))
@@ -817,7 +823,7 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
         low, high = ctx.within(value, extent)
     if low and high:
         return value
-    message = _outside(ctx, axis)
+    message = outside_text(ctx, axis)
     if low and mask is None and len(axes) == 1 and value == axes[0].var:  # sizes decide, and nothing is looked at
         fits = b.compare("less_equal", axes[0].extent, extent)
         ctx.check_place(lambda: ctx.guard(fits, "IndexError", message, (extent, extent)))

@@ -28,7 +28,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     warn_discarded,
 )
-from transkern.frontend.indexing import Item, check_count, first_place, place
+from transkern.frontend.indexing import Item, check_count, first_place, names_elements, outside_text, place
 from transkern.frontend.nested import check_depth, into_element, list_into_element
 from transkern.frontend.positions import check_subscripts
 from transkern.frontend.values import (
@@ -162,6 +162,32 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
             ctx.emit(n.Store(buffer.name, index, body))
         return
     ctx.emit(n.Write(buffer.name, axes, index, body, mask))
+
+
+def write_in_turn(ctx: Context, target: Array, at: Array, element: Callable[[Expr], Expr]) -> None:
+    """Stores `element(k)` at position `at[k]` of a line, one ``k`` after the other: of positions, the first that lies
+    outside raises NumPy's error, and what stands before it has been stored."""
+    (extent,), (count,) = target.dims, at.dims
+    if names_elements(ctx, at, extent):
+        (axis,) = ctx.axes((count,))
+        write(ctx, target, [at], Array((axis,), element(axis.var)))
+        return
+    at = ctx.define(at, "at")
+
+    def position(k: Expr) -> Expr:
+        return b.as_index(at.at((k,)))
+
+    def outside(k: tuple[Expr, ...]) -> Expr:
+        low = b.compare("less", position(*k), b.neg(extent))
+        return b.either(low, b.compare("greater_equal", position(*k), extent))
+
+    first, (bad,) = first_place(ctx, at.dims, outside)
+    holds = b.compare("less", first, b.ZERO)
+    near, axis = ctx.axes((ctx.let(b.where(holds, count, first), "stored"),) * 2)
+    from_end = b.compare("less", position(near.var), b.ZERO)
+    within = b.where(from_end, b.add(position(near.var), extent), position(near.var))
+    write(ctx, target, [Array((near,), b.cast(within, "int64"))], Array((axis,), element(axis.var)))
+    ctx.guard(holds, "IndexError", outside_text(ctx, 0), (position(bad), extent))
 
 
 def _chooses_elements(ctx: Context, item: Item, base: Array) -> bool:
