@@ -365,8 +365,36 @@ def test_views_that_run_backwards_over_what_a_container_holds() -> None:
     """They were taken for copies (`assigning._reordered`), as were those of what may be a view of an argument."""
     for function in (backwards_in_a_list, backwards_in_a_dict):
         alike(function, np.arange(4.0))
+    like_numpy("v = a.reshape(3, 1, 4).reshape(1, 4, 3).reshape(12, 1)[::-1]; v += 5", a=np.ones((3, 1, 4)))
     with pytest.raises(transkern.CompileError, match="whether `reshape` gives a view depends on"):
-        like_numpy("v = a.reshape(3, 1, 4).reshape(1, 4, 3).reshape(12, 1)[::-1]; v += 5", a=np.ones((3, 1, 4)))
+        like_numpy("v = a.reshape(2, 6)[::-1]; v += 5", a=np.ones((3, 4)).T)
+
+
+def some_rows(a: Any) -> Any:
+    line = a[1:].reshape(-1)
+    line[::2] = 7
+    return line, a[1:3].ravel(), a[2:].reshape(-1, 2)[1], a[1].reshape(2, -1), a[:, 1:].reshape(-1)
+
+
+def test_rows_as_one_line_are_a_view() -> None:
+    """What was handed back was a copy (`shaping.reshape`): places in it had no strides."""
+    a = np.arange(16.0).reshape(4, 4)
+    alike(some_rows, a)
+    given = a.copy()
+    found = transkern.compile(some_rows)(given)
+    assert [np.shares_memory(v, given) for v in found] == [np.shares_memory(v, given) for v in some_rows(given)]
+
+
+def numbers_of_truth(x: Any, n: int) -> Any:
+    chain = 0 < x[0] < 1 <= n
+    return chain, x[0] < n < 5, x[0] < 1 or n > 0, n > 0 and x[0] < 1, (x[0] < 1) and n > 2, chain + 1, 0 < x[0] < True
+
+
+def test_a_chain_is_one_of_its_comparisons() -> None:
+    """`0 < x[0] < 1 <= n` was a truth of Python's where x[0] decides, and `a or b` of the type of `b`."""
+    for n in (0, 2, 4):
+        for x in ([0.5, 3], [2, 3], [0, 0]):
+            alike(numbers_of_truth, np.array(x, float), n)
 
 
 def test_points_between_lists_of_numbers() -> None:

@@ -36,6 +36,7 @@ class Body:
     # `looping`, `translate`)
     expr: Callable[[ast.expr], Value]
     chosen: Callable[[bool, Sequence[ast.expr]], Value]
+    either: Callable[..., Value]
     inline: Callable[..., Value]
     mapped: Callable[[bool, Value, Sequence[Value], ast.Call], Value]
     inner_names: Callable[..., AbstractContextManager[None]]

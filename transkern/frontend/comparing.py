@@ -305,10 +305,12 @@ class Comparisons(Body):
     def _and(self, x: Value, y: Value) -> Value:
         if isinstance(x, Static):
             return y if x.value else x
-        if isinstance(y, Static) and isinstance(x, Scalar):
-            return x if y.value else y
-        if isinstance(x, Scalar) and isinstance(y, Scalar):
-            return Scalar(b.both(condition_of(truth(self.ctx, x)), condition_of(truth(self.ctx, y))), y.python)
+        if isinstance(x, Scalar) and isinstance(y, (Static, Scalar)):
+            if len({*doubts.kinds_of(x), *doubts.kinds_of(y)}) > 1:
+                return self.either(condition_of(truth(self.ctx, x)), y, x, [], [])
+            if isinstance(y, Static):
+                return x if y.value else y
+            return Scalar(b.both(condition_of(truth(self.ctx, x)), condition_of(truth(self.ctx, y))), x.python)
         self.ctx.fail("a chained comparison of arrays", "use (a < b) & (b < c)")
 
     def _not(self, x: Value) -> Value:

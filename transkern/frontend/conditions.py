@@ -10,7 +10,7 @@ from typing import TypeVar
 from transkern.frontend import doubts
 from transkern.frontend.anew import Terminated
 from transkern.frontend.comparing import Comparisons
-from transkern.frontend.elementwise import is_number, is_python_number, scalar_expr, truth
+from transkern.frontend.elementwise import scalar_expr, truth
 from transkern.frontend.source import span_of
 from transkern.frontend.trips import condition_of, zero
 from transkern.frontend.types_of_scalars import scalar_kind
@@ -81,10 +81,10 @@ class Conditions(Comparisons):
                 two = one
                 self._take(before)
         if isinstance(one, Scalar) and isinstance(two, (Scalar, Static)) and not out:
-            bools = is_number(two) or isinstance(two, Scalar)
-            if bools and one.dtype == "bool" and scalar_expr(ctx, two).dtype == "bool":
+            kinds = {*doubts.kinds_of(one), *doubts.kinds_of(two)}
+            if len(kinds) == 1 and one.dtype == "bool":
                 joined = (b.both if is_and else b.either)(condition, scalar_expr(ctx, two))
-                return Scalar(joined, two.python if isinstance(two, Scalar) else is_python_number(two))
+                return Scalar(joined, one.python)
         return self.either(condition if is_and else b.logical_not(condition), two, one, out, other)
 
     # --- expressions that are evaluated on one path only: what they leave in objects, and under names (``:=``)

@@ -244,7 +244,7 @@ class Results(Expressions):
             self.ctx.fail("a view of arguments that share memory as a result", "return a copy of it")
         view = place_in_memory(self.ctx, value)
         if view is None:
-            return self._array_result(value)
+            self.ctx.fail("returning a view of an argument that strides cannot describe", "return a copy of it")
         return n.ViewResult(
             base.name, value.dims, view.offset, view.steps, value.dtype, view.part, value.readonly
         )  # fmt: skip

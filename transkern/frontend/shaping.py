@@ -25,7 +25,14 @@ from transkern.frontend.elementwise import (
     type_name,
 )
 from transkern.frontend.indexing import SliceValue, array_item
-from transkern.frontend.strides import contiguous, in_memory, is_contiguous, lies_elsewhere, reshaped_view
+from transkern.frontend.strides import (
+    contiguous,
+    in_memory,
+    is_contiguous,
+    lies_elsewhere,
+    line_in_memory,
+    reshaped_view,
+)
 from transkern.frontend.texts import as_text
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
@@ -284,12 +291,9 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     elif value.ndim > 1 and value.view and lies_elsewhere(ctx, value.base):
         value = contiguous(ctx, value, "reshape", dims)
     linear = b.ravel([a.var for a in axes], dims)
-    if (
-        isinstance(value.body, Load)
-        and value.body.index == tuple(a.var for a in value.axes)
-        and (ctx.buffers[value.body.buffer].layout == "C" and ctx.buffers[value.body.buffer].dims[1:] == value.dims[1:])
-    ):
-        return Array(axes, Load(value.body.buffer, (linear,), value.dtype), view=value.view, readonly=value.readonly)
+    if value.ndim > 1 and isinstance(value.body, Load) and (start := line_in_memory(ctx, value)) is not None:
+        place = b.add(start, linear)
+        return Array(axes, Load(value.body.buffer, (place,), value.dtype), view=value.view, readonly=value.readonly)
     return value.seen(axes, b.unravel(linear, value.dims))
 
 

@@ -140,15 +140,7 @@ def _is_in_order(array: Array, axes: Sequence[Axis], index: Sequence[Expr]) -> b
     """Whether the elements of a view of an array in C order are in C order too, without gaps."""
     steps = [b.product(array.dims[d + 1 :]) for d in range(array.ndim)]
     along = _steps_along(index, steps, axes)
-    if along is None:
-        return False
-    long = [a for a in axes if b.constant(a.extent) != 1]
-    wanted: Expr = b.ONE
-    for axis in reversed(long):
-        if b.difference(along[0][axis.name], wanted) != 0:
-            return False
-        wanted = b.mul(wanted, axis.extent)
-    return True
+    return along is not None and _are_of_line(list(along[0].values()), [a.extent for a in axes])
 
 
 def _ordered_as_operands(ctx: Context, value: Array) -> tuple[Array, tuple[Expr, ...]] | None:
@@ -315,6 +307,27 @@ def place_in_memory(ctx: Context, value: Array) -> n.View | None:
         offset.append(found[1])
         steps.append(tuple(found[0].values()))
     return n.View(value.dims, tuple(offset), tuple(steps), part)
+
+
+def line_in_memory(ctx: Context, value: Array) -> Expr | None:
+    """Where in its buffer what a contiguous value shows begins; None where only a call knows, or where it is computed
+    or has gaps."""
+    strides = _strides(ctx, value) if isinstance(value.body, Load) else None
+    if strides is None:
+        return None
+    return strides[1] if _are_of_line(strides[0], value.dims) else None
+
+
+def _are_of_line(strides: Sequence[Expr], dims: Sequence[Expr]) -> bool:
+    """Whether strides are surely those of elements in C order without gaps."""
+    wanted: Expr = b.ONE
+    for stride, extent in zip(reversed(strides), reversed(dims), strict=True):
+        if b.constant(extent) == 1:
+            continue
+        if b.difference(stride, wanted) != 0:
+            return False
+        wanted = b.mul(wanted, extent)
+    return True
 
 
 def _follow(ctx: Context, along: Sequence[Expr], dims: Sequence[Expr], axes: Sequence[int]) -> bool:
