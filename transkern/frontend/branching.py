@@ -339,7 +339,7 @@ class Branches(Assignments):
             return Unbound(f"`{name}` is another deque on each of two paths", self.decides)
         joined = growing.new(ctx, name)
         for value, out in ((one, out1), (two, out2)):
-            with ctx.block() as more:
+            with ctx.block(out) as more:
                 growing.extend(ctx, joined, value)
             out.extend(more)
         if any(isinstance(v, GrowingList) and (v.prefix or self._stays(name, v)) for v in (one, two)):
@@ -560,7 +560,7 @@ class Branches(Assignments):
         count = ctx.count(buffer.name, bound)
         ctx.out.append(n.Alloc(buffer.name, span=ctx.span))
         for value, out in ((one, out1), (two, out2)):
-            with ctx.block() as extra:
+            with ctx.block(out) as extra:
                 self.fill(buffer, count, value)
             out.extend(extra)
         return ctx.whole(buffer, (count, *one.domain[1:]))

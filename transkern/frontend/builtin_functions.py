@@ -6,6 +6,7 @@ import string
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from transkern.frontend import (
     set_order,
     special_methods,
 )  # fmt: skip
+from transkern.frontend.anew import Terminated
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
@@ -616,7 +618,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     carried = ctx.variable("total", dtype)
     ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, total), dtype)))
     axis = ctx.fresh("k")
-    with ctx.block() as body:
+    with ctx.block() as body, suppress(Terminated):
         item = Scalar(array.at((Var(axis),)), python)
         added = apply(ctx, "add", [Scalar(carried, weak), item], operator_call=True)
         ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, added), dtype)))
@@ -707,7 +709,7 @@ def _printed(
                 continue
             for at, option in enumerate(choice.options):
                 fixed = replace(text, args=(*text.args[:k], Static(option), *text.args[k + 1 :]))
-                with ctx.block() as out:
+                with ctx.block() as out, suppress(Terminated):
                     _printed(ctx, [*shown[:position], fixed, *shown[position + 1 :]], between, end, more)
                 ctx.emit(n.If(b.compare("equal", choice.index, b.index(at)), tuple(out)))
             return

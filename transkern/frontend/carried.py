@@ -296,7 +296,7 @@ class LoopState:
             return doubted
         if self.runs is not None and name not in self.mixed:
             return replace(doubted, told=lambda: self._needs_split(name))  # in the first iteration one, then the other
-        with owner.ctx.block() as out:
+        with owner.ctx.block(owner.ctx.out) as out:
             split = doubts.joined_at(owner.ctx, name, slot, (initial,), (out,), types)
         owner.ctx.out.extend(out)
         return replace(doubted, split=split and replace(split, handed_on=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from transkern.frontend import doubts
@@ -181,7 +181,8 @@ class Conditions(Comparisons):
             before = b.both(before, c) if is_and else b.either(before, c)
         flag = ctx.variable("decided", "bool")
         ctx.emit(n.Assign(flag.name, before))
-        with ctx.block() as more:
+        holds: Expr = b.FALSE  # where it raises
+        with ctx.block() as more, suppress(Terminated):
             holds = condition_of(truth(ctx, value))
         last = n.Assign(flag.name, holds, span=ctx.span)
         branches = (*extra, *more, last), tuple(other)
@@ -260,7 +261,7 @@ class Conditions(Comparisons):
 
     def at_end(self, out: list[n.Stmt], compute: Callable[[], _T]) -> _T:
         """What is computed, at the end of `out`."""
-        with self.ctx.block() as more:
+        with self.ctx.block(out) as more:
             made = compute()
         out.extend(more)
         return made

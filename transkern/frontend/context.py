@@ -302,12 +302,16 @@ class Context:
         return replace(self.span, turns=self.turns, frame=self.frame)
 
     @contextmanager
-    def block(self) -> Iterator[list[n.Stmt]]:
-        """Collects what is emitted inside."""
+    def block(self, ended: list[n.Stmt] | None = None) -> Iterator[list[n.Stmt]]:
+        """Collects what is emitted inside; into `ended`, too, what does not get to its end, as it raises."""
         outer, self.out = self.out, []
         self.around.append(outer)
         try:
             yield self.out
+        except Terminated:
+            if ended is not None:
+                ended.extend(self.out)
+            raise
         finally:
             self.out = outer
             self.around.pop()

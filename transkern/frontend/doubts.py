@@ -338,7 +338,7 @@ def _split(
     if len(tags) > _TAGS:
         return None
     made: list[tuple[Expr, Static | Scalar]] = []
-    blocks = []
+    blocks, lets = [], list[n.Stmt]()
     for sides in itertools.product((True, False), repeat=len(tags)):
         side = dict(zip(tags, sides, strict=True))
         chosen = [
@@ -348,8 +348,9 @@ def _split(
         value: Value | None = None
         with ctx.block() as out, contextlib.suppress(Terminated):
             value = compute(chosen)
-        if any(not isinstance(s, n.Guard) for s in out) or (value is None and (not checked or len(tags) > 1)):
+        if any(not isinstance(s, (n.Let, n.Guard)) for s in out) or (value is None and (not checked or len(tags) > 1)):
             return None
+        lets += [s for s in out if isinstance(s, n.Let)]
         holds: Expr = b.TRUE
         for tag, is_one in side.items():
             holds = b.both(holds, tag if is_one else b.logical_not(tag))
@@ -357,7 +358,7 @@ def _split(
             return None
         if value is not None:
             made.append((holds, value))
-        blocks.append((holds, tuple(out)))
+        blocks.append((holds, tuple(s for s in out if not isinstance(s, n.Let))))
     if not made:
         return None
     exact = any(s.exact for s in splits if s is not None)
@@ -365,9 +366,11 @@ def _split(
     if joined is None:
         return None
     joined = replace(joined, of_empty=any(s.of_empty for s in splits if s is not None), handed_on=_handed_on(args))
+    if any(out for _, out in blocks) and not checked:
+        return None
+    for let in lets:  # numbers, which the other choice may have, too
+        ctx.emit(let)
     if any(out for _, out in blocks):
-        if not checked:
-            return None
         if len(tags) == 1:
             ctx.emit(n.If(tags[0], blocks[0][1], blocks[1][1]))
         else:

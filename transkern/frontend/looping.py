@@ -223,7 +223,7 @@ class Loops(Branches):
         def run(position: int) -> bool:
             """The iterations from `position` on; True where the end is not reached."""
             for at in range(position, _UNROLL):
-                with ctx.block() as extra:
+                with ctx.block(ctx.out) as extra:
                     holds = self.test(test)
                 if not isinstance(holds, Static) or has_jumps(body):
                     raise error

@@ -43,7 +43,7 @@ def called(
     for value in (*args, *keywords.values()):
         _check_hashable(ctx, value)
     written, heap = set(ctx.written), dict(ctx.heap)
-    with ctx.block() as out:
+    with ctx.block(ctx.out) as out:
         made = _immutable(ctx, function, call())
     effects = any(isinstance(s, n.Library) and s.name in ("print", "drawn", "seeded") for s in walk(out))
     if effects or ctx.written != written or any(ctx.heap.get(token) is not value for token, value in heap.items()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -75,7 +76,7 @@ class Results(Expressions):
             ctx.fail(f"returning more than {_MOST_NONE} things that may be None", "return fewer")
         for is_none in (True, False):
             heap = dict(ctx.heap)
-            with ctx.block() as out:
+            with ctx.block() as out, suppress(Terminated):
                 self.hand_back(_decided(ctx, value, found.none, is_none), decided + 1)
             ctx.heap = heap
             if is_none:
@@ -152,6 +153,8 @@ class Results(Expressions):
                 or not variables_read(tag) & self.ctx.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
+            case Scalar(doubt=Doubt(split=None, kinds=kinds)) if len(kinds) > 1 and all(of_py for _, of_py in kinds):
+                doubts.depends(self.ctx, [value], "returning")
             case Scalar(expr, python, None):
                 return n.ScalarResult(expr, python)
             case Scalar(expr, python, tag):

@@ -112,7 +112,7 @@ def append(ctx: Context, row: Row, value: Value) -> None:
     """One more element behind those of a row."""
     ctx.note_store(row.rows.pool.buffer)
     size = _size(ctx, row)
-    with ctx.block() as put:  # it tells the elements' type
+    with ctx.block(ctx.out) as put:  # it tells the elements' type
         growing.put(ctx, row.rows.pool, value, b.add(_start(ctx, row), size))
     _make_room(ctx, row, size, b.ONE)
     ctx.out.extend(put)
@@ -134,7 +134,7 @@ def extend(ctx: Context, row: Row, value: Value) -> None:
         contents = ctx.kept(growing.numbers(ctx, contents))
     size = _size(ctx, row)
     more = ctx.let(contents.length if isinstance(contents, GrowingList) else contents.dims[0], "more")
-    with ctx.block() as put:
+    with ctx.block(ctx.out) as put:
         growing.put_many(ctx, row.rows.pool, contents, b.add(_start(ctx, row), size))
     _make_room(ctx, row, size, more)
     ctx.out.extend(put)
@@ -184,7 +184,7 @@ def joined(ctx: Context, name: str, one: Value, two: Value, out1: list[n.Stmt], 
             return None
         if not isinstance(contents, (Row, Seq, GrowingList)):
             return None
-        with ctx.block() as more:
+        with ctx.block(out) as more:
             ctx.emit(n.Assign(number.name, number_of(ctx, found.rows, value)))
         out.extend(more)
     return Row(found.rows, number)

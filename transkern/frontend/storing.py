@@ -64,7 +64,7 @@ def is_repeated(base: Array) -> bool:
 @contextmanager
 def where_some(ctx: Context, count: Expr) -> Iterator[None]:
     """What is stored inside is stored where there is something to store: of nothing NumPy stores nothing."""
-    with ctx.block() as out:
+    with ctx.block() as out, suppress(Terminated):
         yield
     if b.constant(count) is None:
         ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))

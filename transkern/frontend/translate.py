@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -182,9 +183,14 @@ class Translator(Loops):
                 holds = condition_of(self.test(test))
                 if holds == b.TRUE:
                     return
-                with self.ctx.block() as extra:
+                made = None
+                with self.ctx.block() as extra, suppress(Terminated):
                     told = Static("") if message is None else self.expr(message)
-                    name, text, args = self.raised_with("AssertionError", AssertionError, told, True, message or node)
+                    made = self.raised_with("AssertionError", AssertionError, told, True, message or node)
+                if made is None:  # the message raises
+                    self.ctx.emit(n.If(b.logical_not(holds), tuple(extra)))
+                    return
+                name, text, args = made
                 if any(not isinstance(s, (n.Let, n.Guard)) for s in extra):
                     self.ctx.fail("a message that needs a computation", "compute it before the assert", node)
                 if any(isinstance(s, n.Guard) for s in extra):
