@@ -57,3 +57,38 @@ def test_what_memory_does_not_hold_is_refused() -> None:
     with pytest.raises(OverflowError, match="beyond 2"):
         f([2**60 + 1, 3], 0.5)
     assert f([2**53, 3], 0.5) == [2**53, 3, 0.5]
+
+
+ROWS = (
+    "rows = [[v, 1] for v in x]\nrows[0][1] = 5\nrows[1][0] = 2\nreturn rows, rows[0][1], rows[0]",
+    "rows = []\nfor v in x:\n    rows.append([v, n])\nfor r in rows:\n    r[1] += 1\nreturn rows",
+    "rows = [[0, 1.5] for v in x]\nrows[1][0] += 1\nreturn rows, rows[1][0] // 2, rows[0][1]",
+    "rows = [[0] * 3 for v in x]\nfor k, v in enumerate(x):\n    rows[k][k] = v\nreturn rows, rows[0][1] + 1",
+    "rows = [[0, 0] for v in x]\nrows[1][0] += x[0]\nrows[0][1] -= n\nreturn rows",
+    "rows = []\nfor v in x:\n    rows.append([])\n    rows[-1].append(v)\n    rows[-1].append(n)\nreturn rows",
+    "l = [n for v in x]\nl[0] = x[1]\nl[1] += 1\nreturn l",
+)
+
+
+@pytest.mark.parametrize("body", ROWS)
+@pytest.mark.parametrize("x", [np.array([0.5, 3.0]), np.array([1, 3]), np.array([1.5, -0.0], np.float32)])
+def test_rows_of_several_types(body: str, x: np.ndarray) -> None:
+    """Short lists in a list whose items change were of one type; an integer that this rounded, or an append that it
+    did not hold, was lost."""
+    plain = function(body, "x, n")
+    compiled = transkern.compile(plain, target="cpu")
+    for n in (3, 2**53 - 1, 2**53, 2**60 + 1):
+        wanted, found = (outcome(f, x.copy(), n) for f in (plain, compiled))
+        assert found == wanted or ((n > 3 or x.dtype == np.float32) and _is_refused(found)), n
+
+
+CHOICES = ("n = 1\nif c:\n    n = 1.5\nreturn n ** 2, n * 2, n ** 3", "n = 2 if c else 0.5\nreturn n ** 2, n ** n, 2 ** n")
+
+
+@pytest.mark.parametrize("body", CHOICES)
+def test_powers_of_an_integer_or_a_float(body: str) -> None:
+    """`1 ** 2` was 1.0 where the other path has a float."""
+    plain = function(body, "c")
+    compiled = transkern.compile(plain, target="cpu")
+    for c in (0, 1):
+        assert outcome(compiled, c) == outcome(plain, c)

@@ -260,6 +260,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, Seq) and value.row_of is not None:
         twins.join(ctx, owner.buffer, value.row_of.buffer)
     if isinstance(value, Seq) and owner.site in ctx.tables:
+        if len({kind for item in value.items for kind in doubts.kinds_of(item)}) > 1:
+            rows.wanted(ctx, owner, "a list of lists whose elements differ in type")
         value = as_list(ctx, value)
     if isinstance(value, Seq) and value.kind == "list" and not value.items:
         rows.wanted(ctx, owner, "a list of lists of different lengths")

@@ -14,7 +14,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr, select
 from transkern.frontend.trips import bound_of
 from transkern.frontend.types_of_scalars import holding
-from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Scalar, Static, Value
+from transkern.frontend.values import Array, Concatenation, GrowingList, OneOf, Scalar, Split, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Reduce, Var
@@ -92,6 +92,8 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     if isinstance(value, (Array, Concatenation)) and owner.extent is not None and as_array(ctx, value).ndim:
         ctx.must_be_known(Scalar(owner.extent, True), "a list of numbers and arrays", "make it a list of arrays")
     expr, python = scalar_expr(ctx, value), is_python_number(value)
+    if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
+        _check_sides(ctx, value.doubt.split, expr.dtype)
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     if wanted is None or owner.dims:
         return expr, python
@@ -136,6 +138,15 @@ def _exactly(ctx: Context, expr: Expr) -> Expr:
     held = ctx.let(expr, "number")
     ctx.guard(_held(held), "OverflowError", NOT_HELD)
     return held
+
+
+def _check_sides(ctx: Context, split: Split, dtype: str) -> None:
+    """Checks that the type which holds both numbers of a choice holds an integer among them."""
+    for side, holds in ((split.one, split.tag), (split.two, b.logical_not(split.tag))):
+        number = scalar_expr(ctx, side)
+        if _may_round(number.dtype, dtype) and ctx.range_of(number) is None:
+            held = b.either(b.logical_not(holds), _held(ctx.let(number, "number")))
+            ctx.guard(held, "OverflowError", NOT_HELD)
 
 
 def _held(number: Expr) -> Expr:
@@ -293,6 +304,10 @@ def begin_anew(
     ctx: Context, owner: GrowingList, joined: tuple[str, bool] | None, help: str = "append elements of one type"
 ) -> NoReturn:
     error = NotKnown("a list whose elements differ in type", help, ctx.span, ctx.lines)
+    if owner.prefix or (owner.row and owner.dims):  # a table has one type; lists of lengths of their own have tags
+        if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
+            error.ragged = owner.site
+        raise error
     if joined is None or owner.site is None or owner.site[0] == "fixed":
         raise error
     before = ctx.wanted.get(owner.site)

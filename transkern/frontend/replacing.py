@@ -111,7 +111,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
 
 def _store_number(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     expr, python = list_types.typed(ctx, owner, value)
-    if (expr.dtype, python) != (owner.dtype, owner.python):
+    if (expr.dtype, python) != (owner.dtype, owner.python) or (owner.prefix and list_types.tells_its_type(value)):
         list_types.mixed(ctx, owner, expr.dtype, python, "store elements of the type it has")
     list_types.widen(ctx, owner, expr)
     list_types.tag(ctx, owner, at, value)

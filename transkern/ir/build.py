@@ -304,6 +304,11 @@ def where(condition: Expr, then: Expr, orelse: Expr) -> Expr:
         return then
     if condition == FALSE:
         return orelse
+    if then.dtype == orelse.dtype == "bool":  # one of the operands of `and` or `or`
+        if orelse == condition:
+            return both(condition, then)
+        if logical_not(orelse) == condition:
+            return either(orelse, then)
     return Apply("where", (condition, then, orelse), then.dtype)
 
 
