@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -802,3 +803,18 @@ def test_what_remains_of_nothing() -> None:
         alike(reshaped_rest, np.ones(shape), n)
     for shape in ((0, 4), (4, 0), (3, 4), (0, 3, 4), (3, 0, 4)):
         alike(turned_rest, np.ones(shape))
+
+
+def empty_positions(x: Any, k: Any) -> Any:
+    at = [k, k]
+    x[at] = 7
+    return x[at], x[[k]], x[1, [k, k]], x[[], 1]
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0, 2), (0, 3), (2,)])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex128])
+def test_lists_without_elements_are_positions(shape: tuple[int, ...], dtype: type) -> None:
+    """Lists of arrays of floats were refused as subscripts, also where there is nothing in them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alike(empty_positions, np.ones((3, 4)), np.zeros(shape, dtype))

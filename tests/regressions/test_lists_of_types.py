@@ -82,7 +82,9 @@ def test_rows_of_several_types(body: str, x: np.ndarray) -> None:
         assert found == wanted or ((n > 3 or x.dtype == np.float32) and _is_refused(found)), n
 
 
-CHOICES = ("n = 1\nif c:\n    n = 1.5\nreturn n ** 2, n * 2, n ** 3", "n = 2 if c else 0.5\nreturn n ** 2, n ** n, 2 ** n")
+CHOICES = (
+    "n = 1\nif c:\n    n = 1.5\nreturn n ** 2, n * 2, n ** 3", "n = 2 if c else 0.5\nreturn n ** 2, n ** n, 2 ** n",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("body", CHOICES)

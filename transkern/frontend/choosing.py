@@ -103,7 +103,8 @@ def _put(ctx: Context, a: Arguments) -> Value:
     values = _line(ctx, a.need("v"), target.dtype)
     with where_some(ctx, values.dims[0]):
         if is_contiguous(ctx, target):
-            write_in_turn(ctx, target, at, lambda k: _repeated(values, k))
+            as_many = values.dims == at.dims
+            write_in_turn(ctx, target, at, lambda k: values.at((k,)) if as_many else _repeated(values, k))
         else:  # NumPy stores into a copy, which it gives back where all went well
             (axis,) = ctx.axes((at.dims[0],))
             write(ctx, target, [at], Array((axis,), _repeated(values, axis.var)))

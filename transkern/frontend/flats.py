@@ -21,11 +21,12 @@ from transkern.frontend.indexing import (
     as_item,
     fits_as_mask,
     nonzero_positions,
+    positions,
     scalar_position,
     settle_slice,
 )
 from transkern.frontend.shaping import reshape
-from transkern.frontend.values import Array, Flat, GrowingList, Scalar, Static, Value
+from transkern.frontend.values import Array, Flat, GrowingList, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
 from transkern.ir.traverse import buffers_read
@@ -102,7 +103,7 @@ def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
         ctx.guard(b.FALSE if items else b.TRUE, "IndexError", text)
         ctx.fail("`.flat` without a subscript", "write x.flat[:]")
     given = ctx.deref(items[0])
-    if isinstance(given, GrowingList) and given.dtype.startswith(("float", "complex")):
+    if isinstance(given, (GrowingList, Seq)) and positions(ctx, given).dtype.startswith(("float", "complex")):
         ctx.fail("a subscript of `.flat` that is a list of floats", "take a list of integers")
     at = as_item(ctx, items[0])
     match at:

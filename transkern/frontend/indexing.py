@@ -499,13 +499,14 @@ def as_item(ctx: Context, item: Item) -> Item:
         ctx.guard(b.logical_not(item.none), "RuntimeError", text)
         item = item.value
     match item:
-        case GrowingList():
-            array = list_array(ctx, item)
-            if array.ndim > 1 or not array.dtype.startswith(("float", "complex")):
+        case GrowingList() | Seq(_, "list"):
+            array = list_array(ctx, item) if isinstance(item, GrowingList) else positions(ctx, item)
+            if array.dtype == "bool" and array.ndim > 1:
+                text = "a list of truths that is empty as a subscript, which NumPy takes for integers, is not compiled"
+                ctx.guard(b.compare("not_equal", b.product(array.dims), b.ZERO), "RuntimeError", text)
+            if not array.dtype.startswith(("float", "complex")):
                 return array
             return Array(array.axes, b.cast(array.body, "int64"))  # empty (`check_subscripts`): it is one of positions
-        case Seq(_, "list"):
-            return positions(ctx, item)
         case Range() if b.constant(item.step):
             return range_array(ctx, item)
         case Static(np.ndarray()) | Concatenation() | Range():

@@ -72,8 +72,9 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
                 ctx.guard(b.compare("equal", array.dims[0], b.ZERO), *text)  # without elements it is one of integers
         elif isinstance(item, Seq) and item.kind in ("list", "tuple"):
             made = as_array(ctx, item)
-            if made.dtype.startswith(("float", "complex")) and not any(b.constant(d) == 0 for d in made.dims):
-                asked(ctx, operator.getitem, np.zeros(1), np.ones((1,) * made.ndim, made.dtype).tolist())
+            if made.dtype.startswith(("float", "complex")):
+                text = told(_refusal(np.ones((1,) * made.ndim, made.dtype).tolist()))
+                ctx.guard(b.compare("equal", b.product(made.dims), b.ZERO), *text)
         elif not isinstance(item, GrowingList) and np.asarray(example).dtype.kind not in "iub":
             asked(ctx, operator.getitem, np.zeros(1), example)
 

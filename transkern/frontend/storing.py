@@ -184,9 +184,7 @@ def write_in_turn(ctx: Context, target: Array, at: Array, element: Callable[[Exp
     first, (bad,) = first_place(ctx, at.dims, outside)
     holds = b.compare("less", first, b.ZERO)
     near, axis = ctx.axes((ctx.let(b.where(holds, count, first), "stored"),) * 2)
-    from_end = b.compare("less", position(near.var), b.ZERO)
-    within = b.where(from_end, b.add(position(near.var), extent), position(near.var))
-    write(ctx, target, [Array((near,), b.cast(within, "int64"))], Array((axis,), element(axis.var)))
+    write(ctx, target, [Array((near,), at.at((near.var,)))], Array((axis,), element(axis.var)))
     ctx.guard(holds, "IndexError", outside_text(ctx, 0), (position(bad), extent))
 
 
