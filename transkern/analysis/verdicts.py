@@ -194,7 +194,8 @@ class Walk:
         before = self.everywhere
         with self.scope():
             out = self.through(statements)
-            self._left = [u for u in self.everywhere if u not in before]
+            same = set(map(id, before))  # nearly all are: to compare each with each takes most of a pass' time
+            self._left = [u for u in self.everywhere if id(u) not in same and u not in before]
         return _or_the_same(out, statements)
 
     def through(self, statements: Sequence[n.Stmt]) -> list[n.Stmt]:

@@ -235,6 +235,12 @@ def depends(ctx: Context, values: Sequence[Value], what: str) -> NoReturn:
     )
 
 
+def ask_for_split(values: Sequence[Value]) -> None:
+    """Has the loops before `values` translated again with what tells their types, where they have not been."""
+    if (told := _told(values)) is not None:
+        told()
+
+
 def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:
     """Whether it may be a number of Python's which is another one in the type that holds it."""
     kinds = doubted.sure if sure and doubted.runs is not None else doubted.kinds
@@ -305,8 +311,8 @@ def computed(
     if every is None and sure is not None and assume_runs(ctx, args):
         return result(sure, doubt(sure, _python_of(args, python), decides))
     raises = raises and single and any(kind[1][1] for kind in outcomes(args, types))
-    if raises and (told := _told(args)) is not None:
-        told()
+    if raises:
+        ask_for_split(args)
     split = _split(ctx, args, compute, every is None or raises) if single else None
     if split is not None and split.one is split.two:
         return split.one

@@ -11,7 +11,7 @@ from transkern.frontend import growing, list_types
 from transkern.frontend.anew import Site
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, describe, is_python_number, scalar_expr
+from transkern.frontend.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
 from transkern.frontend.indexing import element, is_typed
 from transkern.frontend.values import (
     Array,
@@ -207,11 +207,12 @@ def length(ctx: Context, owner: Hashed) -> Value:
 
 def _numbers(ctx: Context, owner: Hashed) -> Array:
     """The numbers of the keys, in the order of loops."""
+    alive = list_array(ctx, owner.alive)
     if owner.kind == "set":
-        found = compose(ctx, "hashes", "numbers_in_table", [owner.alive, owner.table], {})
+        found = compose(ctx, "hashes", "numbers_in_table", [alive, list_array(ctx, owner.table)], {})
     else:
-        found = compose(ctx, "hashes", "numbers_as_put", [owner.alive], {})
-    return as_array(ctx, found)
+        found = compose(ctx, "hashes", "numbers_as_put", [alive], {})
+    return ctx.compact(as_array(ctx, found), "numbers")
 
 
 def keys(ctx: Context, owner: Hashed) -> GrowingList:

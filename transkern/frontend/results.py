@@ -153,9 +153,9 @@ class Results(Expressions):
                 or not variables_read(tag) & self.ctx.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
-            case Scalar(doubt=Doubt(split=None, kinds=kinds)) if len(kinds) > 1 and all(of_py for _, of_py in kinds):
-                doubts.depends(self.ctx, [value], "returning")
-            case Scalar(expr, python, None):
+            case Scalar(expr, python, None, doubt):
+                if doubt is not None and all(of_python for _, of_python in doubt.kinds):
+                    doubts.ask_for_split([value])
                 return n.ScalarResult(expr, python)
             case Scalar(expr, python, tag):
                 assert tag is not None

@@ -155,21 +155,13 @@ def clear(keys: Any, alive: Any, codes: Any, table: Any, info: Any) -> None:
 
 def numbers_as_put(alive: Any) -> Any:
     """The numbers of the keys of a dict, in order."""
-    found = []
-    for number in range(len(alive)):
-        if alive[number] == 1:
-            found.append(number)
-    return found
+    return np.flatnonzero(alive == 1)
 
 
 def numbers_in_table(alive: Any, table: Any) -> Any:
     """The numbers of the keys of a set, in order."""
-    found = []
-    for place in range(len(table)):
-        number = table[place]
-        if number >= 0 and alive[number] == 1:
-            found.append(number)
-    return found
+    numbers = table[table >= 0]
+    return numbers[alive[numbers] == 1]
 
 
 def next_in_table(alive: Any, table: Any, info: Any) -> Any:
