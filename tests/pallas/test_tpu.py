@@ -56,7 +56,7 @@ def compile_all(topology, names):
 
 @pytest.mark.parametrize("topology, most", [("v5e:2x2", 60), ("v6e:2x2", 50)])
 def test_nms_takes_few_bundles_a_box(topology, most):
-    for form in FORMS:
+    for form in FORMS if topology.startswith("v5e") else FORMS[:1]:
         kernels = compile_all(topology, [form])[form]
         (loop,) = [k for k in kernels if k.pallas]
         assert [x.depth for x in loop.loops] == [1]

@@ -182,10 +182,10 @@ def _filters(args: tuple[Any, ...]) -> Iterator[dict[int, str]]:
 def test_filters_are_arrays(module: str) -> None:
     """Where an array may stand, what a mask chooses may stand: its length is a count, not that of the mask."""
     wrong = []
-    for path in (p for p in PUBLIC if p.rpartition(".")[0] == f"numpy.{module}".rstrip(".")):
+    for number, path in enumerate(p for p in PUBLIC if p.rpartition(".")[0] == f"numpy.{module}".rstrip(".")):
         if identity.path_of(PUBLIC[path]) not in (path, None) or path in UNDEFINED:
             continue
-        for args in ARGUMENTS.values():
+        for args in list(ARGUMENTS.values())[number % 2 :: 2]:  # each function with half of them: it takes a minute
             for written in _filters(args):
                 function = function_of(path, len(args), written)
                 try:
