@@ -64,12 +64,16 @@ def is_repeated(base: Array) -> bool:
 @contextmanager
 def where_some(ctx: Context, count: Expr) -> Iterator[None]:
     """What is stored inside is stored where there is something to store: of nothing NumPy stores nothing."""
+    raises = True
     with ctx.block() as out, suppress(Terminated):
         yield
+        raises = False
     if b.constant(count) is None:
         ctx.emit(n.If(b.compare("greater", count, b.ZERO), tuple(out)))
     elif b.constant(count):
         ctx.out.extend(out)
+        if raises:
+            raise Terminated
 
 
 def as_result(value: Value) -> Value:
