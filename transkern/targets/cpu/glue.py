@@ -5,11 +5,6 @@
 """
 
 PYTHON = r"""
-// ---- From here on all runs once a call: to go about it as about loops would take a fifth of the compiler's time.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O1")
-#endif
-
 // ---- Python's stable ABI, as far as it is used (Python.h need not be installed)
 typedef ssize_t Py_ssize_t;
 typedef struct PyObject { Py_ssize_t ob_refcnt; struct PyObject *ob_type; } PyObject;
