@@ -25,7 +25,7 @@ from tests.fuzz.shrink import shrunk
 from tests.fuzz.simple_run import check
 from tests.tools import on_target, require
 
-COUNTS = {"cpu": 40, "cuda": 8, "pallas": 3}
+COUNTS = {"cpu": 24, "cuda": 8, "pallas": 3}
 
 
 def _shown(reports: list[Report]) -> str:

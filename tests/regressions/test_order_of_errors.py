@@ -89,8 +89,12 @@ def put_in_turn(x, at, v, scalar):
     return x
 
 
-@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
-@pytest.mark.parametrize("at", [[], [0], [3, -4], [1, 9, 2], [9], [-5, 0], [1, 1, -7, 2]])
+PLACES = ([], [0], [3, -4], [1, 9, 2], [9], [-5, 0], [1, 1, -7, 2])
+
+
+@pytest.mark.parametrize(
+    "at, target", [*((at, "cpu") for at in PLACES), *((PLACES[3], target) for target in ("cuda", "pallas"))]
+)
 def test_what_stands_before_a_position_outside_is_stored(
     at: list[int], target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
