@@ -786,3 +786,12 @@ def test_a_check_of_sizes_behind_one_of_data(monkeypatch: pytest.MonkeyPatch) ->
             call(f, [np.ones(n, np.float32), np.ones((n, m), np.int64)]) for f in (beyond_behind_a_check, compiled)
         )
         assert not difference(found, wanted), (n, m, found, wanted)
+
+
+def least_of_some(x: Any, y: Any) -> Any:
+    return x[y > 1].min(), x[y > 9].sum(), np.maximum(x, 2**32 - 1)
+
+
+def test_a_uint32_that_needs_all_its_bits() -> None:
+    """JAX takes a number of Python's for an int32: what `min` leaves unchanged (4294967295) was an OverflowError."""
+    alike(least_of_some, np.arange(3, 9, dtype=np.uint32), np.arange(6, dtype=np.float32), target="pallas")

@@ -26,7 +26,7 @@ class Reductions(Stores):
     def neutral(self, op: str, dtype: str) -> ast.expr:
         """What `op` leaves unchanged, as a literal."""
         of = self.module.integer if dtype in ("index", "int64") else dtype
-        return literal(spelling.identity(op, of))
+        return literal(spelling.identity(op, of), of)
 
     def open_slots(self) -> frozenset[int]:
         return frozenset(info.slot for info in self.axes.values())

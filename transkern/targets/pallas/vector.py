@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.traverse import walk_expr
@@ -116,7 +118,7 @@ class Vector:
     def expr(self, e: Expr) -> Value:
         match e:
             case Const(value, dtype):
-                return Value(literal(value), dtype, static=True)
+                return Value(literal(value, dtype), dtype, static=True)
             case _ if self.hoisting and self._is_hoistable(e):
                 return self.module.hoist(e)
             case Var(of, dtype):
@@ -482,10 +484,11 @@ class Vector:
         return self.size(extents[slot])
 
 
-def literal(value: bool | int | float | complex) -> ast.expr:
-    """A number as text; JAX takes none of Python's that needs all bits of a uint64."""
+def literal(value: bool | int | float | complex, dtype: str) -> ast.expr:
+    """A number as text; of Python's, JAX takes none that needs all bits of a type without a sign."""
     written = constant(value)
-    return quote("np.uint64(_0)", written) if isinstance(value, int) and value >= 1 << 63 else written
+    needs_all = dtype in ("uint32", "uint64") and isinstance(value, int) and value >= np.iinfo(dtype).max // 2 + 1
+    return quote(f"np.{dtype}(_0)", written) if needs_all else written
 
 
 def is_literal(node: ast.expr) -> bool:
