@@ -91,6 +91,8 @@ def from_zero_of_integers(x, k):
         np.add(-np.float64(k), u & np.uint64(0)),
         (x.size - x.size) - x / 2,
         (u < 0) - np.abs(x / 2),
+        np.where(x > 3, x / 2, 0.0) - np.abs(x / 2),
+        np.where(x < 3, np.where(x > 0, 1.0, 0.0), 2.0) - k,
     )
 
 

@@ -195,7 +195,7 @@ def _is_known(e: Expr) -> bool:
     match e:
         case Const():
             return True
-        case Apply("select", (_, first, second)):
+        case Apply("where", (_, first, second)):
             return _is_known(first) or _is_known(second)
         case Apply(_, args, dtype):
             return dtype[0] not in "fc" or all(map(_is_known, args))
