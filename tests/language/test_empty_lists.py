@@ -159,3 +159,54 @@ def test_what_has_one_type_is_no_other(function: Callable[..., Any]) -> None:
     alike(function, X, 0)
     with pytest.raises(RuntimeError, match=r"list.* (here|are of types here)"):
         transkern.compile(function, target="cpu")(X, 9)
+
+
+def _chosen(x: Any, t: int) -> list[Any]:
+    return [v for v in x if v > t]
+
+
+def lowered_and_raised(x: Any, t: int) -> Any:
+    return np.sum(_chosen(x, t)) - 1 + 4.0
+
+
+def in_steps(x: Any, t: int) -> Any:
+    total = np.sum(_chosen(x, t))
+    total -= 1
+    total += 4.0
+    return total / 2
+
+
+def beside_an_array(x: Any, t: int) -> Any:
+    total = np.sum(_chosen(x, t)) - 1
+    return np.arange(3.0) + total, np.arange(3.0) < total, np.full(2, total)
+
+
+def asked_about(x: Any, t: int) -> Any:
+    total = np.prod(_chosen(x, t)) - 2
+    return (total < 5, 1 if total < 0 else 2), np.array([total, 1.5]), float(total), np.float32(total)
+
+
+def put_away(x: Any, t: int) -> Any:
+    y = np.ones(3)
+    y[0] = np.sum(_chosen(x, t)) + 0.1
+    y[1:] -= np.array(_chosen(x, t)).sum() - 1
+    return y
+
+
+def less_a_number(x: Any, t: int) -> Any:
+    total = np.sum(_chosen(x, t)) - t
+    return total * 2.0, total + np.ones(2), [total, 3]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "int64", "float32", "float16"])
+@pytest.mark.parametrize("function", [
+    lowered_and_raised, in_steps, beside_an_array, asked_about, put_away, less_a_number,
+])  # fmt: skip
+def test_what_is_computed_from_a_sum_of_nothing(function: Callable[..., Any], dtype: str) -> None:
+    """An unsigned sum of nothing less one was 2**64 - 1 where it met another type (fuzz, seed 99502255), and a float32
+    one and 0.1 rounded. What a list's own type does not hold is refused."""
+    alike(function, X.astype(dtype), 1)
+    try:
+        alike(function, X.astype(dtype), 9)
+    except RuntimeError as error:
+        assert dtype.startswith("uint") and "empty" in str(error)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
@@ -313,9 +314,12 @@ def computed(
     raises = raises and single and any(kind[1][1] for kind in outcomes(args, types))
     if raises:
         ask_for_split(args)
-    split = _split(ctx, args, compute, every is None or raises) if single else None
+    of_empty = single and any(map(_is_of_empty, args))
+    split = _split(ctx, args, compute, every is None or raises or of_empty) if single else None
     if split is not None and split.one is split.two:
         return split.one
+    if of_empty:
+        return compute([settled(ctx, a) for a in args]) if split is None else together(ctx, split, args, what)
     if every is None:
         if split is None and any(map(_is_of_empty, args)):
             return compute([settled(ctx, a) for a in args])
@@ -419,16 +423,43 @@ def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Va
     parts = scalar_expr(ctx, split.one), scalar_expr(ctx, split.two)
     if one == two:
         return Scalar(b.where(split.tag, *parts), one[1])
-    if split.of_empty and isinstance(split.one, Scalar):
-        return replace(split.one, doubt=Doubt(tuple(sorted((one, two))), (), split=split))
-    if one[1] or two[1]:
-        depends(ctx, args, what)
-    wide = np.promote_types(one[0], two[0])
-    if any(np.dtype(k[0]).kind != wide.kind for k in (one, two)):
+    wide = np.promote_types(*(_numpy_name(k) for k in (one, two)))
+    same = all(np.dtype(_numpy_name(k)).kind == wide.kind for k in (one, two)) and not (one[1] or two[1])
+    if split.of_empty and not same:
+        return _held_as_of_elements(ctx, split, parts, Doubt(tuple(sorted((one, two))), (), split=split))
+    if not same:
         depends(ctx, args, what)
     name = str(wide.name)
     body = b.where(split.tag, b.cast(parts[0], name), b.cast(parts[1], name))
     return Scalar(body, False, doubt=Doubt(tuple(sorted((one, two))), (), split=split))
+
+
+def _numpy_name(kind: Kind) -> str:
+    return "int64" if kind[0] == "index" else kind[0]
+
+
+def _held_as_of_elements(ctx: Context, split: Split, parts: tuple[Expr, Expr], doubted: Doubt) -> Value:
+    """A number that is made of a list, held as what it is where the list has elements. Where what it is of none is not
+    one of these numbers (-1.0 and unsigned integers), the list must not be empty."""
+    (held,) = kinds_of(split.one)
+    dtype = np.dtype(_numpy_name(held))
+    fits: Expr = b.FALSE
+    if isinstance(split.two, Static):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            number = np.asarray(split.two.value)
+            fits = b.boolean(bool(np.array_equal(number.astype(dtype), number, equal_nan=number.dtype.kind in "fc")))
+    elif dtype.kind in "iu" and parts[1].dtype == "float64":
+        limits = np.iinfo(dtype)
+        least, beyond = (Const(float(v), "float64") for v in (limits.min, int(limits.max) + 1))
+        whole = Apply("equal", (Apply("floor", (parts[1],), "float64"), parts[1]), "bool")
+        fits = b.both(whole, b.both(b.compare("greater_equal", parts[1], least), b.compare("less", parts[1], beyond)))
+    holds = b.either(split.tag, fits)
+    if b.constant(fits) != 1:
+        ctx.guard(holds, "RuntimeError", EMPTY)
+    if fits == b.FALSE:
+        return split.one
+    return Scalar(b.where(split.tag, parts[0], b.cast(parts[1], held[0])), held[1], doubt=doubted)
 
 
 def choice(values: Sequence[Value]) -> tuple[Kind, Kind] | None:
