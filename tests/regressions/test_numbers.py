@@ -489,3 +489,30 @@ def test_integers_of_more_than_64_bits_beside_lists(values):
         with pytest.raises(ValueError) as numpys:
             store(np.zeros((2, 2)), values)
         assert str(error) == str(numpys.value)
+
+
+def neither(x: Any, n: int) -> Any:
+    both = ~np.logical_not(n), np.invert(np.logical_not(1)), np.logical_not(np.logical_not(n)), not np.logical_not(n)
+    return both, ~np.logical_not(x), x[~np.logical_not(x)], (~np.logical_not(x)).sum()
+
+
+def told_apart(x: Any, n: int) -> Any:
+    r = np.zeros(x.size)
+    for k in range(x.size):
+        if not np.logical_not(x[k]):
+            r[k] = 1
+        else:
+            r[k] = 2
+    if np.logical_not(n):
+        return r, 1
+    else:
+        return r, 2
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+@pytest.mark.parametrize("function", [neither, told_apart])
+def test_what_is_not_not_is_true(function: Any, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~np.logical_not(3)` was 3, and True stored in an array of bools a bug of ours (fuzz, seed 99502409)."""
+    for x in (np.array([0.0, 2.5, np.nan, -0.0]), np.array([0, 2, 0]), np.array([True, False])):
+        for n in (0, 3):
+            alike(function, x, n, target=on_target(target, monkeypatch))

@@ -291,7 +291,7 @@ _NOT = frozenset(("logical_not", "invert"))
 def parts(e: Expr, holds: bool = True) -> list[Expr]:
     """What all hold where a condition does (does not)."""
     match e:
-        case Apply(op, (x,), "bool") if op in _NOT:
+        case Apply(op, (x,), "bool") if op in _NOT and x.dtype == "bool":
             return parts(x, not holds)
         case Apply(op, (x, y), "bool") if x.dtype == y.dtype == "bool" and (op in _AND or op in _OR):
             if holds == (op in _AND):

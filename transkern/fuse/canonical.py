@@ -54,7 +54,7 @@ def _block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
 
 def _branch(s: n.If) -> n.If:
     match s:
-        case n.If(Apply("logical_not", (condition,), _), then, orelse) if orelse:
+        case n.If(Apply("logical_not", (condition,), _), then, orelse) if orelse and condition.dtype == "bool":
             return _branch(replace(s, condition=condition, then=orelse, orelse=then))
         case n.If(condition, (), orelse) if orelse:
             return _branch(replace(s, condition=b.logical_not(condition), then=orelse, orelse=()))

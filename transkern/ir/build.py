@@ -271,7 +271,7 @@ def logical_not(a: Expr) -> Expr:
     match a:
         case Const(value, "bool"):
             return Const(not value, "bool")
-        case Apply("logical_not", (x,), _):
+        case Apply("logical_not", (x,), _) if x.dtype == "bool":  # it may be a number, which is no condition
             return x
         case _:
             return Apply("logical_not", (a,), "bool")
