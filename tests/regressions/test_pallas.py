@@ -795,3 +795,41 @@ def least_of_some(x: Any, y: Any) -> Any:
 def test_a_uint32_that_needs_all_its_bits() -> None:
     """JAX takes a number of Python's for an int32: what `min` leaves unchanged (4294967295) was an OverflowError."""
     alike(least_of_some, np.arange(3, 9, dtype=np.uint32), np.arange(6, dtype=np.float32), target="pallas")
+
+
+def all_as_the_second(u: Any) -> None:
+    factor = 1.0
+    for k in range(u.size):
+        if factor:
+            factor = factor
+        u[k] = u[1]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 4])
+def test_a_pass_over_what_stands_behind_the_end(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel was taken for arrays of which one of its passes has nothing left (fuzz, seed 99500150: ValueError, a
+    slice from 2 on of two elements)."""
+    compiled = transkern.compile(all_as_the_second, target=on_target("pallas", monkeypatch))
+    wanted, found = (call(f, [np.arange(size, dtype=np.float32)]) for f in (all_as_the_second, compiled))
+    assert not difference(found, wanted)
+
+
+def counted_from_a_number(x: Any, z: Any) -> Any:
+    first = 0
+    for _ in range(1):
+        if x[1] <= z:
+            break
+    else:
+        first = 1
+    total = 0
+    for k, _ in enumerate(x):
+        total = total + (k - first)
+    return total
+
+
+def test_a_loop_that_a_number_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It walks all of the array under a condition, here True: a block of nothing was written (fuzz, seed 99500669)."""
+    compiled = transkern.compile(counted_from_a_number, target=on_target("pallas", monkeypatch))
+    x = np.ones(5, np.uint32)
+    for z in (0, 3):
+        assert compiled(x, np.int8(z)) == counted_from_a_number(x, np.int8(z))

@@ -279,6 +279,11 @@ class Lanes(Interface):
             node = name(term)
         self.reduced.append((s.name, node))
 
+    def static_branch(self, s: n.If, condition: Value) -> None:
+        if self.axes and any(isinstance(x, n.Accumulate) for x in walk((s,))):  # terms are handed out of the pass
+            raise Inexpressible("a term that sizes decide about")
+        super().static_branch(s, condition)
+
     def inside(self) -> ast.expr:
         """Where in a chunk there are elements at all: the last row is padded."""
         (info,) = self.axes.values()

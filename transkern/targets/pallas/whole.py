@@ -15,6 +15,7 @@ from transkern.ir.expr import Expr, Load
 from transkern.ir.traverse import bodies, walk
 from transkern.targets.pallas.interface import Interface
 from transkern.targets.pallas.quote import call, name, quote, sequence
+from transkern.targets.pallas.statements import trips
 from transkern.targets.pallas.subscripts import Gather, Place, Span_, Subscript, slice_of, sort
 from transkern.targets.pallas.values import Inexpressible, Value, product_like
 
@@ -67,9 +68,10 @@ def _slots(block: tuple[n.Stmt, ...], depth: int = 0) -> tuple[dict[str, int], i
 
 
 def _nests(block: tuple[n.Stmt, ...], outer: tuple[Expr, ...]) -> list[tuple[Expr, ...]]:
+    """How many iterations the axes of each pass have."""
     found = []
     for s in block:
-        here = (*outer, s.stop) if isinstance(s, n.Loop) and s.kind == "parallel" else outer
+        here = (*outer, trips(s)) if isinstance(s, n.Loop) and s.kind == "parallel" else outer
         inner = [x for body in bodies(s) for x in _nests(body, here)]
         if len(here) > len(outer) and not any(len(x) > len(here) for x in inner) and here not in found:
             found.append(here)

@@ -69,7 +69,8 @@ def _statement(program: n.Program, s: n.Stmt, static: frozenset[str]) -> n.Stmt:
             p = Var(axis, "index")
             place, inside = _masked(s, shift, extent)
             body = _block(program, map_block(s.body, lambda e: place if e == p else None), static)
-            return replace(s, start=b.ZERO, stop=extent, step=b.ONE, body=(n.If(inside, body, span=s.span),))
+            body = body if inside == b.TRUE else (n.If(inside, body, span=s.span),)
+            return replace(s, start=b.ZERO, stop=extent, step=b.ONE, body=body)
         case n.Compact(start=start, stop=stop) if not known(start, stop):
             return _whole_compaction(program, s, static)
         case n.Scanning(stop=stop) if not known(stop):
