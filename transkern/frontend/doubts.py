@@ -440,7 +440,7 @@ def _numpy_name(kind: Kind) -> str:
 
 def _held_as_of_elements(ctx: Context, split: Split, parts: tuple[Expr, Expr], doubted: Doubt) -> Value:
     """A number that is made of a list, held as what it is where the list has elements. Where what it is of none is not
-    one of these numbers (-1.0 and unsigned integers), the list must not be empty."""
+    one of these numbers (-1.0 where these are unsigned), the list must not be empty."""
     (held,) = kinds_of(split.one)
     dtype = np.dtype(_numpy_name(held))
     fits: Expr = b.FALSE
@@ -448,11 +448,14 @@ def _held_as_of_elements(ctx: Context, split: Split, parts: tuple[Expr, Expr], d
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             number = np.asarray(split.two.value)
-            fits = b.boolean(bool(np.array_equal(number.astype(dtype), number, equal_nan=number.dtype.kind in "fc")))
+            same = bool(np.array_equal(number.astype(dtype), number, equal_nan=number.dtype.kind in "fc"))
+            fits = Const(bool(same and not (number.dtype.kind == "f" and number == 0 and np.signbit(number))), "bool")
     elif dtype.kind in "iu" and parts[1].dtype == "float64":
         limits = np.iinfo(dtype)
         least, beyond = (Const(float(v), "float64") for v in (limits.min, int(limits.max) + 1))
-        whole = Apply("equal", (Apply("floor", (parts[1],), "float64"), parts[1]), "bool")
+        whole: Expr = Apply("equal", (Apply("floor", (parts[1],), "float64"), parts[1]), "bool")
+        zero = b.both(Apply("equal", (parts[1], Const(0.0, "float64")), "bool"), Apply("signbit", (parts[1],), "bool"))
+        whole = b.both(whole, b.logical_not(zero))  # -0.0
         fits = b.both(whole, b.both(b.compare("greater_equal", parts[1], least), b.compare("less", parts[1], beyond)))
     holds = b.either(split.tag, fits)
     if b.constant(fits) != 1:
