@@ -51,6 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setattr(warned, "_said", set())
     monkeypatch.setattr(cache, "_unkept", {})
+    monkeypatch.setattr(cache, "_common", {})
     return tmp_path / "cache"
 
 
@@ -100,6 +101,21 @@ def test_one_changed_bit_anywhere_makes_no_entry(folder: Path) -> None:
             path.write_bytes(data)
             assert cache.read("key", looked_up) is None, (suffix, at)
             assert not path.exists()
+
+
+def test_what_modules_have_in_common_is_whole(folder: Path) -> None:
+    """One changed bit in the object file that is linked to each, and it is made anew; one that is none of ours, and the
+    whole text is compiled."""
+    assert served() == (1, 0)
+    (path,) = files(folder / "common", "*.o")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    cache._common.clear()
+    assert served(lambda x: x + 1) == (1, 0)
+    assert path.read_bytes() == whole
+    path.unlink()
+    cache.keep_common(path.parent.name, b"no object file")
+    assert served(lambda x: x + 2) == (1, 0)
 
 
 def test_captured_arrays_come_back_as_they_were() -> None:
@@ -268,12 +284,20 @@ def test_clearing_takes_all_of_ours_and_nothing_else(warm: Path, tmp_path: Path)
 
 @pytest.fixture
 def compilations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
-    """Counts runs of the C compiler, in this process and others."""
+    """Counts runs of the C compiler for modules, in this process and others; what these have in common is not compiled
+    more often than once either."""
     log, path = tmp_path / "log", tmp_path / "counting"
-    path.write_text(f'#!/bin/sh\necho ran >> {log}\nsleep 0.3\nexec cc "$@"\n')
+    path.write_text(f'#!/bin/sh\necho "$@" >> {log}\nsleep 0.3\nexec cc "$@"\n')
     path.chmod(0o755)
     monkeypatch.setenv("CC", str(path))
-    yield lambda: len(log.read_text().splitlines()) if log.exists() else 0
+
+    def count() -> int:
+        lines = log.read_text().splitlines() if log.exists() else []
+        common = [line for line in lines if " -c " in line]
+        assert len(common) <= 1
+        return len(lines) - len(common)
+
+    yield count
 
 
 def test_eight_threads_that_call_a_cold_function(compilations: Callable[[], int]) -> None:

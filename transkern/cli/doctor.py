@@ -174,7 +174,7 @@ def _probe(source: str, *flags: str) -> _Probe:
         with suppress(OSError, TargetUnavailable), private.scratch(place) as folder:
             text, out = folder / "probe.c", folder / "probe.so"
             text.write_text(source, encoding="utf-8")
-            said = build.run_compiler(["-fPIC", "-shared", *flags], text, out)
+            said = build.run_compiler(["-fPIC", "-shared", *flags], (text,), out)
             result = "" if said else _python(f"import ctypes; print(ctypes.CDLL({str(out)!r}).probe())")
             if result:
                 return _Probe(result, out.read_bytes())

@@ -10,6 +10,7 @@ a folder that nobody else may write (`transkern/private.py`), and appear whole.
     functions/<key>/<hash>.so
     functions/<key>/lock           who compiles holds it, the others wait
     toolchains/<hash>              the compiler that was last seen for a value of `CC`
+    common/<key>/<hash>.o          what all modules have, from one compiler; it is linked to each (and a lock)
     refused/<name>-<hash>.c        what the C compiler did not take
     scratch/                       where compilers work; empty when none does
 """
@@ -196,11 +197,11 @@ def _hash(data: bytes) -> str:
 
 
 @contextmanager
-def turn(key: str) -> Iterator[None]:
+def turn(key: str, part: str = "functions") -> Iterator[None]:
     """One process, and one thread of it, compiles what has a key; the others wait, and find it here."""
     folder = usable()
     try:
-        lock = None if folder is None else private.made(folder / "functions" / key) / "lock"
+        lock = None if folder is None else private.made(folder / part / key) / "lock"
     except OSError:  # read-only, or full
         lock = None
     with private.locked(lock, _PATIENCE) if lock is not None else nullcontext(False) as held:
@@ -267,6 +268,31 @@ def _prune(folder: Path) -> None:
             path.unlink()
 
 
+# ---- what modules have in common ------------------------------------------------------------------------------------
+
+_common: dict[str, bytes] = {}
+"""What this process has read or made."""
+
+
+def common(key: str) -> bytes | None:
+    """The object file with a key."""
+    folder = usable()
+    if key not in _common and folder is not None:
+        with suppress(OSError):
+            for path in (folder / "common" / key).glob("*.o"):
+                if (data := _whole(path)) is not None:
+                    _common[key] = data
+    return _common.get(key)
+
+
+def keep_common(key: str, data: bytes) -> None:
+    _common[key] = data
+    folder = usable()
+    if folder is not None:
+        with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
+            private.write(private.made(folder / "common" / key) / f"{_hash(data)}.o", data, scratch)
+
+
 # ---- the compiler that was there -------------------------------------------------------------------------------------
 
 
@@ -290,7 +316,7 @@ def recalled_toolchain(setting: str) -> str:
 
 # ---- all of it -------------------------------------------------------------------------------------------------------
 
-_FOLDERS = ("functions", "toolchains", "refused", "simulator")
+_FOLDERS = ("functions", "common", "toolchains", "refused", "simulator")
 _EARLIER = re.compile(r"[0-9a-f]{40}(-[0-9a-f]{40})?\.(json|so|so\.\d+|\d+\.tmp)")  # as earlier versions had them
 _OWN = re.compile(r"transkern-[a-z0-9_]{8}")  # and their folders for temporary files
 _AT_WORK = 3600.0  # seconds for which such a version may still be using one

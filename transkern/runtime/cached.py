@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 import types
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -17,7 +18,7 @@ from transkern.options import Options
 from transkern.runtime import building, cache, fingerprints, floating, surveys, tracebacks
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import build as cc
-from transkern.targets.cpu import compiler
+from transkern.targets.cpu import common, compiler
 
 
 def build(
@@ -75,6 +76,7 @@ def _compile(
     """Code for a function, kept where it has a key and others can tell what it depends on."""
     from transkern.targets.cpu.module import emit_with_places, file_name
 
+    begun = _Common(options)
     try:
         program = building.program_for(function, arg_types, "cpu", options)
     except NeedsConstant as need:
@@ -86,7 +88,9 @@ def _compile(
     folder = cache.usable()
     refused = None if folder is None else folder / "refused"
     flags = (*compiler.FASTMATH[: options.fastmath], *compiler.TRAPPING[: program.warns])
-    built = cc.compile_text(text, name, flags, cache.scratch(), refused)
+    beside = begun.object_of(text.common)
+    linked = None if beside is None else (text.own, beside)
+    built = cc.compile_text(text.whole, name, flags, cache.scratch(), refused, linked)
     path = None
     survey, looked_at = _surveyed(function, arg_types, looks, key)
     if survey is not None and looked_at is not None:
@@ -98,6 +102,39 @@ def _compile(
     made.conditions = None if survey is None else survey.conditions
     _connect(module, tracebacks.Places(function, places, _arguments(program)))
     return made
+
+
+class _Common:
+    """What modules have in common, compiled where that has not been done yet, while the program is translated."""
+
+    def __init__(self, options: Options) -> None:
+        self.text = common.text(options.threads, options.warnings is not None)
+        self.found: bytes | None = None
+        self.thread: threading.Thread | None = None
+        try:
+            self.key = fingerprints.digest(
+                self.text, compiler.identity(), " ".join(compiler.flags()), compiler.machine()
+            )
+        except TargetUnavailable:  # who compiles says so
+            return
+        self.found = cache.common(self.key)
+        if self.found is None:
+            self.thread = threading.Thread(target=self.make)
+            self.thread.start()
+
+    def make(self) -> None:
+        with cache.turn(self.key, "common"):
+            self.found = cache.common(self.key)
+            if self.found is None:
+                self.found = cc.compile_object(self.text, common.FLAGS, cache.scratch())
+                if self.found is not None:
+                    cache.keep_common(self.key, self.found)
+
+    def object_of(self, text: str) -> bytes | None:
+        """The object file for modules with the common `text`, where there is one."""
+        if self.thread is not None:
+            self.thread.join()
+        return self.found if text == self.text else None
 
 
 def _connect(module: ModuleType, places: tracebacks.Places) -> None:

@@ -27,9 +27,10 @@ _NO_THREADS = "-fopenmp-simd"
 
 
 def compile_text(
-    text: str, name: str, more: Sequence[str] = (), first: Path | None = None, kept: Path | None = None
-) -> bytes:
-    """A module's text as a shared object.
+    text: str, name: str, more: Sequence[str] = (), first: Path | None = None, kept: Path | None = None,
+    linked: tuple[str, bytes] | None = None,
+) -> bytes:  # fmt: skip
+    """A module's text as a shared object. `linked`: the same as less text, and an object file to link it with.
 
     The compiler works in a folder within `first`, or wherever else there is room; nothing of that stays. Text that it
     does not take is kept in `kept` for whoever looks into it.
@@ -43,7 +44,8 @@ def compile_text(
     for place in places(first):
         try:
             with private.scratch(place) as folder:
-                made = _compiled(text, name, more, folder)
+                found = _linked(*linked, name, more, folder) if linked else None
+                made = found or _compiled(text, name, more, folder)
                 if isinstance(made, bytes):
                     return made
                 if _has_room(folder):
@@ -76,20 +78,39 @@ def _has_room(folder: Path) -> bool:
     return True
 
 
+def compile_object(text: str, more: Sequence[str], first: Path | None = None) -> bytes | None:
+    """C text as an object file; nothing where there is no compiler, no room, or something is wrong with it."""
+    flags = [*(f for f in compiler.flags() if f != "-shared"), *more]
+    for place in places(first):
+        with suppress(OSError, TargetUnavailable), private.scratch(place) as folder:
+            source, out = folder / "common.c", folder / "common.o"
+            source.write_text(text, encoding="utf-8")
+            return None if run_compiler(flags, (source,), out) else out.read_bytes()
+    return None
+
+
+def _linked(text: str, common: bytes, name: str, more: Sequence[str], folder: Path) -> bytes | None:
+    """The shared object, or nothing: the whole text is asked what is wrong."""
+    source, beside, out = folder / f"{name}.c", folder / "common.o", folder / f"{name}.so"
+    source.write_text(text, encoding="utf-8")
+    beside.write_bytes(common)
+    return None if run_compiler([*compiler.flags(), *more], (source, beside), out) else out.read_bytes()
+
+
 def _compiled(text: str, name: str, more: Sequence[str], folder: Path) -> bytes | str:
     """The shared object, or what the compiler says."""
     source, out = folder / f"{name}.c", folder / f"{name}.so"
     source.write_text(text, encoding="utf-8")
     flags = [*compiler.flags(), *more]
-    said = run_compiler(flags, source, out)
+    said = run_compiler(flags, (source,), out)
     if said and not openmp():
         warn_once("openmp", "the C compiler has no OpenMP (`transkern doctor`): compiled functions run on one thread")
-        said = run_compiler([_NO_THREADS if flag == "-fopenmp" else flag for flag in flags], source, out)
+        said = run_compiler([_NO_THREADS if flag == "-fopenmp" else flag for flag in flags], (source,), out)
     return said if said else out.read_bytes()
 
 
-def run_compiler(flags: Sequence[str], source: Path, out: Path) -> str:
-    """Compiles a file; what is to be said where there is nothing then."""
+def run_compiler(flags: Sequence[str], sources: Sequence[Path], out: Path) -> str:
+    """Compiles files; what is to be said where there is nothing then."""
     import subprocess
 
     words = compiler.command()
@@ -97,7 +118,7 @@ def run_compiler(flags: Sequence[str], source: Path, out: Path) -> str:
     environment = {**os.environ, "TMPDIR": str(out.parent), "LC_ALL": "C"}
     try:
         run = subprocess.run(
-            [*words, *flags, str(source), "-o", str(out), "-lm"],
+            [*words, *flags, *map(str, sources), "-o", str(out), "-lm"],
             capture_output=True, text=True, errors="replace", check=False, env=environment, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError as error:
@@ -107,10 +128,10 @@ def run_compiler(flags: Sequence[str], source: Path, out: Path) -> str:
             return ""
         failed = f"the C compiler failed with status {run.returncode}"
         problem = failed if run.returncode else "the C compiler ended without a word, and has made nothing: is it one?"
-        said = (run.stderr or run.stdout).replace(f"{source.parent}{os.sep}", "")  # a folder that goes
+        said = (run.stderr or run.stdout).replace(f"{out.parent}{os.sep}", "")  # a folder that goes
         log = "".join(f"\n{line}" for line in said.splitlines()[:20])
     shown = shlex.join([*words, *flags])
-    return f"{problem} (on the code of `{source.stem}`)\n  command: {shown}{log}"
+    return f"{problem} (on the code of `{sources[0].stem}`)\n  command: {shown}{log}"
 
 
 def _where(text: str, name: str, kept: Path | None) -> str:
@@ -142,7 +163,7 @@ def probe(text: str, flags: Sequence[str]) -> bool:
         with suppress(OSError), private.scratch(place) as folder:
             source = folder / "probe.c"
             source.write_text(text, encoding="utf-8")
-            return not run_compiler([*flags, *(() if flags else ("-shared", "-fPIC"))], source, folder / "probe.so")
+            return not run_compiler([*flags, *(() if flags else ("-shared", "-fPIC"))], (source,), folder / "probe.so")
     return False
 
 

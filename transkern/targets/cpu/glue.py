@@ -128,7 +128,7 @@ static PyObject *listen(PyObject *self, PyObject *args) {
 """
 
 ERRSTATE = r"""
-static int wants_errors(void) {
+static inline int wants_errors(void) {
     PyObject *state = NULL;
     if (!asked) return 0;
     if (PyContextVar_Get(errstate, NULL, &state) || state == quiet) {
@@ -182,7 +182,8 @@ static void tell_flags(PyObject *self) {
 ARRAYS = r"""
 // An array argument; 0 where it is not of the type this code is for. An axis of one element has no step, and an array
 // without elements none at all.
-static int take_array(PyObject *object, Py_buffer *view, char kind, char same, int ndim, int contiguous, int aligned) {
+static inline int take_array(
+    PyObject *object, Py_buffer *view, char kind, char same, int ndim, int contiguous, int aligned) {
     if (object->ob_type != numpy_ndarray) return 0;
     if (PyObject_GetBuffer(object, view, 0x1c)) {  // strides and format: not every dtype has one
         PyErr_Clear();
@@ -269,7 +270,7 @@ static int overlap(const Py_buffer *a, const Py_buffer *b) {
 
 RESULTS = r"""
 // A new array of a result's type and its memory.
-static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void **data) {
+static inline PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void **data) {
     PyObject *shape = py_shape(ndim, dims);
     PyObject *array = shape ? PyObject_CallFunctionObjArgs(numpy_empty, shape, dtype, NULL) : NULL;
     if (shape) Py_DecRef(shape);
@@ -286,7 +287,8 @@ LARGE_RESULTS = r"""
 // Large results live in memory that is kept for the next one: fresh pages cost more than filling them.
 typedef struct { PyObject head; void *memory; size_t size; } Block;
 enum { KEPT = 4 };
-static struct { void *memory; size_t size; } kept[KEPT];
+typedef struct { void *memory; size_t size; } py_memory;
+static py_memory kept[KEPT];
 static PyObject *block_type;
 PyObject *PyType_FromSpec(void *);
 void *PyType_GetSlot(PyObject *, int);
@@ -314,9 +316,10 @@ static int block_buffer(PyObject *self, Py_buffer *view, int flags) {
     return PyBuffer_FillInfo(view, self, ((Block *)self)->memory, ((Block *)self)->size, 0, flags);
 }
 
-static struct { int slot; void *value; } block_slots[] = {{52, block_free}, {1, block_buffer}, {0, 0}};
-static struct { const char *name; int size, item; unsigned flags; void *slots; } block_spec = {
-    "transkern.Block", sizeof(Block), 0, 0, block_slots};
+typedef struct { int slot; void *value; } py_slot;
+typedef struct { const char *name; int size, item; unsigned flags; void *slots; } py_spec;
+static py_slot block_slots[] = {{52, block_free}, {1, block_buffer}, {0, 0}};
+static py_spec block_spec = {"transkern.Block", sizeof(Block), 0, 0, block_slots};
 
 static PyObject *large_array(PyObject *dtype, size_t itemsize, int ndim, const int64_t *dims, void **data) {
     const size_t bytes = py_bytes(itemsize, ndim, dims);

@@ -10,6 +10,7 @@ import json
 import string
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,11 +26,11 @@ from transkern.ir.storage import storage
 from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
 from transkern.targets.clike import VECTOR_MATH, ident
 from transkern.targets.comments import comment, known_text
-from transkern.targets.cpu import glue
+from transkern.targets.cpu import common, glue
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
-from transkern.targets.cpu.running import DECLARED, METHODS, RUNNING
-from transkern.targets.cpu.waking import WAKING
+from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
+from transkern.targets.cpu.waking import DEAL, WAKING
 from transkern.targets.naming import C, function_name, with_names
 from transkern.targets.places import Places
 
@@ -42,9 +43,17 @@ _FORMATS = {
 }  # fmt: skip
 
 
+class Text(NamedTuple):
+    """A module as C. `whole` needs nothing; `own` is to be linked with the `common` file."""
+
+    whole: str
+    own: str
+    common: str
+
+
 def emit(program: n.Program) -> str:
     """The C text of a program."""
-    return _Module(with_names(program, C)).text()
+    return _Module(with_names(program, C)).text().whole
 
 
 def file_name(program: n.Program) -> str:
@@ -52,7 +61,7 @@ def file_name(program: n.Program) -> str:
     return function_name(program.name, C)
 
 
-def emit_with_places(program: n.Program) -> tuple[str, Sequence[Span]]:
+def emit_with_places(program: n.Program) -> tuple[Text, Sequence[Span]]:
     """The C text of a program, and the places that it raises at, by the numbers that it tells."""
     module = _Module(with_names(program, C))
     return module.text(), module.places.spans
@@ -96,7 +105,7 @@ class _Module:
 
     # --- the file
 
-    def text(self) -> str:
+    def text(self) -> Text:
         p = self.program
         body = self.entry()
         c = self.printer.c
@@ -114,8 +123,7 @@ class _Module:
         if p.warns:
             glue_parts.append(glue.RAISED)
         if self.releases:
-            most = f"PY_THREADS = {p.threads}, PY_FLAGS = {int(p.warns)}"
-            glue_parts += [f"enum {{ {most} }};  // at most (0: any number); flags are read", RUNNING]
+            glue_parts += [LIMITS.format(threads=p.threads, flags=int(p.warns)), RUNNING]
         if asks:
             glue_parts.append(WAKING)
         if any(isinstance(x, n.ArrayParam) for x in p.params):
@@ -132,7 +140,10 @@ class _Module:
         objects = [f"static PyObject *numpy_{d};" for d in self.dtypes] + [
             f"static PyObject *step_{k};  // {text}" for k, text in enumerate(self.steps)
         ]
-        return "\n".join([*parts, "", kernels, *glue_parts, *objects, "", body, self.init()])
+        shared = {LATER, DEAL, *glue_parts}
+        lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
+        own = [common.declared(x) if x in shared else x for x in lines]
+        return Text("\n".join(lines), "\n".join(own), common.text(p.threads, p.warns))
 
     def header(self) -> str:
         p = self.program
@@ -144,8 +155,7 @@ class _Module:
             f"// build:  cc {flags} {file_name(p)}.c -o {file_name(p)}.so -lm\n"
             f"// use:    import {file_name(p)}; {file_name(p)}.{p.name}(…)\n"
             f"// {file_name(p)}.py does both; an {file_name(p)}.so beside it would be imported in its place\n"
-            "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
-            "#include <sys/mman.h>\n#include <sys/types.h>\n"
+            f"{common.INCLUDES}"
         )
 
     def math(self) -> str:

@@ -47,6 +47,8 @@ DECLARED = "typedef struct { void *python; int threads; } py_run;  // what `py_b
 
 COUNTED = f"int py_turns = {_PATIENCE};  // of loops of which only the run shows how long they are"
 
+LIMITS = "enum {{ PY_THREADS = {threads}, PY_FLAGS = {flags} }};  // at most (0: any number); flags are read"
+
 LATER = "static void py_later(py_run *);"
 
 RUNNING = r"""
@@ -60,7 +62,8 @@ void omp_set_num_threads(int);
 // in nanoseconds, until when threads spin, what it takes to wake them, what they would have saved in loops that ran
 // alone meanwhile, and when the last one of these ended.
 typedef struct { int threads, running; int64_t awake, waking, missed, alone; } py_shares;
-static py_shares py_own = {0, 0, 0, 50000, 0, 0}, *py_shared = &py_own;
+static py_shares py_own = {0, 0, 0, 50000, 0, 0};
+static py_shares *py_shared = &py_own;
 
 static py_run py_begin(int is_long) {
     py_run run = {NULL, 0};

@@ -1,0 +1,49 @@
+"""What the modules for the CPU have in common, as a file of its own: it is compiled once and linked to each of them.
+
+An emitted file needs nothing but a C compiler, so it holds all of its text. A third of what the compiler does with a
+small one is the part that is always the same (`glue`, `running`, `waking`), so modules that are compiled to be loaded
+at once declare it only. The text is the same: its functions and variables are `static` in a file for users, hidden in
+the common one (``-fvisibility=hidden``), where each module still has its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from transkern.targets.cpu import glue
+from transkern.targets.cpu.kernels import BYTES
+from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, RUNNING
+from transkern.targets.cpu.waking import DEAL, WAKING
+
+FLAGS = ("-c", "-fvisibility=hidden")
+"""In place of ``-shared``."""
+
+INCLUDES = (
+    "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
+    "#include <sys/mman.h>\n#include <sys/types.h>\n"
+)
+
+_FUNCTION = re.compile(
+    r"^static (?!inline )([^;{}=]*\)) \{(?:.*\}(?: *//.*)?|\n(?:.*\n)*?\})$", re.MULTILINE
+)  # its body on its line, or up to a brace in the first column
+_PROTOTYPES = re.compile(r"^static (?!inline )([^;{}=]*\));", re.MULTILINE)
+_VARIABLE = re.compile(r"^static (?!inline )([^;{}=()]*?)(?: = [^;]*)?;", re.MULTILINE)
+_STATIC = re.compile(r"^static (?!inline )", re.MULTILINE)
+
+
+def declared(text: str) -> str:
+    """C text whose functions and variables are elsewhere; those that are `inline` stay."""
+    text = _FUNCTION.sub(r"\1;", text)
+    text = _PROTOTYPES.sub(r"\1;", text)
+    return _VARIABLE.sub(r"extern \1;", text)
+
+
+def text(threads: int, warns: bool) -> str:
+    """The common file of modules whose kernels run on at most `threads` threads (0: any number), and which read the
+    flags of the floating-point unit (`warns`)."""
+    limits = LIMITS.format(threads=threads, flags=int(warns))
+    parts = [
+        DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits, RUNNING, WAKING, glue.ARRAYS,
+        glue.RESULTS, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
+    ]  # fmt: skip
+    return INCLUDES + "\n".join(_STATIC.sub("", part) for part in parts)
