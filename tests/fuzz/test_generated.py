@@ -57,6 +57,14 @@ def test_noise_beside_numbers_that_are_not_finite(answer: str, scans: bool) -> N
         assert np.any(wanted.noise["[0]"][finite] > 0)
 
 
+def test_noise_of_products_that_are_subnormal() -> None:
+    """They have fewer bits, and lose others of them in another order (seed 99600557: taken for a wrong result)."""
+    source = "import numpy as np\n\ndef f(x):\n    return x.prod()"
+    x = np.array([3e-150, 1.7, 7e-160, 1.1, 0.3])
+    wanted = Oracle(source).outcome(lambda: [x.copy()])
+    assert 0 < wanted.result < np.finfo(float).smallest_normal and wanted.noise["[0]"] > 0
+
+
 def test_noise_of_sums_reaches_what_they_are_stored_into() -> None:
     source = "import numpy as np\n\n\ndef f(x):\n    np.cumsum(x, out=x)\n"
     wanted = Oracle(source, scans=True).outcome(lambda: [np.array([1 / 3, -0.1, 0.2])])
