@@ -78,6 +78,9 @@ static inline size_t py_bytes(size_t itemsize, int ndim, const int64_t *dims) {
         if (__builtin_mul_overflow(bytes, (size_t)dims[d], &bytes) || bytes > PY_TOO_MUCH) return PY_TOO_MUCH;
     return bytes;
 }"""
+_FIRST = """#pragma omp declare reduction( \\
+    py_first: int64_t: omp_out = omp_out < 0 || (omp_in >= 0 && omp_in < omp_out) ? omp_in : omp_out) \\
+    initializer(omp_priv = -1)"""
 _STACK_BYTES = 16_384  # temporaries of one iteration up to this size stand on the stack
 
 
@@ -445,7 +448,7 @@ class KernelPrinter:
         if s.kind == "sequential":
             condition = team(self, s)
         else:
-            condition = self._threads(s, _serial(s)) if self.repeated else ""
+            condition = self._threads(s, _in_order(s)) if self.repeated else ""
         return "" if condition in ("1", "team") else condition
 
     def one_loop(self, s: n.Loop) -> None:
@@ -493,7 +496,7 @@ class KernelPrinter:
         innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning)) for x in walk(s.body))
         serial = _serial(s)
         sums = [x for x in own if self.is_float_sum(x)] if innermost else []
-        threads = self._threads(s, serial)
+        threads = self._threads(s, _in_order(s))
         if serial and (found := positions_of(self, s)):
             print_positions(self, s, found)
             return
@@ -519,7 +522,9 @@ class KernelPrinter:
             self.line(pragma)
         self.line(self.header(s))
         self.parallel += bool(threads)
+        self.repeated += not threads
         self.iteration(s, vector)
+        self.repeated -= not threads
         self.parallel -= bool(threads)
         region, self.region = self.region, around
         lost = region.name if threads and region is not None and region.lost else ""
@@ -652,6 +657,11 @@ class KernelPrinter:
                 return f" reduction(&: {name})"
             case "max" | "min":
                 return f" reduction({self._extreme(x.op, acc.dtype)}: {name})"
+            case "first":
+                self.c.used.setdefault("py_first", _FIRST)
+                return f" reduction(py_first: {name})"
+            case "last":
+                return f" reduction(max: {name})"
             case _:
                 return ""
 
@@ -959,12 +969,31 @@ def _uneven(loop: n.Loop) -> bool:
 
 
 def _serial(s: n.Loop) -> bool:
-    """Whether a parallel loop is for one thread: it may end early, or what it looks for depends on the order."""
+    """Whether a parallel loop has no vectors: it may end early, or what it looks for depends on the order."""
     declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
     return any(
         isinstance(x, (n.Guard, n.Compact))
         or (isinstance(x, n.Accumulate) and x.name not in declared and x.op in ("argmax", "argmin", "first", "last"))
         for x in walk(s.body)
+    )
+
+
+def _in_order(s: n.Loop) -> bool:
+    """Whether a parallel loop is for one thread: as `_serial`, but threads can tell which of their iterations is the
+    first or the last, where these are what is counted."""
+    if (b.constant(s.step) or 0) < 1:
+        return _serial(s)
+    declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
+    return any(
+        isinstance(x, (n.Guard, n.Compact))
+        or (isinstance(x, n.Accumulate) and x.name not in declared and not _is_for_threads(x, s))
+        for x in walk(s.body)
+    )
+
+
+def _is_for_threads(x: n.Accumulate, s: n.Loop) -> bool:
+    return x.op not in ("argmax", "argmin", "first", "last") or (
+        x.op in ("first", "last") and x.position == Var(s.axis, "index")
     )
 
 
