@@ -359,3 +359,27 @@ def test_gathers_through_a_name_whose_place_is_set_anew() -> None:
         read = {x.buffer for x in exprs if isinstance(x, Load)}
         assert ("x" in read) is again
         assert "x_order" in read
+
+
+def copied_before_it_changes(a: Any) -> Any:
+    order = np.argsort(a) - 2
+    before = order.astype(int)
+    order[a[1] != 1] = 1
+    return before
+
+
+def kept_row_by_row(a: Any) -> Any:
+    sums, kept = np.cumsum(a, axis=1), np.zeros_like(a)
+    for i in range(len(a)):
+        for j in range(a.shape[1]):
+            kept[i, j] = sums[i, j]
+            if a[i, j] > 2:
+                sums[i, j] = -1
+    return kept
+
+
+@pytest.mark.parametrize("function", [copied_before_it_changes, kept_row_by_row])
+def test_a_temporary_lives_in_a_result_until_it_is_stored_into(function: Callable[..., Any]) -> None:
+    """`contract_temporaries` asked who reads it after its copy, not who stores (fuzz, seed 99607777)."""
+    alike(function, np.arange(20.0).reshape(4, 5) % 7)
+    alike(function, (np.arange(25) % 4).reshape(5, 5))

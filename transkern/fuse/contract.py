@@ -303,7 +303,9 @@ class _Contraction:
         return sum(count > 0 for count in self.places[name].values()) > 1
 
     def _dies_at(self, name: str, store: _Stored) -> bool:
-        """Whether all accesses have the store's subscript and none comes after its loop."""
+        """Whether all accesses have the store's subscript and none comes after its loop, nor a store after it."""
+        if any(x.order > store.order for x in self._stores_to(name)):
+            return False
         loads = (e.index for one in self._in(name) for e in self.loads[one])
         stores = (x.s.index for x in self._stores_to(name) if isinstance(x.s, n.Store))
         same = all(_same_shape_of_index(index, store.s.index) for index in itertools.chain(loads, stores))
