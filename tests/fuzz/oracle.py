@@ -298,7 +298,8 @@ class _Noise:
         if self.exact:
             return _exact_sum(value, x) if short in ("sum", "nansum") else value
         precision = np.finfo(x.dtype if x.dtype.kind == "f" and short not in _PRODUCTS else kind)
-        if short in ("var", "std", "norm") or not _is_exact(x, precision.nmant):
+        exact = _are_products_exact(x, scale, precision.nmant) if short in _PRODUCTS else _is_exact(x, precision.nmant)
+        if short in ("var", "std", "norm") or not exact:
             if short == "var":
                 return self._off(value, np.abs(value) * 8 * precision.eps + (scale * precision.eps) ** 2)
             if short == "std":
@@ -378,10 +379,20 @@ def _is_exact(x: Any, bits: int) -> bool:
     x = x[x != 0]
     if x.size == 0:
         return True
+    return bool(np.log2(np.sum(np.abs(x))) - _lowest_bit(x) < bits)
+
+
+def _lowest_bit(x: Any) -> int:
+    """The smallest power of two of which all of some numbers (no zeros) are multiples."""
     mantissa, exponent = np.frexp(x)
     whole = np.abs(mantissa * 2.0**53).astype(np.int64)
-    lowest = np.log2((whole & -whole).astype(np.float64)) + exponent - 53
-    return bool(np.log2(np.sum(np.abs(x))) - np.min(lowest) < bits)
+    return int(np.min(np.log2((whole & -whole).astype(np.float64)) + exponent - 53))
+
+
+def _are_products_exact(x: Any, scale: Any, bits: int) -> bool:
+    """Whether sums of products of any two of these, which come to `scale` at most, have no rounding in any order."""
+    x = x[np.isfinite(x) & (x != 0)]
+    return x.size == 0 or bool(np.log2(scale) - 2 * _lowest_bit(x) < bits)
 
 
 def _gather(noise: dict[str, Any], other: Any, wanted: Any, where: str) -> bool:

@@ -65,6 +65,14 @@ def test_noise_of_products_that_are_subnormal() -> None:
     assert 0 < wanted.result < np.finfo(float).smallest_normal and wanted.noise["[0]"] > 0
 
 
+def test_noise_of_products_of_whole_numbers() -> None:
+    """Sums of them would be exact, sums of their products are not (seed 99607010: taken for a wrong result)."""
+    source = "import numpy as np\n\ndef f(a, x):\n    return np.inner(a, x)"
+    a, x = np.array([32001, 7, -31999], np.int16), np.array([951, -3, 957], np.float32)
+    assert Oracle(source).outcome(lambda: [a, x]).noise["[0]"] > 0
+    assert Oracle(source).outcome(lambda: [a % 9, x % 9]).noise["[0]"] == 0
+
+
 def test_noise_of_sums_reaches_what_they_are_stored_into() -> None:
     source = "import numpy as np\n\n\ndef f(x):\n    np.cumsum(x, out=x)\n"
     wanted = Oracle(source, scans=True).outcome(lambda: [np.array([1 / 3, -0.1, 0.2])])
