@@ -56,6 +56,7 @@ from transkern.fuse.raised import raise_loops
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
+from transkern.fuse.selecting import select_sorted
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
@@ -67,6 +68,7 @@ from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.unroll import unroll_short
 from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
+from transkern.fuse.windows import split_windows
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time
@@ -143,12 +145,14 @@ PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,
+    select_sorted,  # when all that nobody reads has gone
     close_gaps,
     name_axes,
     flatten_loops,
     tile_time,
     choose_stores,
     tile_wavefronts,
+    split_windows,
     split_borders,  # after tiles, which are of whole nests
     jam_rows,  # after tiles: within each of them
     order_pairs,  # before arrays are turned for their lanes

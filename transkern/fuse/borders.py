@@ -93,17 +93,17 @@ class _Borders:
         begun = s.start
         if ends.first:
             begun = b.minimum(low, s.stop)
-            made.append(replace(_in_order(s), stop=begun))
+            made.append(replace(in_order(s), stop=begun))
         made.append(replace(middle, body=self.block(_Inside(middle, s, ends).changed(middle.body))))
         if ends.last:
             last = with_own_names(s, self.names, self.variables, self.buffers)
-            made.append(replace(_in_order(last), start=b.maximum(high, begun)))
+            made.append(replace(in_order(last), start=b.maximum(high, begun)))
         return made
 
 
-def _in_order(s: n.Stmt) -> n.Loop:
+def in_order(s: n.Stmt) -> n.Loop:
     """A border: too little for threads and streams."""
-    made = with_bodies(s, lambda block: tuple(_in_order(x) if isinstance(x, n.Loop) else x for x in block))
+    made = with_bodies(s, lambda block: tuple(in_order(x) if isinstance(x, n.Loop) else x for x in block))
     assert isinstance(made, n.Loop)
     return replace(made, kind="sequential", spare=None, large=False)
 

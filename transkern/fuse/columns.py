@@ -7,7 +7,8 @@
         s[i] = max                                s[i] = most
 
 What each `i` goes over lies far apart in memory, and what neighbours go over lies side by side: in order, lanes of
-neighbours go through whole rows (`lanes.py`). A position of an extremum is two variables: what is best so far, and
+neighbours go through whole rows (`lanes.py`). So do windows that slide (``sum(x[i + j] * w[j])``): neighbours go over
+almost the same elements. A position of an extremum is two variables: what is best so far, and
 where it was. Sums of floats are as exact as before: parts of 512 terms, and no error from adding those:
 
     high, low := 0, 0
@@ -24,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from transkern.fuse.lanes import contiguous
+from transkern.fuse.lanes import contiguous, slides
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Span, Var
@@ -76,7 +77,9 @@ class Ordering:
             return False
         found = self.columns(s)
         return bool(found) and all(
-            contiguous(s.axis, (x,), self.buffers) > max(0, contiguous(x.axis, (x,), self.buffers)) for x in found
+            contiguous(s.axis, (x,), self.buffers) > max(0, contiguous(x.axis, (x,), self.buffers))
+            or slides(s.axis, x, self.buffers)
+            for x in found
         )
 
     def columns(self, s: n.Loop) -> list[n.Loop]:

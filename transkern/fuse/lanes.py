@@ -488,6 +488,18 @@ def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) 
     return score
 
 
+def slides(axis: str, s: n.Loop, buffers: dict[str, n.Buffer]) -> bool:
+    """Whether all that a loop reads along `axis` is contiguous, and some of it moves along with the loop itself. Where
+    subscripts decide about a term (`windows.py`: the borders), there is little of it."""
+    asked = (e for e in exprs(s.body) if isinstance(e, Apply) and e.dtype == "bool" and e.args[0].dtype == "index")
+    if any(axis in variables_read(e) for e in asked):
+        return False
+    moving = [(index, info) for index, info in _touched((s,), buffers) if any(axis in variables_read(i) for i in index)]
+    if not moving or contiguous(axis, (s,), buffers) != len(moving):
+        return False
+    return any({Var(axis, "index"), Var(s.axis, "index")} <= b.affine(index[-1])[0].keys() for index, _ in moving)
+
+
 def _accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[Expr, ...], n.Buffer]]:
     for x in walk((s,)):
         for own in own_exprs(x):

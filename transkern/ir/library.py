@@ -58,6 +58,11 @@ LIBRARY: Mapping[str, Step] = {
     "matmul": Step("{np}.matmul({0}, {1})", "{np}.matmul({0}, {1})", "{np}.matmul({0}, {1}, precision='highest')"),
     "dot": Step("{np}.dot({0}, {1})", "{np}.dot({0}, {1})", "{np}.dot({0}, {1}, precision='highest')"),
     "partition": Step("{np}.partition({0}, {1}, axis={axis})"),
+    "select": Step(  # of a sort (`selecting.py`); NumPy sorts few elements faster than it selects several of them
+        "{np}.partition({0}, {1}, axis={axis}) if {0}.shape[{axis}] > 1000 else {np}.sort({0}, axis={axis})",
+        "{np}.sort({0}, axis={axis})",
+        "{np}.sort({0}, axis={axis})",
+    ),
     "argpartition": Step("{np}.argpartition({0}, {1}, axis={axis})"),
     "lexsort": Step("{np}.lexsort({0})", "{np}.lexsort({0})", "{np}.lexsort({0})"),
     "searchsorted": _everywhere("{np}.searchsorted({0}, {1}, side={side!r})"),
@@ -88,6 +93,12 @@ LIBRARY: Mapping[str, Step] = {
 
 INTO: Mapping[str, str] = {"matmul": "np.matmul", "dot": "np.dot"}
 """Steps that are one function of NumPy's, which takes its outputs behind its operands."""
+
+IN_PLACE: Mapping[str, str] = {
+    "sort": "out.sort(axis={axis}, kind={kind!r})",
+    "select": "out.partition(a1, axis={axis}) if out.shape[{axis}] > 1000 else out.sort(axis={axis})",
+}
+"""Steps that NumPy does with a copy of their first operand: it is made in the output."""
 
 
 _STATE = (

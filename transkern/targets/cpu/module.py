@@ -19,7 +19,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
-from transkern.ir.library import INTO, spell
+from transkern.ir.library import IN_PLACE, INTO, spell
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
@@ -582,6 +582,8 @@ class _Module:
             given = (*s.attributes, *((o, o) for o in outs))
             value = spell(s.name, "np", tuple(names), given)
             fill = f"np.copyto(out, {value})" if len(outs) == 1 else f"[*map(np.copyto, ({', '.join(outs)}), {value})]"
+            if s.name in IN_PLACE:
+                fill = f"(np.copyto(out, a0), {IN_PLACE[s.name].format(**dict(s.attributes))})"
             text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
             text = INTO.get(s.name, text)
         if text not in self.steps:

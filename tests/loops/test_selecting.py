@@ -1,0 +1,88 @@
+"""Sorts of which a few places are read are selections (`fuse/selecting.py`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import require
+
+require("cc")
+
+
+def median(x: Any) -> Any:
+    return np.median(x)
+
+
+def medians(x: Any) -> Any:
+    return np.median(x.reshape(-1, 1), 0), np.median(x.reshape(1, -1), axis=1), np.median(x[::-2])
+
+
+def third(x: Any) -> Any:
+    return np.sort(x)[2], np.sort(x)[-1]
+
+
+def at_a_place(x: Any) -> Any:
+    k = len(x) // 3
+    s = np.sort(x)
+    if len(x) > 5:
+        return s[k] + s[k + 1]
+    return s[0]
+
+
+def spread(x: Any) -> Any:
+    return np.percentile(x, 75) - np.percentile(x, 25), np.quantile(x, 0.1), np.nanmedian(x)
+
+
+def of_some(x: Any) -> Any:
+    return np.median(x[x > 0]), np.sort(x[x > 1])[0]
+
+
+def all_of_it(x: Any) -> Any:
+    s = np.sort(x)
+    return s, s[0]
+
+
+def changed_behind(x: Any) -> Any:
+    s = np.sort(x)
+    first = s[0]
+    s[0] = 7
+    return first, s[0], s[len(s) // 2]
+
+
+def many_places(x: Any) -> Any:
+    s = np.sort(x)
+    return s[0], s[1], s[2], s[-1], s[-2], s[-3]
+
+
+def sum_of_half(x: Any) -> Any:
+    return np.sort(x)[: len(x) // 2].sum()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("function", [
+    median, medians, third, at_a_place, spread, of_some, all_of_it, changed_behind, many_places, sum_of_half,
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+def test_places_of_sorts(function: Any, dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    for size in (0, 1, 2, 3, 10, 999, 1000, 1001, 1002, 5003):
+        x = rng.integers(0, 200, size).astype(dtype)  # sums of them are exact
+        alike(function, x)
+        if dtype.startswith("float") and size > 2:
+            y = x.copy()
+            y[[0, size // 2]] = np.inf, -0.0
+            alike(function, y)
+            y[1] = np.nan
+            alike(function, y)
+
+
+def test_medians_are_selections() -> None:
+    steps = {median: "out.partition", third: "out.partition", all_of_it: "out.sort", many_places: "out.sort"}
+    for function, step in steps.items():
+        text = transkern.compile(function, target="cpu").emit(types="f(float64[n])")
+        assert step in text and ("out.partition" in text) is (step == "out.partition")

@@ -1,0 +1,129 @@
+"""Sorts of which a few places are read, as selections: ``np.sort(x)[k]``, medians, percentiles.
+
+    sorted = library sort(x)                        kth[0], kth[1] = (n - 1) // 2, n // 2
+    low = sorted[(n - 1) // 2]             to       sorted = library select(x, kth)
+    high = sorted[n // 2]                           low = sorted[(n - 1) // 2] …
+
+NumPy's `partition` puts these elements where a sort would have put them, and the others anywhere: linear, not
+n log n. A place that is none is not read, and stands for one of the array's here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.complexes import is_complex
+from transkern.ir.expr import Expr, Load
+from transkern.ir.names import Names
+from transkern.ir.traverse import (
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    exprs,
+    own_exprs,
+    scalars_set,
+    variables_read,
+    walk,
+    with_bodies,
+)  # fmt: skip
+
+_PLACES = 4
+"""More of them are found by a sort."""
+
+_SHORT = 32
+"""Elements that are sorted as fast."""
+
+
+def select_sorted(program: n.Program) -> n.Program:
+    """The program with such sorts as selections."""
+    if not any(isinstance(s, n.Library) and s.name == "sort" for s in walk(program.body)):
+        return program
+    state = _Selecting(program)
+    body = state.block(program.body)
+    return replace(program, body=body, buffers=state.buffers)
+
+
+class _Selecting:
+    def __init__(self, program: n.Program) -> None:
+        self.names, self.buffers = Names.of(program), dict(program.buffers)
+        statements = list(walk(program.body))
+        bound = Counter(s.name for s in statements if isinstance(s, (n.Let, n.Assign)))
+        self.lets = {
+            s.name: s.value for s in statements
+            if isinstance(s, n.Let) and s.value.dtype == "index" and bound[s.name] == 1 and not buffers_read(s.value)
+        }  # fmt: skip
+        given = {v for x in program.params if isinstance(x, n.ArrayParam) for d in x.dims for v in variables_read(d)}
+        given |= {x.name for x in program.params if isinstance(x, n.ScalarParam)}
+        self.given = given - {name for s in program.body for name in scalars_set(s)}  # the same all the time
+        self.places: dict[str, dict[tuple[Expr, ...], None]] = {}  # where each array is read
+        for e in exprs(program.body):
+            if isinstance(e, Load):
+                self.places.setdefault(e.buffer, {})[e.index] = None
+        self.others = Counter(name for s in statements for name in _touched(s))  # how else it is used
+
+    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        out: list[n.Stmt] = []
+        for s in statements:
+            if isinstance(s, n.Library) and s.name == "sort" and (places := self.wanted(s)):
+                out += self.selection(s, places)
+            else:
+                out.append(with_bodies(s, self.block))
+        return tuple(out)
+
+    def wanted(self, s: n.Library) -> list[Expr]:
+        """The places along the axis that are read of a sort, where these are few, and known when it is made."""
+        (name,), attributes = s.outs, dict(s.attributes)
+        made = self.buffers[name]
+        axis = attributes["axis"]
+        if made.role != "temporary" or self.others[name] != 1 or is_complex(made.dtype) or made.element:
+            return []
+        if not isinstance(axis, int) or attributes.get("kind", "quicksort") != "quicksort":
+            return []  # of a stable sort the signs of zeros are known
+        extent = made.dims[axis]
+        if (b.constant(extent) or _SHORT + 1) <= _SHORT:
+            return []
+        there = {v for d in made.dims for v in variables_read(d)}
+        found: dict[Expr, None] = {}
+        for index in self.places.get(name, {}):
+            if len(index) != len(made.dims):
+                return []
+            place = self.resolved(index[axis], there)
+            if buffers_read(place) or variables_read(place) - self.given - there:
+                return []
+            found[place] = None
+        return [*found] if len(found) <= _PLACES else []
+
+    def resolved(self, e: Expr, there: set[str]) -> Expr:
+        for _ in range(8):
+            names = {v: self.lets[v] for v in variables_read(e) & self.lets.keys() - there}
+            if not names:
+                break
+            e = b.substitute(e, names)
+        return e
+
+    def selection(self, s: n.Library, places: list[Expr]) -> list[n.Stmt]:
+        axis = dict(s.attributes)["axis"]
+        last = b.sub(self.buffers[s.outs[0]].dims[axis], b.ONE)
+        kth = self.names.fresh("kth")
+        self.buffers[kth] = n.Buffer(kth, "int64", (b.index(len(places)),), "temporary")
+        stores = [
+            n.Store(kth, (b.index(k),), b.cast(b.maximum(b.minimum(p, last), b.ZERO), "int64"), span=s.span)
+            for k, p in enumerate(places)
+        ]  # fmt: skip
+        step = replace(
+            s, name="select", ins=(*s.ins, kth), attributes=(("axis", axis),), views=(*(v for _, v in s.operands), None)
+        )
+        return [n.Alloc(kth, span=s.span), *stores, step]
+
+
+def _touched(s: n.Stmt) -> set[str]:
+    """The arrays that a statement, without those inside it, touches otherwise than by loads."""
+    own = with_bodies(s, lambda _: ())
+    if isinstance(own, n.Alloc):
+        return set()
+    loaded = {name for e in own_exprs(own) for name in buffers_read(e)}
+    return {*buffers_written(own), *(buffers_used(own) - loaded)}
