@@ -69,6 +69,7 @@ from transkern.fuse.unroll import unroll_short
 from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.fuse.windows import split_windows
+from transkern.fuse.wraps import split_wraps
 from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time
@@ -152,6 +153,7 @@ PASSES: tuple[Pass, ...] = (
     tile_time,
     choose_stores,
     tile_wavefronts,
+    split_wraps,
     split_windows,
     split_borders,  # after tiles, which are of whole nests
     jam_rows,  # after tiles: within each of them

@@ -73,6 +73,16 @@ def plane(x: Any, w: Any) -> Any:
     return out
 
 
+def all_of_them(x: Any, w: Any) -> Any:
+    total, most = 0, -np.inf
+    for i in range(len(x)):
+        for j in range(len(w)):
+            if 0 <= i + j - 2 < len(x):
+                total += x[i + j - 2] > w[j]
+                most = max(most, x[i + j - 2] * w[j])
+    return total, most
+
+
 def nearly_alike(function: Any, *arguments: Any) -> None:
     found, wanted = (call(f, list(arguments)) for f in (transkern.compile(function, target="cpu"), function))
     assert repr(found.error) == repr(wanted.error)
@@ -80,7 +90,7 @@ def nearly_alike(function: Any, *arguments: Any) -> None:
         np.testing.assert_allclose(found.result, wanted.result, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("function", [asked, turned_back, backwards, counted, plane])
+@pytest.mark.parametrize("function", [asked, turned_back, backwards, counted, plane, all_of_them])
 def test_windows_as_loops(function: Any) -> None:
     rng = np.random.default_rng(1)
     for n in (1, 2, 5, 8, 40, 100):

@@ -61,7 +61,10 @@ class _Windows:
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel" and b.constant(s.step) == 1:
             inside = list(walk(s.body))
-            if len(inside) <= _STATEMENTS and all(isinstance(x, _PLAIN) for x in inside):
+            declared = {x.name for x in inside if isinstance(x, n.Accumulator)}
+            # What is reduced is made by one loop.
+            own = all(x.name in declared for x in inside if isinstance(x, n.Accumulate))
+            if own and len(inside) <= _STATEMENTS and all(isinstance(x, _PLAIN) for x in inside):
                 found = _Window(s)
                 if found.within:
                     return self.split(s, found)
