@@ -22,7 +22,8 @@ where it was. Sums of floats are as exact as before: parts of 512 terms, and no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from transkern.fuse.lanes import contiguous, slides
@@ -31,7 +32,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, variables_read, with_bodies
+from transkern.ir.traverse import buffers_read, map_block, variables_read, with_bodies
 
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
@@ -66,8 +67,10 @@ class Ordering:
         return tuple(self.statement(s) for s in statements)
 
     def statement(self, s: n.Stmt) -> n.Stmt:
-        if isinstance(s, n.Loop) and s.kind == "parallel" and self.suits(s):
-            return replace(s, body=self.in_order(s.body))
+        if isinstance(s, n.Loop) and s.kind == "parallel":
+            again = replace(s, body=tuple(_from_zero(x, s.axis) if isinstance(x, n.Loop) else x for x in s.body))
+            if self.suits(again):
+                return replace(s, body=self.in_order(again.body))
         return with_bodies(s, self.block)
 
     def suits(self, s: n.Loop) -> bool:
@@ -76,10 +79,11 @@ class Ordering:
         if extent is not None and extent < _FEW:
             return False
         found = self.columns(s)
+        innermost = [_nest(x)[1] for x in found]
         return bool(found) and all(
             contiguous(s.axis, (x,), self.buffers) > max(0, contiguous(x.axis, (x,), self.buffers))
             or slides(s.axis, x, self.buffers)
-            for x in found
+            for x in innermost
         )
 
     def columns(self, s: n.Loop) -> list[n.Loop]:
@@ -103,21 +107,22 @@ class Ordering:
             if isinstance(s, n.Loop) and _stores(s):
                 made.append(replace(s, kind="sequential", spare=None, large=False))
             elif isinstance(s, n.Loop):
-                names = sorted({x.name for x in s.body if isinstance(x, n.Accumulate)})
+                names = sorted({x.name for x in _nest(s)[1].body if isinstance(x, n.Accumulate)})
                 made += self.column(s, [kinds[name] for name in names])
             elif not isinstance(s, n.Accumulator):
                 made.append(s)
         return tuple(made)
 
-    def column(self, s: n.Loop, reductions: list[n.Accumulator]) -> list[n.Stmt]:
+    def column(self, nest: n.Loop, reductions: list[n.Accumulator]) -> list[n.Stmt]:
+        around, s = _nest(nest)
         span = s.span
         before: list[n.Stmt] = []
         begin: list[n.Stmt] = []
         end: list[n.Stmt] = []
         after: list[n.Stmt] = []
         held: dict[str, tuple[Var, ...]] = {}
-        extent = b.constant(b.sub(s.stop, s.start))
-        exact = self.exact and (extent is None or extent > PART)
+        extents = [b.constant(b.sub(x.stop, x.start)) for x in (*around, s)]
+        exact = self.exact and (None in extents or math.prod(e or 0 for e in extents) > PART)
         for x in reductions:
             if _is_float_sum(x) and exact:
                 high, low, part = (self.variable(f"{x.name}_{what}", _WIDE) for what in ("high", "low", "part"))
@@ -142,12 +147,12 @@ class Ordering:
             inner += self.taken(y, held[y.name]) if isinstance(y, n.Accumulate) else [y]
         rows = replace(s, kind="sequential", body=tuple(inner), spare=None, large=False)
         if not begin:
-            return [*before, rows, *after]
+            return [*before, _inside(around, rows), *after]
         block = Var(self.names.fresh(f"{s.axis}_block"), "index")
         last = b.minimum(b.add(block, b.index(PART)), s.stop)
         rows = replace(rows, start=block, stop=last)
         blocks = n.Loop(block.name, s.start, s.stop, b.index(PART), "sequential", (*begin, rows, *end), span=span)
-        return [*before, blocks, *after]
+        return [*before, _inside(around, blocks), *after]
 
     def taken(self, y: n.Accumulate, held: tuple[Var, ...]) -> list[n.Stmt]:
         """One more term in what is held so far."""
@@ -188,8 +193,42 @@ class Ordering:
         return made
 
 
+def _nest(s: n.Loop) -> tuple[list[n.Loop], n.Loop]:
+    """Loops that are around nothing but the next one, and the innermost."""
+    around: list[n.Loop] = []
+    while len(s.body) == 1 and isinstance(s.body[0], n.Loop):
+        around.append(s)
+        s = s.body[0]
+    return around, s
+
+
+def _from_zero(s: n.Loop, axis: str) -> n.Loop:
+    """A loop, and loops inside it, of which only where they begin moves with `axis`, from 0 on."""
+    made = s
+    if b.constant(s.step) == 1 and axis in variables_read(s.start):
+        extent = b.sub(s.stop, s.start)
+        if axis not in variables_read(extent):
+            counter = Var(s.axis, "index")
+            place = b.add(counter, s.start)
+            body = map_block(s.body, lambda e: place if e == counter else None)
+            made = replace(s, start=b.ZERO, stop=extent, body=body)
+    return replace(made, body=tuple(_from_zero(x, axis) if isinstance(x, n.Loop) else x for x in made.body))
+
+
+def _inside(around: Sequence[n.Loop], s: n.Stmt) -> n.Stmt:
+    """A statement inside loops, in order."""
+    for loop in reversed(around):
+        s = replace(loop, kind="sequential", body=(s,), spare=None, large=False)
+    return s
+
+
 def _goes_over(s: n.Loop, axis: str) -> bool:
-    """Whether a loop goes in any order over a range that is the same for all of `axis`."""
+    """Whether a loop, and loops inside it, go in any order over ranges that are the same for all of `axis`."""
+    around, innermost = _nest(s)
+    return all(_is_over_a_range(x, axis) for x in (*around, innermost))
+
+
+def _is_over_a_range(s: n.Loop, axis: str) -> bool:
     return (
         s.kind == "parallel"
         and s.step == b.ONE
@@ -199,8 +238,13 @@ def _goes_over(s: n.Loop, axis: str) -> bool:
 
 
 def _reduces(s: n.Loop, declared: set[str]) -> bool:
-    """Whether a loop does nothing but reduce."""
-    return all(isinstance(x, n.Let) or (isinstance(x, n.Accumulate) and x.name in declared) for x in s.body)
+    """Whether a loop, or a nest of them, does nothing but reduce; of a position, it is one loop."""
+    around, s = _nest(s)
+    return all(
+        isinstance(x, n.Let)
+        or (isinstance(x, n.Accumulate) and x.name in declared and not (around and x.op in _BEST))
+        for x in s.body
+    )
 
 
 def _stores(s: n.Loop) -> bool:
