@@ -110,7 +110,7 @@ class _Window:
     """The comparisons in a loop that hold from one of its iterations on, or up to one, whatever loops inside do."""
 
     def __init__(self, loop: n.Loop) -> None:
-        self.axis = Var(loop.axis, "index")
+        self.loop, self.axis = loop, Var(loop.axis, "index")
         self.set = scalars_set(loop) | {loop.axis}
         self.lets = {s.name: s.value for s in walk(loop.body) if isinstance(s, n.Let) and s.value.dtype == "index"}
         moving = self.set | {x.axis for x in walk(loop.body) if isinstance(x, n.Loop)}
@@ -151,10 +151,15 @@ class _Window:
         if variables_read(rest) & self.moving or buffers_read(rest):
             return
         at_least = b.index(1 if op in ("less", "greater") else 0)
+        few = b.index(_SHORT)
         if factor == 1:  # axis + rest >= at_least
             bound, bounds = b.sub(at_least, rest), self.lows
+            hardly = b.at_least(bound, b.sub(self.loop.stop, few))
         else:  # rest - axis >= at_least
             bound, bounds = b.add(b.sub(rest, at_least), b.ONE), self.highs
+            hardly = b.at_least(b.add(self.loop.start, few), bound)
+        if hardly:  # as in a triangle (`j <= i`): for no more than a few iterations
+            return
         if bound not in bounds:
             bounds.append(bound)
         self.within.add(e)
