@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import transkern
 from tests.regressions.support import alike
 from tests.tools import on_target
 from transkern.targets import cpu
@@ -194,3 +195,19 @@ def test_compactions_in_independent_steps(monkeypatch: pytest.MonkeyPatch) -> No
     """Their memory had a dimension for the steps on Pallas, which their stores had not."""
     on_target("pallas", monkeypatch)
     alike(compacted_for_nobody, np.arange(7.0, dtype="f4"), np.arange(7, dtype="i1"), target="pallas")
+
+
+def signs_behind_zero_less(x):
+    v = 0 - x
+    return np.copysign(1, v), np.copysign(2.5, 0.0 - x), np.signbit(0 - x), np.copysign(x, 0 - x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_zero_less_no_number_keeps_its_sign(dtype):
+    """`-x` turns the sign of a NaN, NumPy's subtraction leaves it (fuzz, seed 99806810)."""
+    x = np.array([0.0, -0.0, 1, -1, np.nan, -np.nan, np.inf] * 7).astype(dtype)
+    found, wanted = transkern.compile(signs_behind_zero_less)(x), signs_behind_zero_less(x)
+    for one, two in zip(found[:3], wanted[:3], strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(np.signbit(one), np.signbit(two))
+    np.testing.assert_array_equal(np.signbit(found[3]), np.signbit(wanted[3]))

@@ -122,7 +122,7 @@ HELPERS: dict[str, str] = {
         ": (T)(long long)a; }"
     ),
     # GCC 12 takes 0.0 - (double)x of an integer for -(double)x, which is -0.0 for 0
-    "from_zero": "(T a) { return a == 0 ? (T)0 : -a; }",
+    "from_zero": "(T a) { return a == 0 ? (T)0 : a != a ? a : -a; }",  # a NaN keeps its sign, which `copysign` shows
     "minus": "(T a, T b) { return a - b; }",
     "plus": "(T a, T b) { return a + b; }",
     # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
