@@ -211,3 +211,13 @@ def test_zero_less_no_number_keeps_its_sign(dtype):
         np.testing.assert_array_equal(one, two)
         np.testing.assert_array_equal(np.signbit(one), np.signbit(two))
     np.testing.assert_array_equal(np.signbit(found[3]), np.signbit(wanted[3]))
+
+
+def zeros_less_a_zero(y):
+    return 0.0 * y - (0.0 * y).any(), (y * 0.0) - (y > 99), 0.0 * y + -(0.0 * y)
+
+
+@pytest.mark.parametrize("dtype", ["uint64", "uint8", "bool", "int32"])
+def test_products_with_zero_are_no_known_zeros(dtype):
+    """GCC 12 takes `0.0 * (double)y - (double)b` of an unsigned `y` for `-(double)b` (fuzz, seed 99900076)."""
+    alike(zeros_less_a_zero, np.array([0, 1, 5, 0, 7, 2, 1]).astype(dtype))

@@ -197,6 +197,8 @@ def _is_known(e: Expr) -> bool:
             return True
         case Apply("where", (_, first, second)):
             return _is_known(first) or _is_known(second)
+        case Apply("multiply", args) if any(isinstance(a, Const) and a.value == 0 for a in args):
+            return True  # 0.0 * (double)k of an unsigned integer
         case Apply(_, args, dtype):
             return dtype[0] not in "fc" or all(map(_is_known, args))
         case _:
