@@ -18,7 +18,7 @@ from transkern.options import Options
 from transkern.runtime import building, cache, fingerprints, floating, surveys, tracebacks
 from transkern.runtime.specialisation import Specialisation
 from transkern.targets.cpu import build as cc
-from transkern.targets.cpu import common, compiler
+from transkern.targets.cpu import compiler
 
 
 def build(
@@ -108,6 +108,9 @@ class _Common:
     """What modules have in common, compiled where that has not been done yet, while the program is translated."""
 
     def __init__(self, options: Options) -> None:
+        from transkern.targets.cpu import common  # here: code from the disk cache needs no printer
+
+        self.flags = common.FLAGS
         self.text = common.text(options.threads, options.warnings is not None)
         self.found: bytes | None = None
         self.thread: threading.Thread | None = None
@@ -126,7 +129,7 @@ class _Common:
         with cache.turn(self.key, "common"):
             self.found = cache.common(self.key)
             if self.found is None:
-                self.found = cc.compile_object(self.text, common.FLAGS, cache.scratch())
+                self.found = cc.compile_object(self.text, self.flags, cache.scratch())
                 if self.found is not None:
                     cache.keep_common(self.key, self.found)
 

@@ -8,6 +8,7 @@ the common one (``-fvisibility=hidden``), where each module still has its own.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from transkern.targets.cpu import glue
@@ -31,6 +32,7 @@ _VARIABLE = re.compile(r"^static (?!inline )([^;{}=()]*?)(?: = [^;]*)?;", re.MUL
 _STATIC = re.compile(r"^static (?!inline )", re.MULTILINE)
 
 
+@functools.cache  # of a few constants
 def declared(text: str) -> str:
     """C text whose functions and variables are elsewhere; those that are `inline` stay."""
     text = _FUNCTION.sub(r"\1;", text)
@@ -38,6 +40,7 @@ def declared(text: str) -> str:
     return _VARIABLE.sub(r"extern \1;", text)
 
 
+@functools.cache
 def text(threads: int, warns: bool) -> str:
     """The common file of modules whose kernels run on at most `threads` threads (0: any number), and which read the
     flags of the floating-point unit (`warns`)."""
