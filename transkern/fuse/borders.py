@@ -12,7 +12,7 @@ is empty, and the borders meet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     buffers_read,
     map_own,
     own_exprs,
+    resolved,
     scalars_set,
     variables_read,
     walk,
@@ -43,9 +44,7 @@ _OPPOSITE = {"less": "greater_equal", "greater": "less_equal", "less_equal": "gr
 
 def split_borders(program: n.Program) -> n.Program:
     """The program with loops split at the borders that their conditions tell from the rest."""
-    state = _Borders(program)
-    body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+    return _Borders(program).run()
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,29 @@ class _Ends:
         return _Ends(max(self.first, other.first), max(self.last, other.last))
 
 
-class _Borders:
+class Splitting:
+    """A program in which loops become several, with names of their own."""
+
     def __init__(self, program: n.Program) -> None:
-        self.names = Names.of(program)
+        self.program, self.names = program, Names.of(program)
         self.variables, self.buffers = dict(program.variables), dict(program.buffers)
+
+    def run(self) -> n.Program:
+        body = self.block(self.program.body)
+        return replace(self.program, body=body, variables=self.variables, buffers=self.buffers)
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         return tuple(made for s in statements for made in self.statement(s))
 
+    def statement(self, s: n.Stmt) -> list[n.Stmt]:
+        """What becomes of a statement."""
+        raise NotImplementedError
+
+    def copy(self, s: n.Loop) -> n.Loop:
+        return with_own_names(s, self.names, self.variables, self.buffers)
+
+
+class _Borders(Splitting):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and all(isinstance(x, (n.Let, n.Store, n.If, n.Loop)) for x in walk(s.body)):
             return self.split(s)
@@ -88,7 +102,7 @@ class _Borders:
         if ends == _Ends():
             return [inner]
         low, high = b.add(s.start, b.index(ends.first)), b.sub(s.stop, b.index(ends.last))
-        middle = replace(with_own_names(s, self.names, self.variables, self.buffers), start=low, stop=high, spare=None)
+        middle = replace(self.copy(s), start=low, stop=high, spare=None)
         made: list[n.Stmt] = []
         begun = s.start
         if ends.first:
@@ -96,7 +110,7 @@ class _Borders:
             made.append(replace(in_order(s), stop=begun))
         made.append(replace(middle, body=self.block(_Inside(middle, s, ends).changed(middle.body))))
         if ends.last:
-            last = with_own_names(s, self.names, self.variables, self.buffers)
+            last = self.copy(s)
             made.append(replace(in_order(last), start=b.maximum(high, begun)))
         return made
 
@@ -178,7 +192,7 @@ class _Inside:
         """The iterations at one end for which a comparison need not hold, if those are a few."""
         if op.startswith("less"):
             x, y = y, x
-        form = self.resolved(b.sub(x, y))  # at least 0, or 1
+        form = resolved(b.sub(x, y), self.lets)  # at least 0, or 1
         least = 1 if op in ("less", "greater") else 0
         terms, _ = b.affine(form)
         axis = Var(self.loop.axis, "index")
@@ -191,11 +205,3 @@ class _Inside:
             return _Ends(first=max(few, 0)) if few is not None and few <= _BORDER else None
         few = b.difference(self.stop, b.add(rest, b.index(1 - least)))  # axis <= rest - least
         return _Ends(last=max(few, 0)) if few is not None and few <= _BORDER else None
-
-    def resolved(self, e: Expr) -> Expr:
-        for _ in range(4):
-            names: Mapping[str, Expr] = {v: self.lets[v] for v in variables_read(e) & self.lets.keys()}
-            if not names:
-                break
-            e = b.substitute(e, names)
-        return e

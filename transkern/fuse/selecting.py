@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     buffers_written,
     exprs,
     own_exprs,
+    resolved,
     scalars_set,
     variables_read,
     walk,
@@ -87,23 +88,16 @@ class _Selecting:
         if (b.constant(extent) or _SHORT + 1) <= _SHORT:
             return []
         there = {v for d in made.dims for v in variables_read(d)}
+        lets = {v: value for v, value in self.lets.items() if v not in there}
         found: dict[Expr, None] = {}
         for index in self.places.get(name, {}):
             if len(index) != len(made.dims):
                 return []
-            place = self.resolved(index[axis], there)
+            place = resolved(index[axis], lets)
             if buffers_read(place) or variables_read(place) - self.given - there:
                 return []
             found[place] = None
         return [*found] if len(found) <= _PLACES else []
-
-    def resolved(self, e: Expr, there: set[str]) -> Expr:
-        for _ in range(8):
-            names = {v: self.lets[v] for v in variables_read(e) & self.lets.keys() - there}
-            if not names:
-                break
-            e = b.substitute(e, names)
-        return e
 
     def selection(self, s: n.Library, places: list[Expr]) -> list[n.Stmt]:
         axis = dict(s.attributes)["axis"]

@@ -13,20 +13,19 @@ borders are is known at run time only.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
-from transkern.fuse.borders import in_order
-from transkern.fuse.copies import with_own_names
+from transkern.fuse.borders import Splitting, in_order
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     map_own,
     own_exprs,
+    resolved,
     scalars_set,
     variables_read,
     walk,
@@ -45,19 +44,10 @@ _PLAIN = (n.Let, n.Store, n.If, n.Loop, n.Accumulator, n.Accumulate, n.Assign)
 
 def split_windows(program: n.Program) -> n.Program:
     """The program with loops over windows split where all of a window is within its array."""
-    state = _Windows(program)
-    body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+    return _Windows(program).run()
 
 
-class _Windows:
-    def __init__(self, program: n.Program) -> None:
-        self.names = Names.of(program)
-        self.variables, self.buffers = dict(program.variables), dict(program.buffers)
-
-    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
-        return tuple(made for s in statements for made in self.statement(s))
-
+class _Windows(Splitting):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.kind == "parallel" and b.constant(s.step) == 1:
             inside = list(walk(s.body))
@@ -74,8 +64,8 @@ class _Windows:
         out: list[n.Stmt] = []
         low, high = self.bound(out, s, found)
         middle = replace(s, start=low, stop=high, body=found.without(s.body), spare=None)
-        middle = with_own_names(middle, self.names, self.variables, self.buffers)
-        last = with_own_names(s, self.names, self.variables, self.buffers)
+        middle = self.copy(middle)
+        last = self.copy(s)
         if found.lows:
             out.append(self.border(replace(s, stop=low, spare=None)))
         out.append(replace(middle, body=self.block(middle.body)))
@@ -137,7 +127,7 @@ class _Window:
                 form = b.sub(x, y)
             case _:
                 return
-        form = self.resolved(form)
+        form = resolved(form, self.lets)
         terms, _ = b.affine(form)
         factor = terms.get(self.axis, 0)
         axes = [a for a in terms if isinstance(a, Var) and a in self.inner]
@@ -163,14 +153,6 @@ class _Window:
         if bound not in bounds:
             bounds.append(bound)
         self.within.add(e)
-
-    def resolved(self, e: Expr) -> Expr:
-        for _ in range(4):
-            names: Mapping[str, Expr] = {v: self.lets[v] for v in variables_read(e) & self.lets.keys()}
-            if not names:
-                break
-            e = b.substitute(e, names)
-        return e
 
     def without(self, block: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements where all those comparisons hold."""

@@ -11,19 +11,18 @@ subtraction. `borders.py` does the same for shifts that are small numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from transkern.fuse.copies import with_own_names
+from transkern.fuse.borders import Splitting
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
-from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
-    map_own,
+    map_block,
     own_exprs,
+    resolved,
     scalars_set,
     variables_read,
     walk,
@@ -40,19 +39,10 @@ _BORDER = 17
 
 def split_wraps(program: n.Program) -> n.Program:
     """The program with innermost loops split where a subscript goes round."""
-    state = _Wraps(program)
-    body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+    return _Wraps(program).run()
 
 
-class _Wraps:
-    def __init__(self, program: n.Program) -> None:
-        self.names = Names.of(program)
-        self.variables, self.buffers = dict(program.variables), dict(program.buffers)
-
-    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
-        return tuple(made for s in statements for made in self.statement(s))
-
+class _Wraps(Splitting):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and s.step == b.ONE and b.at_least(s.start, b.ZERO):
             inside = list(walk(s.body))
@@ -89,13 +79,13 @@ class _Wraps:
                     return round_ if behind else at
                 return b.where(b.compare("less", at, key[1]), at, round_)
 
-            return replace(s, body=_mapped(s.body, place))
+            return replace(s, body=map_block(s.body, place))
 
         if first is None:
             return [*out, made(None)]
         turn = n.Let(self.names.fresh(f"{s.axis}_round"), b.sub(first[1], shifts[first]), span=s.span)
         begin = b.minimum(b.maximum(Var(turn.name, "index"), s.start), s.stop)
-        second = with_own_names(made(True), self.names, self.variables, self.buffers)
+        second = self.copy(made(True))
         return [*out, turn, replace(made(False), stop=begin, spare=None), replace(second, start=begin, spare=None)]
 
 
@@ -109,23 +99,10 @@ def _wraps(s: n.Loop) -> dict[Expr, tuple[Expr, Expr]]:
         for e in chain.from_iterable(map(walk_expr, own_exprs(x))):
             match e:
                 case Apply("remainder", (form, size), "index") if e not in found:
-                    whole = b.sub(_resolved(form, lets), axis)
+                    whole = b.sub(resolved(form, lets), axis)
                     still = not (variables_read(whole) | variables_read(size)) & inside
                     still = still and not buffers_read(whole) | buffers_read(size)
                     small = (known := b.constant(whole)) is not None and abs(known) < _BORDER
                     if still and not small and b.at_least(b.sub(size, s.stop), b.ZERO):
                         found[e] = whole, size
     return found
-
-
-def _resolved(e: Expr, lets: Mapping[str, Expr]) -> Expr:
-    for _ in range(4):
-        names = {v: lets[v] for v in variables_read(e) & lets.keys()}
-        if not names:
-            break
-        e = b.substitute(e, names)
-    return e
-
-
-def _mapped(block: Iterable[n.Stmt], place: Callable[[Expr], Expr | None]) -> tuple[n.Stmt, ...]:
-    return tuple(with_bodies(map_own(x, place), lambda body: _mapped(body, place)) for x in block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from transkern.ir import nodes as n
@@ -168,6 +168,16 @@ def map_own(statement: n.Stmt, change: Callable[[Expr], Expr | None]) -> n.Stmt:
         if new is not old:
             values[name] = new
     return dataclasses.replace(statement, **values) if values else statement
+
+
+def resolved(e: Expr, lets: Mapping[str, Expr]) -> Expr:
+    """`e` with what its names stand for, and what the names in that do: of names that go round, a few times."""
+    for _ in range(8):
+        names = {v: lets[v] for v in variables_read(e) & lets.keys()}
+        if not names:
+            break
+        e = substitute(e, names)
+    return e
 
 
 def map_block(block: tuple[n.Stmt, ...], change: Callable[[Expr], Expr | None]) -> tuple[n.Stmt, ...]:
