@@ -516,3 +516,13 @@ def test_what_is_not_not_is_true(function: Any, target: str, monkeypatch: pytest
     for x in (np.array([0.0, 2.5, np.nan, -0.0]), np.array([0, 2, 0]), np.array([True, False])):
         for n in (0, 3):
             alike(function, x, n, target=on_target(target, monkeypatch))
+
+
+def close_to_what_is_not_held(x: Any, far: float) -> Any:
+    return np.isclose(x, far), np.isclose(far, x), np.isclose(x, 1e300), np.isclose(x, np.float64(1e300))
+
+
+def test_what_floats_do_not_hold_is_infinite_where_it_is_compared() -> None:
+    """`np.isclose` compared float32 with the tolerance as a float64, which Python's number is not (seed 100003114)."""
+    for kind in (np.float32, np.float16, np.float64):
+        alike(close_to_what_is_not_held, np.array([1.5, -2, 0, np.inf, np.nan], kind), 1e300)

@@ -383,3 +383,34 @@ def test_a_temporary_lives_in_a_result_until_it_is_stored_into(function: Callabl
     """`contract_temporaries` asked who reads it after its copy, not who stores (fuzz, seed 99607777)."""
     alike(function, np.arange(20.0).reshape(4, 5) % 7)
     alike(function, (np.arange(25) % 4).reshape(5, 5))
+
+
+def less_what_the_iteration_finds(x: Any) -> Any:
+    product = x.argmin()
+    for i in range(2):
+        at = 0
+        for k in range(len(x)):
+            if x[k] > 4:
+                at = k
+                break
+        else:
+            at = -1
+        product *= i - at
+    return product
+
+
+def less_what_the_iteration_counts(x: Any) -> Any:
+    total = np.argmin(x)
+    for i in range(4):
+        count = 3
+        while count > 1:
+            count -= 1
+        total += (i + count) * (i + count)
+    return total + len(x)
+
+
+@pytest.mark.parametrize("function", [less_what_the_iteration_finds, less_what_the_iteration_counts])
+def test_a_loop_starts_from_nothing_that_its_iterations_set(function: Callable[..., Any]) -> None:
+    """`shift_loops` added to the range what the body assigns: C that does not compile (fuzz, seed 100002482)."""
+    alike(function, np.arange(20.0) % 7)
+    alike(function, np.zeros(3))

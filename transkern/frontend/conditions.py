@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TypeVar
 
 from transkern.frontend import doubts
@@ -18,7 +18,7 @@ from transkern.frontend.values import Array, Dict, Maybe, OrNone, Record, Scalar
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
-from transkern.ir.traverse import buffers_read
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read
 
 _T = TypeVar("_T")
 
@@ -120,7 +120,7 @@ class Conditions(Comparisons):
             before, other = self._held(), list[n.Stmt]()
             with ctx.block() as extra, self.knowing_none(left, is_and):
                 try:
-                    value = self.test(node) if isinstance(node, ast.BoolOp) else self.expr(node)
+                    value = self.test(node)
                 except Terminated:  # it raises, where it is evaluated
                     if not conditions:
                         ends = True
@@ -130,6 +130,7 @@ class Conditions(Comparisons):
                 raise Terminated
             if conditions:
                 self._meet(self._held(), before, extra, other)
+                value = self._set_before(value, extra)
             if conditions and any(isinstance(s, (n.Define, n.Alloc)) for s in extra):
                 conditions = [self._decided_first(is_and, conditions, extra, other, value)]
                 continue
@@ -138,24 +139,34 @@ class Conditions(Comparisons):
                 ctx.emit(self._short_circuit(is_and, conditions, extra, other))
             else:
                 ctx.out.extend(extra)
-            decided = truth(ctx, value)
             last = value
-            if isinstance(decided, Static):
-                if decided.value is not is_and:
+            if isinstance(value, Static):
+                if value.value is not is_and:
                     if not conditions:
                         return value
-                    conditions.append(b.TRUE if decided.value else b.FALSE)
+                    conditions.append(b.TRUE if value.value else b.FALSE)
                     break
-                if position == len(values) - 1 and not conditions:
-                    return value
                 continue
-            conditions.append(condition_of(decided))
+            conditions.append(condition_of(value))
         if not conditions:
             return last
         joined = conditions[0]
         for c in conditions[1:]:
             joined = b.both(joined, c) if is_and else b.either(joined, c)
         return Static(joined == b.TRUE) if isinstance(joined, Const) else Scalar(joined, True)
+
+    def _set_before(self, value: Value, extra: list[n.Stmt]) -> Value:
+        """The value of an operand under a name that `_short_circuit` sets before the branch.
+
+        A variable that statements inside `extra` set has no value where they do not run, and targets may read it there:
+        CUDA's host hands it to the kernel whose condition it is.
+        """
+        inside = set[str]().union(*(scalars_set(s) for s in extra if not isinstance(s, n.Let)))
+        if isinstance(value, Scalar) and variables_read(value.expr) & inside:
+            with self.ctx.block() as more:
+                value = Scalar(self.ctx.let(value.expr, "decided"), True)
+            extra += more
+        return value
 
     def _short_circuit(
         self, is_and: bool, conditions: list[Expr], extra: list[n.Stmt], other: list[n.Stmt]
@@ -181,11 +192,8 @@ class Conditions(Comparisons):
             before = b.both(before, c) if is_and else b.either(before, c)
         flag = ctx.variable("decided", "bool")
         ctx.emit(n.Assign(flag.name, before))
-        holds: Expr = b.FALSE  # where it raises
-        with ctx.block() as more, suppress(Terminated):
-            holds = condition_of(truth(ctx, value))
-        last = n.Assign(flag.name, holds, span=ctx.span)
-        branches = (*extra, *more, last), tuple(other)
+        last = n.Assign(flag.name, condition_of(value), span=ctx.span)
+        branches = (*extra, last), tuple(other)
         ctx.emit(n.If(flag, *branches) if is_and else n.If(b.logical_not(flag), *branches))
         return flag
 

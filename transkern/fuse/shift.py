@@ -22,7 +22,16 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, exprs, map_block, own_exprs, variables_read, walk, with_bodies
+from transkern.ir.traverse import (
+    buffers_read,
+    exprs,
+    map_block,
+    own_exprs,
+    scalars_set,
+    variables_read,
+    walk,
+    with_bodies,
+)
 
 
 def shift_loops(program: n.Program) -> n.Program:
@@ -52,11 +61,10 @@ def _shift(s: n.Loop, names: Names) -> n.Loop:
             offset = rest
         elif rest != offset:
             return s
-    bound = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
-    if offset is None or isinstance(offset, Const) or variables_read(offset) & bound or buffers_read(offset):
+    if offset is None or isinstance(offset, Const) or buffers_read(offset):
         return s
-    inner = {x.name for x in walk(s.body) if isinstance(x, n.Let)}
-    if variables_read(offset) & inner:
+    bound = {x.axis for x in walk(s.body) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+    if variables_read(offset) & bound.union(*map(scalars_set, s.body)):  # the range is computed before the body
         return s
     p = Var(names.fresh("p"))
     back = b.sub(p, offset)

@@ -10,12 +10,12 @@ from transkern.frontend.compositions.primitives import along, axis_of, correlati
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: bool = False) -> Any:
-    if not isinstance(b, (int, float)):
+    if isinstance(b, (int, float)) and not isinstance(b, np.floating):
+        b = float(b)
+    else:
         b = np.asanyarray(b)
         b = b.astype(np.result_type(b, 1.0))
-    else:
-        b = float(b)
-    close = (np.abs(np.subtract(a, b)) <= atol + rtol * np.abs(b)) & np.isfinite(b) | np.equal(a, b)
+    close = (abs(np.subtract(a, b)) <= atol + rtol * abs(b)) & np.isfinite(b) | np.equal(a, b)
     if equal_nan:
         close = close | (np.isnan(a) & np.isnan(b))
     return close
