@@ -221,3 +221,25 @@ def zeros_less_a_zero(y):
 def test_products_with_zero_are_no_known_zeros(dtype):
     """GCC 12 takes `0.0 * (double)y - (double)b` of an unsigned `y` for `-(double)b` (fuzz, seed 99900076)."""
     alike(zeros_less_a_zero, np.array([0, 1, 5, 0, 7, 2, 1]).astype(dtype))
+
+
+def whole_quotients(x: Any) -> Any:
+    return x // x.astype(np.int32), x[0] // np.clip(np.nan_to_num(x), -3, 3).astype("i4"), x / x.astype(int)
+
+
+def whole_quotients_one_by_one(x: Any) -> Any:
+    made = np.zeros_like(x)
+    for i in range(len(x)):
+        v = x[i]
+        if v != v:
+            v = 0.5
+        made[i] = -1.0 / int(v) if abs(v) < 1e-9 else np.floor_divide(x[0], np.int32(v))
+    return made
+
+
+@pytest.mark.parametrize("function", [whole_quotients, whole_quotients_one_by_one])
+def test_integers_of_fractions_are_no_negative_zeros(function: Callable[..., Any]) -> None:
+    """GCC 12 took (double)(int)x for trunc(x) on paths on which it knows that x is not NaN (fuzz, seed 100007672)."""
+    for kind in (np.float64, np.float32):
+        alike(function, (np.arange(35) % 9 - 4).astype(kind) * kind(0.3))
+        alike(function, np.array([-0.5, np.nan, -0.0, 0.5, 7, -0.25], kind))

@@ -80,14 +80,6 @@ _POWER = """
     }
 """
 
-_WHOLE = """(F a) {  // of a number that has been found to fit
-    T q = (T)a;
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-    __asm__("" : "+r"(q));  // hides the cast, see `integer`
-#endif
-    return q;
-}"""
-
 _BY_WAY = {"uint32": "int64", "int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
 """Where a float becomes an integer on the way to another: C says nothing about what the type does not hold."""
 
@@ -128,8 +120,8 @@ HELPERS: dict[str, str] = {
     # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
     "integer": "(double a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "integer_float": "(float a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
-    "whole": _WHOLE.replace("F", "double"),
-    "whole_float": _WHOLE.replace("F", "float"),
+    "whole": "(double a) { return (T)a; }",  # of a number that has been found to fit
+    "whole_float": "(float a) { return (T)a; }",
     "idiv1": (  # of 0, what x86 casts an infinity to
         "(T a) { return a == 1 || ((T)-1 < 0 && a == (T)-1) ? a : a == 0 && (T)-1 < 0 && sizeof(T) > 2 "
         "? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0; }"
@@ -258,13 +250,22 @@ def _by_constant(divisor: Expr) -> int:
             return 0
 
 
+ZERO = '__attribute__((visibility("hidden"))) int64_t py_zero;  // nothing sets it, which a compiler must not know'
+FOR_GCC = {
+    name: HELPERS[name].replace("(T)a", "(T)a | (T)py_zero", 1)
+    for name in ("integer", "integer_float", "whole", "whole_float")
+}
+"""GCC 12 takes (double)(int)x for trunc(x), which is -0.0 for -0.5, on each path on which it knows the other terms."""
+
+
 @dataclass(slots=True)
 class CPrinter:
     """Prints expressions over the buffers of a program.
 
     `types` spells dtypes; `prefix` is put before helper functions (``static inline``, ``__device__``); `wrap` prints
     integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined. With `inverses`,
-    divisions by constants are multiplications where that is exact (worth it in vectors, not in single numbers).
+    divisions by constants are multiplications where that is exact (worth it in vectors, not in single numbers). `own`
+    are helpers in a form of their own.
     """
 
     buffers: Mapping[str, n.Buffer]
@@ -272,6 +273,7 @@ class CPrinter:
     prefix: str = "static inline"
     wrap: bool = False
     inverses: bool = False
+    own: Mapping[str, str] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)  # helper function's name -> its text
     vector: set[str] = field(default_factory=set)  # math functions used, with their suffix
 
@@ -284,7 +286,7 @@ class CPrinter:
         """The name of a helper for a type; its text is remembered."""
         function = f"{name}_{dtype}"
         if function not in self.used:
-            text = HELPERS[name].replace("{f}", "f" if dtype == "float32" else "")
+            text = self.own.get(name, HELPERS[name]).replace("{f}", "f" if dtype == "float32" else "")
             text = text.replace("{F}", "F" if dtype == "float32" else "")
             unsigned = {"index": "uint64"}.get(dtype, "u" + dtype if kind_of(dtype) == "i" else dtype)
             wide = "uint32" if np.dtype(unsigned if kind_of(dtype) in "iux" else "uint32").itemsize <= 4 else "uint64"
@@ -293,6 +295,8 @@ class CPrinter:
                 body += {"T": self.type(dtype), "U": self.types.get(unsigned, ""), "W": self.types[wide]}.get(
                     part, part
                 )
+            if "py_zero" in text:
+                self.used.setdefault("py_zero", ZERO)
             self.used[function] = f"{self.prefix} {self.type(dtype)} {function}{body}"
         return function
 

@@ -31,7 +31,7 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )  # fmt: skip
-from transkern.targets.clike import CPrinter, ident, kind_of
+from transkern.targets.clike import FOR_GCC, CPrinter, ident, kind_of
 from transkern.targets.comments import comment
 from transkern.targets.cpu import waking
 from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme
@@ -157,7 +157,7 @@ class KernelPrinter:
 
     def __post_init__(self) -> None:
         self.names = Names.of(self.program)
-        self.c = CPrinter(self.program.buffers, TYPES)
+        self.c = CPrinter(self.program.buffers, TYPES, own=FOR_GCC)
 
     # --- functions
 
