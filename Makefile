@@ -7,7 +7,7 @@
 # make spellings  functions of the corpus in other spellings, by rules: how many become the same program: PAIRS=1000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
-# make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile; plain loops against Numba's prange
+# make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile: examples, plain loops, array statements
 
 PYTHON ?= python3
 JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; [ $$n -lt 2 ] && n=2; echo $$n)
@@ -58,6 +58,7 @@ soak: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_loops.py
+	$(BIN)/python benchmarks/bench_workloads.py
 
 # A stamp an extra: pip runs again only when pyproject.toml has changed. The environment with everything serves the demo.
 $(VENV)/bin/python:

@@ -37,7 +37,7 @@ def main() -> int:
     options = parser.parse_args()
 
     console = Console()
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = cores()
     peers = tuple(p for p in ORDER if not (options.quick and p == "torch.compile"))
     chosen = [c for c in cases((10**6,) if options.quick else (10**4, 10**6, 10**7)) if options.only in c.name]
     busy = Others()
@@ -59,21 +59,7 @@ def main() -> int:
     console.print(table(rows, peers))
     for what, seconds in start.items():
         console.print(f"{what:40} {readable(seconds)}")
-    record = {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_name(),
-        "threads": threads,
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "versions": versions(),
-        "copy_bandwidth": bandwidth,
-        **taken,
-        "cases": rows,
-        "startup": start,
-    }
-    path = options.output or Path(__file__).parent / "results" / f"{datetime.date.today().isoformat()}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    path = write(options.output, "", {"copy_bandwidth": bandwidth, **taken, "cases": rows, "startup": start})
     console.print(f"written: {path}")
     wrong = [row["case"] for row in rows if row["peers"].get("transkern", {}).get("wrong", "missing")]
     if wrong:
@@ -81,8 +67,11 @@ def main() -> int:
     return int(bool(wrong))
 
 
-def measure(case: Case, peers: tuple[str, ...]) -> dict[str, Any]:
-    """One row: each peer's times, and what is wrong with its answers before and after they are taken."""
+def measure(case: Case, peers: tuple[str, ...], seconds: float = 0.5) -> dict[str, Any]:
+    """One row: each peer's times, and what is wrong with its answers before and after they are taken.
+
+    `seconds` is how long each peer runs, about.
+    """
     runners: dict[str, Runner] = {}
     found: dict[str, dict[str, Any]] = {}
     reference = runner("numpy", case)
@@ -95,10 +84,11 @@ def measure(case: Case, peers: tuple[str, ...]) -> dict[str, Any]:
                 continue
             found[peer] = {"wrong": difference(one.answer(), expected, case.exact)}
         except Exception as error:  # a peer that cannot compile it: its row says so, the others go on
-            found[peer] = {"wrong": f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200]}"}
+            said = next(iter(str(error).strip().splitlines()), "")
+            found[peer] = {"wrong": f"{type(error).__name__}: {said[:200]}"}
             continue
         runners[peer] = one
-    timings: dict[str, Timing] = interleaved(runners)
+    timings: dict[str, Timing] = interleaved(runners, seconds)
     for peer, timing in timings.items():
         found[peer] |= asdict(timing)
         found[peer]["wrong"] = found[peer]["wrong"] or difference(runners[peer].answer(), expected, case.exact)
@@ -132,7 +122,7 @@ def table(rows: list[dict[str, Any]], peers: tuple[str, ...]) -> Table:
         made.add_column(peer, justify="right")
     for row in rows:
         mine = row["peers"].get("transkern", {})
-        rate = row["bytes"] / mine["median"] / row["copy_bandwidth"] if "median" in mine else 0
+        rate = row["bytes"] / mine["median"] / row["copy_bandwidth"] if "median" in mine and row["bytes"] else 0
         cells = []
         for peer in others:
             times = ratio(row, peer)
@@ -150,6 +140,28 @@ def readable(seconds: float) -> str:
         if abs(seconds) * scale >= 1:
             return f"{seconds * scale:.3g} {unit}"
     return f"{seconds * 1e9:.0f} ns"
+
+
+def write(path: Path | None, kind: str, results: dict[str, Any]) -> Path:
+    """The results with the machine and all versions, as JSON: to `path`, or where this day's of this kind go."""
+    record = {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "cpu": cpu_name(),
+        "threads": cores(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "versions": versions(),
+        **results,
+    }
+    path = path or Path(__file__).parent / "results" / f"{datetime.date.today().isoformat()}{kind}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1) + "\n")
+    return path
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cpu_name() -> str:

@@ -10,12 +10,8 @@ turn; answers are compared before and after. The ratio that counts is the best o
 from __future__ import annotations
 
 import argparse
-import datetime
 import importlib.util
-import json
 import math
-import os
-import platform
 import sys
 import warnings
 from collections.abc import Callable
@@ -25,11 +21,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
-from bench import cpu_name, readable
+from bench import cores, cpu_name, readable, write
 from cases import Case
 from loops.kernels import KERNELS, Kernel
 from measure import Others, difference, interleaved
-from peers import Runner, versions
+from peers import Runner
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -48,8 +44,7 @@ def main() -> int:
     options = parser.parse_args()
 
     console = Console(width=max(130, Console().width))
-    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    console.print(f"{cpu_name()}, {threads} threads")
+    console.print(f"{cpu_name()}, {cores()} threads")
     busy = Others()
     rows = []
     for kernel in KERNELS.values():
@@ -64,20 +59,7 @@ def main() -> int:
     if mean is not None:
         console.print(f"geometric mean of the ratios to Numba's best: {mean:.2f} ({len(ratios)} kernels)")
     console.print(sentence)
-    record = {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_name(),
-        "threads": threads,
-        "system": platform.platform(),
-        "python": platform.python_version(),
-        "versions": versions(),
-        **taken,
-        "geometric_mean": mean,
-        "kernels": rows,
-    }
-    path = options.output or Path(__file__).parent / "results" / f"{datetime.date.today().isoformat()}-loops.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    path = write(options.output, "-loops", {**taken, "geometric_mean": mean, "kernels": rows})
     console.print(f"written: {path}")
     wrong = [row["kernel"] for row in rows if row["peers"][OURS]["wrong"]]
     if wrong:

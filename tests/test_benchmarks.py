@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks.workloads.collection import WORKLOADS
 from tests.tools import require
+from transkern import CompileError
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
@@ -62,6 +66,44 @@ def test_every_peer_gives_the_answer(benchmark: Any) -> None:
             one = peers.runner(peer, case)
             if one is not None:
                 assert measure.difference(one.answer(), expected, case.exact) == "", (case.name, peer)
+
+
+REFUSED = {"k-mers": "np.frombuffer"}
+"""Workloads that transkern does not compile, and a part of its message."""
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_workloads_and_their_forms_are_the_same_function(benchmark: Any, name: str) -> None:
+    """At a small size; Numba's forms as Python runs them, where `prange` is `range`."""
+    require("cc")
+    bench, peers, measure = benchmark("bench_workloads"), benchmark("peers"), benchmark("measure")
+    case = bench.case(WORKLOADS[name], WORKLOADS[name].small, compiled=False)
+    expected = peers.runner("numpy", case).answer()
+    with wide():
+        for peer in case.forms:
+            assert measure.difference(peers.runner(peer, case).answer(), expected, case.exact) == "", peer
+    if name in REFUSED:
+        with pytest.raises(CompileError, match=REFUSED[name]):
+            peers.runner("transkern", case).answer()
+    else:
+        assert measure.difference(peers.runner("transkern", case).answer(), expected, case.exact) == ""
+
+
+def wide() -> AbstractContextManager[Any]:
+    """JAX with float64, where it is installed."""
+    return importlib.import_module("jax").enable_x64(True) if importlib.util.find_spec("jax") else nullcontext()
+
+
+def test_the_best_peer_is_the_fastest_that_is_right(benchmark: Any) -> None:
+    bench = benchmark("bench_workloads")
+
+    def row(**wrong: str) -> dict[str, Any]:
+        times = {"transkern": 2.0, "numpy": 6.0, "jax": 5.0}
+        return {"case": "c", "peers": {p: {"wrong": wrong.get(p, ""), "median": t} for p, t in times.items()}}
+
+    assert bench.best(row()) == ("jax", 2.5)
+    assert bench.best(row(jax="off by 1")) == ("numpy", 3.0)
+    assert bench.best(row(transkern="off by 1")) is None
 
 
 def test_times_are_of_one_call(benchmark: Any) -> None:
