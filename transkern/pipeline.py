@@ -12,6 +12,7 @@ from transkern.frontend.types import parse_signature
 from transkern.fuse.ahead import check_ahead
 from transkern.fuse.alive import mask_shrinking
 from transkern.fuse.alternate import alternate_rows
+from transkern.fuse.assigned import name_values
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.canonical import canonicalise, name_squares
@@ -49,11 +50,13 @@ from transkern.fuse.overlap import overlap_sums
 from transkern.fuse.overwritten import choose_overwritten
 from transkern.fuse.pairs import order_pairs
 from transkern.fuse.parallel import parallelise
+from transkern.fuse.places import simplify_places
 from transkern.fuse.promote import promote_elements
 from transkern.fuse.push import push_recurrences
 from transkern.fuse.quotients import simplify_repeated
 from transkern.fuse.raised import raise_loops
 from transkern.fuse.recompact import close_gaps
+from transkern.fuse.recompute import recompute
 from transkern.fuse.relabel import relabel_permuted
 from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
 from transkern.fuse.selecting import select_sorted
@@ -80,6 +83,8 @@ Pass = Callable[[Program], Program]
 BEFORE_LOOPS: tuple[Pass, ...] = (
     delinearise,
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
+    recompute,
+    simplify_places,  # before equal values are looked for, and before array statements become loops
     number_values,
     lower,
     canonicalise,
@@ -116,6 +121,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     promote_elements,  # what the lanes now update, each in a loop of its own
     contract_temporaries,
     unroll_short,  # after contraction: what it keeps apart fuses next
+    name_values,  # of arrays that have become numbers, and are changed in place
     share_values,  # after contraction: equal values have become equal expressions
     mask_shrinking,  # after contraction: what is left in the loop body is one pass over the array
     forward_positions,  # behind masking: what held the positions that are left holds them all
@@ -123,6 +129,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     hoist_gathers,  # after masking: the base array no longer changes
     fuse_loops,  # the gathers with what stands before them, and loops whose lanes have come outside
     contract_temporaries,
+    name_values,
     coalesce_scalars,  # what an array's element was between two loops, and what held it in one
     drop_dead_scalars,
     shift_loops,

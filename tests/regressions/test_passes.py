@@ -414,3 +414,22 @@ def test_a_loop_starts_from_nothing_that_its_iterations_set(function: Callable[.
     """`shift_loops` added to the range what the body assigns: C that does not compile (fuzz, seed 100002482)."""
     alike(function, np.arange(20.0) % 7)
     alike(function, np.zeros(3))
+
+
+def beside_another_loop(x: Any, u: Any) -> Any:
+    return np.convolve(x, [1, 2, 1], "same") * -1.5, np.ones((x.shape[0], len(u)))
+
+
+def triangle_changed(x: Any, u: Any) -> Any:
+    kept = {"a": 1, "b": np.tril(np.outer(x, u))}
+    kept["b"] += 1
+    return kept["a"] + kept["b"]
+
+
+@pytest.mark.parametrize("function", [beside_another_loop, triangle_changed])
+def test_loops_beside_each_other_share_names(function: Callable[..., Any]) -> None:
+    """`split_windows` took the range of a loop from the loop beside it, whose axis bears the same name (fuzz, seed
+    100104881); a copy of a loop had constants where it sets a variable again (100106230)."""
+    for n_x in (1, 2, 3, 16):
+        for n_u in (1, 2, 5, 20):
+            alike(function, np.arange(n_x) % 5 - 2, np.arange(n_u) - 1.5)

@@ -243,3 +243,15 @@ def test_integers_of_fractions_are_no_negative_zeros(function: Callable[..., Any
     for kind in (np.float64, np.float32):
         alike(function, (np.arange(35) % 9 - 4).astype(kind) * kind(0.3))
         alike(function, np.array([-0.5, np.nan, -0.0, 0.5, 7, -0.25], kind))
+
+
+def bits(x: Any, y: Any) -> Any:
+    return (
+        ((x & 1) == 0) & (y < np.exp(y)), ((x + 1) % 2 == 1) | (y > 2), (x % 2 != 0) & (y < 1),
+        np.where((x & 1) != 1, y, -y),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+def test_the_lowest_bit(kind: Any) -> None:
+    alike(bits, (np.arange(70) * 7 - 30).astype(kind), np.linspace(-2, 3, 70))

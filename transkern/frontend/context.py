@@ -52,6 +52,9 @@ Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Valu
 Change = tuple[str, str, Any]  # as in `runtime.structures`
 
 
+_SHORT = frozenset(("int8", "int16", "uint8", "uint16"))  # all of whose values may be worth knowing
+
+
 class Catch(NamedTuple):
     """A `try` around: the kinds of exceptions that its handlers take, which handlers only raise them again, how deep in
     inlined functions it stands, and what leaves it for the handler of a number."""
@@ -965,10 +968,9 @@ class Context:
                     return self.ranges[name]
                 return None
             case Load(buffer):
-                if buffer in self.stored:
-                    return None
                 found = self.buffers[buffer]
-                return (found.low, found.high) if found.low is not None and found.high is not None else None
+                if buffer not in self.stored and found.low is not None and found.high is not None:
+                    return found.low, found.high
             case Apply("cast", (a,), dtype) if dtype in ("index", "int64", "int32") and a.dtype != "float64":
                 return self.range_of(a) if a.dtype == "index" or a.dtype.startswith(("int", "uint")) else None
             case Apply("add" | "subtract" as op, (a, c), dtype) if dtype in ("index", "int64"):
@@ -981,17 +983,35 @@ class Context:
                 size = b.constant(c)
                 if size and size > 0:
                     return b.ZERO, b.index(size)
-            case Apply("maximum", (a, c), "index"):
-                left, right = self.range_of(a), self.range_of(c)
-                if left and right:
-                    return b.maximum(left[0], right[0]), b.maximum(left[1], right[1])
-            case Apply("minimum", (a, c), "index"):
-                left, right = self.range_of(a), self.range_of(c)
-                if left and right:
-                    return b.minimum(left[0], right[0]), b.minimum(left[1], right[1])
+            case Apply("maximum" | "minimum", _, "index" | "int64"):
+                low, high = self._end_of_extreme(expr, 0), self._end_of_extreme(expr, 1)
+                if low is not None and high is not None:
+                    return low, high
             case _:
                 pass
         return None
+
+    def _end_of(self, expr: Expr, end: int) -> Expr | None:
+        """The lowest value of an integer expression (`end` 0), or what it is less than (1), where that is known."""
+        low_high = self.range_of(expr)
+        if low_high is not None:
+            return low_high[end]
+        match expr:
+            case Apply("maximum" | "minimum", _, "index" | "int64"):
+                return self._end_of_extreme(expr, end)
+            case Apply("cast", (a,), "index" | "int64" | "int32") if a.dtype in _SHORT or a.dtype == "index":
+                return self._end_of(a, end)
+            case _ if expr.dtype in _SHORT:
+                limits = np.iinfo(expr.dtype)
+                return b.index(int(limits.max) + 1 if end else int(limits.min))
+            case _:
+                return None
+
+    def _end_of_extreme(self, expr: Apply, end: int) -> Expr | None:
+        ends = [e for e in (self._end_of(x, end) for x in expr.args) if e is not None]
+        if len(ends) == 1 and (expr.op == "maximum") is (end == 0):  # it is limited on this side
+            return ends[0]
+        return (b.maximum if expr.op == "maximum" else b.minimum)(*ends) if len(ends) == 2 else None
 
     def _linear_range(self, op: str, a: Expr, c: Expr) -> tuple[Expr, Expr] | None:
         left, right = self.range_of(a), self.range_of(c)
@@ -1005,12 +1025,12 @@ class Context:
 
     def within(self, expr: Expr, extent: Expr) -> tuple[bool, bool]:
         """Whether ``expr >= 0`` and ``expr < extent`` are certain."""
-        low_high = self.range_of(expr)
-        if low_high is None:
-            return self.not_negative(expr), self.not_negative(b.sub(b.sub(extent, expr), b.ONE))
-        low, high = low_high
-        below = b.at_least(extent, high) or self.not_negative(b.sub(extent, high))
-        return self.not_negative(low) or self.not_negative(expr), below
+        low, high = (self._end_of(expr, end) for end in (0, 1))
+        if high is None:
+            below = self.not_negative(b.sub(b.sub(extent, expr), b.ONE))
+        else:
+            below = b.at_least(extent, high) or self.not_negative(b.sub(extent, high))
+        return (low is not None and self.not_negative(low)) or self.not_negative(expr), below
 
     # --- hazards
 

@@ -80,6 +80,19 @@ class Splitting:
         return with_own_names(s, self.names, self.variables, self.buffers)
 
 
+def named_places(block: Iterable[n.Stmt]) -> dict[str, Expr]:
+    """What names stand for inside a loop: one place each, though loops beside each other may use a name again."""
+    found: dict[str, Expr] = {}
+    several: set[str] = set()
+    for s in walk(block):
+        if isinstance(s, n.Let) and s.value.dtype == "index":
+            if found.setdefault(s.name, s.value) != s.value:
+                several.add(s.name)
+        elif isinstance(s, n.Assign):
+            several.add(s.name)
+    return {name: place for name, place in found.items() if name not in several}
+
+
 class _Borders(Splitting):
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and all(isinstance(x, (n.Let, n.Store, n.If, n.Loop)) for x in walk(s.body)):
@@ -129,7 +142,7 @@ class _Inside:
         self.loop, self.known = loop, ends
         self.start, self.stop = (whole or loop).start, (whole or loop).stop
         self.set = scalars_set(loop) | {loop.axis}
-        self.lets = {s.name: s.value for s in walk(loop.body) if isinstance(s, n.Let) and s.value.dtype == "index"}
+        self.lets = named_places(loop.body)
 
     def ends(self) -> _Ends:
         """Of what borders it takes that the conditions are decided between them."""

@@ -27,6 +27,8 @@ def with_own_names(
     for s in walk((loop,)):
         if isinstance(s, (n.Let, n.Accumulator)):
             renamed[s.name] = names.fresh(s.name)
+            if s.name in variables:  # it is set again
+                variables[renamed[s.name]] = variables[s.name]
         elif isinstance(s, (n.Loop, n.Scanning, n.Compact)):
             renamed[s.axis] = names.fresh(s.axis)
     for name in sorted(set(private) & set(variables)):

@@ -483,7 +483,7 @@ def contiguous(axis: str, body: Sequence[n.Stmt], buffers: dict[str, n.Buffer]) 
         if not used:
             continue
         terms, _ = b.affine(index[-1])
-        unit = used == [len(index) - 1] and len(index) == len(info.dims) and terms.get(Var(axis)) in (1, -1)
+        unit = used == [len(index) - 1] and len(index) in (1, len(info.dims)) and terms.get(Var(axis)) in (1, -1)
         score += 1 if unit and info.layout == "C" else -1
     return score
 

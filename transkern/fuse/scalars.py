@@ -36,11 +36,11 @@ from transkern.ir.traverse import (
 
 def coalesce_scalars(program: n.Program) -> n.Program:
     """The program without copies of scalars at the ends of iterations and branches."""
-    uses = _uses(program)
+    uses = uses_of(program)
     return replace(program, body=_block(program.body, uses, program.variables))
 
 
-def _uses(program: n.Program) -> Counter[str]:
+def uses_of(program: n.Program) -> Counter[str]:
     """How often each scalar is read, sizes of allocations included."""
     uses: Counter[str] = Counter()
     for e in exprs(program.body):

@@ -13,11 +13,12 @@ borders are is known at run time only.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
-from transkern.fuse.borders import Splitting, in_order
+from transkern.fuse.borders import Splitting, in_order, named_places
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -102,13 +103,17 @@ class _Window:
     def __init__(self, loop: n.Loop) -> None:
         self.loop, self.axis = loop, Var(loop.axis, "index")
         self.set = scalars_set(loop) | {loop.axis}
-        self.lets = {s.name: s.value for s in walk(loop.body) if isinstance(s, n.Let) and s.value.dtype == "index"}
+        self.lets = named_places(loop.body)
         moving = self.set | {x.axis for x in walk(loop.body) if isinstance(x, n.Loop)}
+        ranges: dict[str, set[tuple[Expr, Expr, Expr]]] = defaultdict(set)  # loops beside each other share names
+        for x in walk(loop.body):
+            if isinstance(x, n.Loop):
+                ranges[x.axis].add((x.start, x.stop, x.step))
         self.inner = {
-            Var(x.axis, "index"): (x.start, b.sub(x.stop, b.ONE))
-            for x in walk(loop.body) if isinstance(x, n.Loop) and x.step == b.ONE
-            if not (variables_read(x.start) | variables_read(x.stop)) & moving
-            and not buffers_read(x.start) | buffers_read(x.stop)
+            Var(axis, "index"): (start, b.sub(stop, b.ONE))
+            for axis, ((start, stop, step), *others) in ranges.items()
+            if not others and step == b.ONE and not (variables_read(start) | variables_read(stop)) & moving
+            and not buffers_read(start) | buffers_read(stop)
         }  # fmt: skip
         self.moving = moving
         self.lows: list[Expr] = []

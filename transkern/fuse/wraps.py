@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 
-from transkern.fuse.borders import Splitting
+from transkern.fuse.borders import Splitting, named_places
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
@@ -93,7 +93,7 @@ def _wraps(s: n.Loop) -> dict[Expr, tuple[Expr, Expr]]:
     """The remainders of a loop's axis and something that it does not change, by a size that the axis stays below."""
     axis = Var(s.axis, "index")
     inside = scalars_set(s) | {s.axis}
-    lets = {x.name: x.value for x in walk(s.body) if isinstance(x, n.Let) and x.value.dtype == "index"}
+    lets = named_places(s.body)
     found: dict[Expr, tuple[Expr, Expr]] = {}
     for x in walk(s.body):
         for e in chain.from_iterable(map(walk_expr, own_exprs(x))):

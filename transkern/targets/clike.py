@@ -170,6 +170,15 @@ def kind_of(dtype: str) -> str:
     return "x" if dtype == "index" else "c" if dtype.startswith("complex") else dtype[0]
 
 
+def _is_bit(e: Expr) -> bool:
+    """Whether an integer is 0 or 1, as its lowest bit."""
+    match e:
+        case Apply("remainder", (_, Const(2)), dtype) | Apply("bitwise_and", (_, Const(1)), dtype):
+            return kind_of(dtype) in "iux"
+        case _:
+            return False
+
+
 def _is_zero(e: Expr) -> bool:
     return isinstance(e, Const) and str(e.value) in ("0", "0.0")
 
@@ -447,6 +456,10 @@ class CPrinter:
             # GCC takes 0.0 - y for -y where it believes that y is no zero without a sign, and -y + 0.0 for -y
             case (("add" | "subtract"), "f") if any(map(_may_be_zero, args)) and not all(map(_is_plain, args)):
                 return self._call("plus" if op == "add" else "minus", dtype, args)
+            # GCC 12 leaves loops with tests of a bit alone where it makes the bit itself of them
+            case (("equal" | "not_equal"), _) if _is_bit(x) and isinstance(args[1], Const) and args[1].value in (0, 1):
+                none = (op == "equal") is (args[1].value == 0)
+                return f"{self._at(x, _SHIFT)} {'< 1' if none else '> 0'}", _COMPARE
             case (("add" | "subtract" | "multiply"), ("i")) if self.wrap:
                 return self._call({"add": "wrapadd", "subtract": "wrapsub", "multiply": "wrapmul"}[op], dtype, args)
             case (("add" | "maximum"), "b"):

@@ -189,9 +189,9 @@ def _even(a: Any, bins: Any, range: Any, w: Any) -> Any:
     kept = (a >= first) & (a <= last)
     x = np.where(kept, a, first).astype(edges.dtype)
     at = (np.subtract(x, first.astype(edges.dtype)) / span * bins).astype(np.int64)
-    at = np.where(at == bins, at - 1, at)
-    at = np.where(x < edges[at], at - 1, at)
-    at = np.where((x >= edges[at + 1]) & (at != bins - 1), at + 1, at)
+    at = np.minimum(np.maximum(at, 0), bins - 1)  # within its bins it is anyway; the compiler sees that it is
+    at = np.where(x < edges[at], np.maximum(at - 1, 0), at)
+    at = np.where(x >= edges[at + 1], np.minimum(at + 1, bins - 1), at)
     if w is None:
         counts = np.zeros(bins, np.int64)
         np.add.at(counts, at, kept)
