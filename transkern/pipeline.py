@@ -35,6 +35,7 @@ from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.interchange import lanes_outside
 from transkern.fuse.invariant import move_invariants
 from transkern.fuse.jam import choose_stores, jam_rows
+from transkern.fuse.kept import combine_filters
 from transkern.fuse.kernels import place_kernels, spill_scalars
 from transkern.fuse.lanes import block_lanes
 from transkern.fuse.layouts import lay_out
@@ -84,6 +85,7 @@ BEFORE_LOOPS: tuple[Pass, ...] = (
     delinearise,
     coalesce_copies,  # before array statements become loops: they compute all that they store before they store it
     recompute,
+    combine_filters,  # before masks are shared: each keeps for itself
     simplify_places,  # before equal values are looked for, and before array statements become loops
     number_values,
     lower,

@@ -14,7 +14,7 @@ from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Var
+from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
 from transkern.ir.ops import OPS
@@ -35,6 +35,7 @@ from transkern.targets.clike import FOR_GCC, CPrinter, ident, kind_of
 from transkern.targets.comments import comment
 from transkern.targets.cpu import waking
 from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme
+from transkern.targets.cpu.filters import print_filter
 from transkern.targets.cpu.neighbours import BRANCHES_STAY, packed_under_conditions
 from transkern.targets.cpu.running import COUNTED, Estimate, count_turns, estimate
 from transkern.targets.cpu.searches import positions_of, print_positions, print_search, search_of
@@ -284,7 +285,7 @@ class KernelPrinter:
                     self.nested(orelse)
                 self.line("}")
             case n.Compact():
-                self.compact(s)
+                print_filter(self, s)
             case n.Scanning():
                 self.scanning(s)
             case n.Guard():
@@ -819,72 +820,7 @@ class KernelPrinter:
             self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")
 
-    # --- filters and scans
-
-    def compact(self, s: n.Compact) -> None:
-        c, i, count = self.c, ident(s.axis), ident(s.count)
-        self.source(s)
-        self.line("{")
-        self.depth += 1
-        self.line(f"int64_t kept_count_ = {count if s.append else 0};")
-        self.line(f"for (int64_t {i} = {c.expr(s.start)}; {i} < {c.operand(s.stop)}; ++{i}) {{")
-        self.depth += 1
-        self.frees.append([])
-        self.block(s.body)
-        simple = not s.inner and all(not _costly(v) for v in s.values)
-        self.line(f"const uint8_t keep_it = {c.expr(s.mask)};")
-        kept = Var("kept_count_", "index")
-        if simple:  # without a branch: the element is written, and kept by counting it
-            for out, value in zip(s.outputs, s.values, strict=True):
-                self.line(f"{c.element(out, (kept,))} = {c.expr(value)};")
-            self.line("kept_count_ += keep_it;")
-        else:
-            self.line("if (keep_it) {")
-            self.depth += 1
-            for out, value in zip(s.outputs, self.without_divisions(s), strict=True):
-                index: list[Expr] = [kept]
-                where = tuple(a.var for a in s.inner)
-                own = all(  # elements that go elsewhere in the array are those at the same place of another row
-                    e.index[1:] == where for e in walk_expr(value) if isinstance(e, Load) and e.buffer in s.outputs
-                )
-                for a in s.inner:
-                    at = ident(a.name)
-                    if own and a is s.inner[-1]:
-                        self.line("#pragma omp simd")
-                    self.line(f"for (int64_t {at} = 0; {at} < {c.operand(a.extent)}; ++{at}) {{")
-                    self.depth += 1
-                    index.append(a.var)
-                self.line(f"{c.element(out, tuple(index))} = {c.expr(value)};")
-                for _ in s.inner:
-                    self.depth -= 1
-                    self.line("}")
-            self.line("++kept_count_;")
-            self.depth -= 1
-            self.line("}")
-        self.free_last()
-        self.depth -= 1
-        self.line("}")
-        self.line(f"{count} = kept_count_;")
-        self.depth -= 1
-        self.line("}")
-
-    def without_divisions(self, s: n.Compact) -> list[Expr]:
-        """The values of a filter's rows, with names for positions that are divisions: as these may trap, compilers
-        leave them in the loops over a row."""
-        inner = {a.name for a in s.inner}
-        named: dict[Expr, Expr] = {}
-
-        def change(e: Expr) -> Expr | None:
-            if not isinstance(e, Apply) or e.op not in ("floor_divide", "remainder") or e.dtype != "index":
-                return None
-            if variables_read(e) & inner or buffers_read(e):
-                return None
-            if e not in named:
-                self.line(f"const int64_t place_{len(named)}_ = {self.c.expr(e)};")
-                named[e] = Var(f"place_{len(named)}_", "index")
-            return named[e]
-
-        return [b.map_expr(value, change) for value in s.values] if inner else list(s.values)
+    # --- scans
 
     def scanning(self, s: n.Scanning) -> None:
         c, i = self.c, ident(s.axis)
@@ -1052,10 +988,6 @@ def _chains(s: n.Loop) -> bool:
         isinstance(x, n.Assign) and kind_of(x.value.dtype) == "f" and x.name in variables_read(x.value)
         for x in walk(s.body)
     )
-
-
-def _costly(e: Expr) -> bool:
-    return any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost > 2 for x in walk_expr(e))
 
 
 def _reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
