@@ -48,7 +48,12 @@ class _Naming:
     def block(self, statements: _Block) -> _Block:
         direct = Counter(s.name for s in statements if isinstance(s, (n.Let, n.Assign)))
         mine = {v for v in self.several & direct.keys() if direct[v] == self.sets[v]}
-        mine = {v for v in mine if self.begins(v, statements)} if mine else mine
+        if mine:
+            touching: dict[str, list[n.Stmt]] = {v: [] for v in mine}
+            for s in statements:
+                for v in (scalars_set(s) & mine) | (scalars_used(s) & mine):
+                    touching[v].append(s)
+            mine = {v for v in mine if self.begins(v, touching[v])}
         if mine:
             read = Counter(e.name for e in exprs(statements) if isinstance(e, Var) and e.name in mine)
             mine = {v for v in mine if read[v] == self.uses[v]}
@@ -56,9 +61,9 @@ class _Naming:
             statements = self.named(mine, statements)
         return tuple(with_bodies(s, self.block) for s in statements)
 
-    def begins(self, name: str, statements: _Block) -> bool:
-        """Whether the first statement that has to do with a variable sets it, and all that do set it directly."""
-        touching = [s for s in statements if name in scalars_set(s) | scalars_used(s)]
+    def begins(self, name: str, touching: list[n.Stmt]) -> bool:
+        """Whether the first of the statements that read or set a variable sets it, and those that set it do so
+        directly."""
         first = touching[0]
         return (
             isinstance(first, (n.Let, n.Assign))

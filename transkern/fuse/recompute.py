@@ -15,8 +15,9 @@ which goes through memory in another order, would read them from memory.
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeGuard
 
 from transkern.ir import build as b
@@ -44,34 +45,40 @@ _CHEAP = frozenset(
 )  # fmt: skip
 _OPERATIONS = 6
 """Up to as many are worth while for each time that an element is read."""
+_NEAR = 64
+"""Statements behind which it is read: what is read later comes from memory anyway."""
+_ROUNDS = 4
+"""How often what has become part of a value may become part of another."""
 _MEMORY = 3
 """What a byte of a temporary costs that is written and read once, in bytes that are read."""
 
 
 def recompute(program: n.Program) -> n.Program:
     """The program without temporaries that are computed as easily as they are read."""
-    for define in _known_from_subscripts(program):
-        program = _without(program, define)
-    if any(isinstance(s, n.Define) and _is_cheap(s.value) for s in walk(program.body)):
-        program = _Fresh(program).run()
+    program = _without(program, _known_from_subscripts(program))
+    for _ in range(_ROUNDS):
+        found = _Fresh(program).found()
+        if not found:
+            break
+        program = _without(program, found)
     return program
 
 
-def _without(program: n.Program, define: n.Define) -> n.Program:
-    """The program in which readers compute what a statement defines."""
-    body = _dropped(map_block(program.body, lambda e: _computed(e, define)), define)
-    return replace(program, body=body, buffers={k: v for k, v in program.buffers.items() if k != define.buffer})
+def _without(program: n.Program, defines: Sequence[n.Define]) -> n.Program:
+    """The program in which readers compute what the statements define, none of which reads what another defines."""
+    if not defines:
+        return program
+    by_name = {s.buffer: s for s in defines}
+    body = _dropped(map_block(program.body, lambda e: _computed(e, by_name)), by_name.keys())
+    return replace(program, body=body, buffers={k: v for k, v in program.buffers.items() if k not in by_name})
 
 
-def _computed(e: Expr, define: n.Define) -> Expr | None:
-    if not _reads(e, define.buffer):
+def _computed(e: Expr, defines: Mapping[str, n.Define]) -> Expr | None:
+    if not isinstance(e, Load) or e.buffer not in defines:
         return None
-    index = (b.map_expr(i, lambda x: _computed(x, define)) for i in e.index)
+    define = defines[e.buffer]
+    index = (b.map_expr(i, lambda x: _computed(x, defines)) for i in e.index)
     return b.substitute(define.value, {a.name: i for a, i in zip(define.axes, index, strict=True)})
-
-
-def _reads(e: Expr, name: str) -> TypeGuard[Load]:
-    return isinstance(e, Load) and e.buffer == name
 
 
 def _known_from_subscripts(program: n.Program) -> list[n.Define]:
@@ -79,12 +86,12 @@ def _known_from_subscripts(program: n.Program) -> list[n.Define]:
     statements = list(walk(program.body))
     known = {
         s.buffer: s for s in statements
-        if isinstance(s, n.Define) and program.buffers[s.buffer].role == "temporary"
-        and _is_cheap(s.value) and not buffers_read(s.value)
+        if isinstance(s, n.Define) and not buffers_read(s.value) and _is_cheap_temporary(s, program)
     }  # fmt: skip
     if not known:
         return []
     changing = set[str]()
+    top = set(map(id, program.body))
     for s in statements:
         own = with_bodies(s, lambda _: ())
         loads = [e for x in own_exprs(s) for e in walk_expr(x) if isinstance(e, Load)]
@@ -96,13 +103,18 @@ def _known_from_subscripts(program: n.Program) -> list[n.Define]:
                 del known[e.buffer]
         if isinstance(s, (n.Loop, n.Compact, n.Scanning)):
             changing.add(s.axis)
-        if not (isinstance(s, n.Let) and any(s is x for x in program.body)):
+        if not (isinstance(s, n.Let) and id(s) in top):
             changing |= scalars_set(own)
     again = Counter(s.name for s in statements if isinstance(s, n.Let))
     changing |= {name for name, times in again.items() if times > 1}
     return [
         s for s in known.values() if not (variables_read(s.value) - {a.name for a in s.axes}) & changing
     ]  # fmt: skip
+
+
+def _is_cheap_temporary(s: n.Define, program: n.Program) -> bool:
+    made = program.buffers[s.buffer]
+    return made.role == "temporary" and made.dtype == s.value.dtype and _is_cheap(s.value)
 
 
 def _is_cheap(value: Expr) -> bool:
@@ -123,48 +135,53 @@ def _is_cheap(value: Expr) -> bool:
     return True
 
 
-def _dropped(block: tuple[n.Stmt, ...], define: n.Define) -> tuple[n.Stmt, ...]:
+def _dropped(block: tuple[n.Stmt, ...], names: Container[str]) -> tuple[n.Stmt, ...]:
     return tuple(
-        with_bodies(s, lambda inner: _dropped(inner, define)) for s in block
-        if not (isinstance(s, n.Define) and s.buffer == define.buffer)
+        with_bodies(s, lambda inner: _dropped(inner, names)) for s in block
+        if not (isinstance(s, n.Define) and s.buffer in names)
     )  # fmt: skip
 
 
-@dataclass(slots=True)
 class _Fresh:
     """Finds what may be computed again because what it is made of has not changed."""
 
-    program: n.Program
+    def __init__(self, program: n.Program) -> None:
+        self.program = program
+        self.readers: dict[str, list[n.Stmt]] = defaultdict(list)
+        self.writers: Counter[str] = Counter()
+        self.chosen: dict[str, n.Define] = {}
 
-    def run(self) -> n.Program:
-        while (define := self.next(self.program.body)) is not None:
-            self.program = _without(self.program, define)
-        return self.program
+    def found(self) -> list[n.Define]:
+        """What is defined so, none of it of what another of them defines."""
+        if not any(self.is_asked(s) for s in walk(self.program.body)):
+            return []
+        for s in walk(self.program.body):
+            own = with_bodies(s, lambda _: ())
+            for name in buffers_used(own):
+                self.readers[name].append(s)
+            self.writers.update(buffers_written(own))
+        self.block(self.program.body)
+        return list(self.chosen.values())
 
-    def next(self, block: tuple[n.Stmt, ...]) -> n.Define | None:
-        for k, s in enumerate(block):
-            if isinstance(s, n.Define) and self.suits(s, block[k + 1 :]):
-                return s
+    def is_asked(self, s: n.Stmt) -> TypeGuard[n.Define]:
+        return isinstance(s, n.Define) and _is_cheap_temporary(s, self.program)
+
+    def block(self, statements: tuple[n.Stmt, ...]) -> None:
+        for k, s in enumerate(statements):
+            if self.is_asked(s) and self.suits(s, statements[k + 1 : k + 1 + _NEAR]):
+                self.chosen[s.buffer] = s
             for inner in bodies(s):
-                found = self.next(inner)
-                if found is not None:
-                    return found
-        return None
+                self.block(inner)
 
     def suits(self, s: n.Define, behind: tuple[n.Stmt, ...]) -> bool:
-        made = self.program.buffers[s.buffer]
-        if made.role != "temporary" or not _is_cheap(s.value):
+        readers, inputs, numbers = self.readers[s.buffer], buffers_read(s.value), variables_read(s.value)
+        if self.writers[s.buffer] > 1 or not readers or inputs & self.chosen.keys():
             return False
-        readers = [x for x in walk(self.program.body) if s.buffer in buffers_used(with_bodies(x, lambda _: ()))]
-        last = max((k for k, x in enumerate(behind) if any(x is y for y in readers)), default=-1)
-        within = behind[: last + 1]
-        if not readers or not all(any(x is y for y in within) for x in readers):
+        last = next((k for k, x in enumerate(behind) if x is readers[-1]), None)  # they are in order
+        if last is None or not all(any(x is y for y in behind[: last + 1]) for x in readers):
             return False
-        if any(s.buffer in buffers_written(x) for x in walk(self.program.body) if x is not s):
-            return False
-        inputs, numbers = buffers_read(s.value), variables_read(s.value)
         given = any(self.program.buffers[name].role == "argument" for name in inputs)
-        for x in within:
+        for x in behind[: last + 1]:
             written = buffers_written(x)
             if written & inputs or scalars_set(x) & numbers:
                 return False
@@ -173,7 +190,7 @@ class _Fresh:
         if not all(self.reads_few(x, s) for x in readers):
             return False
         again = sum(self.bytes(s, beside=x) for x in readers) - self.bytes(s)
-        return again <= _MEMORY * itemsize(made.dtype)
+        return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)
 
     def reads_few(self, reader: n.Stmt, s: n.Define) -> bool:
         """Whether a statement reads each element a few times, and nothing but elements."""
