@@ -145,3 +145,17 @@ def test_they_are_exact_to_the_last_digits() -> None:
     spread = transkern.compile(means)(a)
     for one, other in zip(spread, means(a), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def narrow(a: Any) -> Any:
+    return a.sum(axis=0), (a > 1).sum(axis=0), np.where(a > 0, a, 0).sum(axis=0), (a == 1).mean(axis=0)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, bool])
+def test_sums_of_narrow_integers(kind: Any) -> None:
+    """Parts of 512 terms in narrower types hold the least and the most of these."""
+    limits = (0, 1) if kind is bool else (np.iinfo(kind).min, np.iinfo(kind).max)
+    for rows, columns in ((1, 70), (512, 9), (513, 64), (1300, 130), (0, 20)):
+        for fill in limits:
+            alike(narrow, np.full((rows, columns), fill, kind))
+        alike(narrow, (np.arange(rows * columns).reshape(rows, columns) * 7919 % 256).astype(kind))

@@ -18,6 +18,8 @@ where it was. Sums of floats are as exact as before: parts of 512 terms, and no 
             part := part + a[j, i]
         high, low := high + part, and what that rounded away
     s[i] = high + low
+
+Sums of narrow integers and of conditions have parts in a narrower type.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ REDUCTIONS = {
     "all": "logical_and", "argmax": "greater", "argmin": "less",
 }  # fmt: skip
 """How one more term is taken; of positions, what decides."""
+_NARROW = {"bool": "int16", "int8": "int32", "uint8": "int32", "int16": "int32", "uint16": "int32"}
+"""What holds the sum of `PART` numbers of a type."""
 _BEST = {"argmax": lowest, "argmin": highest}
 _FEW = 8
 """Columns below which there is little to gain from lanes."""
@@ -135,6 +139,12 @@ class Ordering:
                 continue
             made = self.variable(f"{x.name}_held", _WIDE if _is_float_sum(x) else x.dtype)
             held[x.name] = (made,)
+            narrow = _narrow(x, s)
+            if narrow is not None:
+                part = self.variable(f"{x.name}_part", narrow)
+                held[x.name] = (part,)
+                begin.append(n.Assign(part.name, Const(0, narrow), span=span))
+                end.append(n.Assign(made.name, Apply("add", (made, b.cast(part, x.dtype)), x.dtype), span=span))
             before.append(n.Assign(made.name, b.cast(_first(x, s.start), made.dtype), span=span))
             after.append(n.Let(x.name, b.cast(made, x.dtype), span=span))
             if x.op in _BEST:
@@ -158,7 +168,10 @@ class Ordering:
         """One more term in what is held so far."""
         made = held[0]
         if y.op not in _BEST:
-            value = Apply(REDUCTIONS[y.op], (made, b.cast(y.value, made.dtype)), made.dtype)
+            term = y.value
+            if made.dtype in _NARROW.values() and isinstance(term, Apply) and term.op == "cast":
+                (term,) = term.args  # of a narrow number
+            value = Apply(REDUCTIONS[y.op], (made, b.cast(term, made.dtype)), made.dtype)
             return [n.Assign(made.name, value, span=y.span)]
         best = held[1]
         here = Var(self.names.fresh(f"{y.name}_here"), best.dtype)
@@ -269,6 +282,15 @@ def _first(s: n.Accumulator, start: Expr) -> Expr:
 
 def _is_nan(x: Expr) -> Expr:
     return Apply("isnan", (x,), "bool")
+
+
+def _narrow(x: n.Accumulator, s: n.Loop) -> str | None:
+    """A narrower type of integers that holds parts of a sum of narrow terms: more of them fit into a vector."""
+    terms = [y.value for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name]
+    if x.op not in ("sum", "count") or x.dtype not in ("int64", "uint64", "index"):
+        return None
+    inner = {v.args[0].dtype if isinstance(v, Apply) and v.op == "cast" else v.dtype for v in terms}
+    return _NARROW.get(inner.pop()) if len(inner) == 1 else None
 
 
 def _is_float_sum(s: n.Accumulator) -> bool:

@@ -241,6 +241,7 @@ class _Blocking:
         if plan.contiguous:
             vectors = _HELD // (len(values) * max(1, len(held)))
             count = max(VECTOR, min(_BYTES, VECTOR << max(0, vectors.bit_length() - 1))) // width
+            count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
                 count = _STREAMED // width
         count = min(count, _most(loop) or count)
@@ -508,6 +509,12 @@ def _accesses(s: n.Stmt, buffers: dict[str, n.Buffer]) -> Iterator[tuple[tuple[E
                     yield e.index, buffers[e.buffer]
         if isinstance(x, n.Store) and x.index and x.buffer in buffers:
             yield x.index, buffers[x.buffer]
+
+
+def _narrowest(axis: str, body: Iterable[n.Stmt]) -> int:
+    """Bytes of the narrowest number that the body reads along an axis."""
+    loads = (e for e in exprs(body) if isinstance(e, Load))
+    return min((itemsize(e.dtype) for e in loads if any(axis in variables_read(i) for i in e.index)), default=8)
 
 
 def widest(body: Iterable[n.Stmt], buffers: dict[str, n.Buffer]) -> int:
