@@ -118,6 +118,8 @@ def _joins(block: list[n.Stmt], first: int, later: int, buffers: dict[str, n.Buf
         written = buffers_written(s)
         if (written | buffers_used(s)) & {*two.outputs} or written & reads or scalars_set(s) & {*numbers, two.count}:
             return False
+        if s is not one and one.count in scalars_set(s):
+            return False
         if given and any(buffers[name].role == "argument" for name in written):
             return False
     return True
