@@ -70,6 +70,10 @@ def _without(program: n.Program, defines: Sequence[n.Define]) -> n.Program:
         return program
     by_name = {s.buffer: s for s in defines}
     body = _dropped(map_block(program.body, lambda e: _computed(e, by_name)), by_name.keys())
+    sizes = (d for x in program.buffers.values() for d in (*x.dims, x.low, x.high) if d is not None)
+    left = set[str]().union(*map(buffers_used, body), *map(buffers_read, sizes)) & by_name.keys()
+    if left:  # sizes are read from them
+        return _without(program, [s for s in defines if s.buffer not in left])
     return replace(program, body=body, buffers={k: v for k, v in program.buffers.items() if k not in by_name})
 
 
