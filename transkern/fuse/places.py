@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -21,7 +22,6 @@ from transkern.ir.traverse import (
     buffers_read,
     map_own,
     own_exprs,
-    resolved,
     scalars_set,
     variables_read,
     walk_expr,
@@ -31,6 +31,7 @@ from transkern.ir.traverse import (
 _Monomial = tuple[Expr, ...]  # its factors, in a stable order
 _Polynomial = dict[_Monomial, int]
 _DIVISIONS = ("floor_divide", "remainder")
+_NODES = 40  # of a place that a name stands for
 _TERMS = 24  # of a polynomial that is looked at
 
 
@@ -44,8 +45,10 @@ def _block(statements: tuple[n.Stmt, ...], known: _Known) -> tuple[n.Stmt, ...]:
     for s in statements:
         s = _statement(s, known)
         fixed = isinstance(s, n.Let) and not buffers_read(s.value) and not variables_read(s.value) & known.variables
-        if isinstance(s, n.Let) and fixed and s.value.dtype == "index":
-            known = replace(known, lets={**known.lets, s.name: resolved(s.value, known.lets)}, made={})
+        if isinstance(s, n.Let) and fixed and s.value.dtype == "index" and _is_short(s.value):
+            place = b.substitute(s.value, {v: known.lets[v] for v in variables_read(s.value) & known.lets.keys()})
+            if _is_short(place):  # names of names of names may stand for more than there is memory
+                known = replace(known, lets={**known.lets, s.name: place}, made={})
         made.append(s)
     return tuple(made)
 
@@ -77,6 +80,10 @@ def _statement(s: n.Stmt, known: _Known) -> n.Stmt:
 def _stays(extent: Expr, s: n.Stmt) -> bool:
     """Whether the end of a loop is, inside it, what it was when the loop began."""
     return not buffers_read(extent) and not variables_read(extent) & scalars_set(s)
+
+
+def _is_short(e: Expr) -> bool:
+    return sum(1 for _ in islice(walk_expr(e), _NODES + 1)) <= _NODES
 
 
 def _divides(e: Expr) -> bool:
@@ -123,7 +130,8 @@ class _Known:
     def divided(self, place: Expr, by: Expr) -> tuple[Expr, Expr] | None:
         """The quotient and the remainder of a place, where they are known."""
         divisor = _polynomial(by, by)
-        terms = _polynomial(resolved(place, self.lets), by)
+        named = {v: self.lets[v] for v in variables_read(place) & self.lets.keys()}
+        terms = _polynomial(b.substitute(place, named), by)
         if divisor is None or terms is None or len(divisor) != 1:
             return None
         ((factors, times),) = divisor.items()
