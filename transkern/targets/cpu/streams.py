@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Var
+from transkern.ir.expr import Expr, Var
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import stride_along, variables_read, walk
+from transkern.ir.traverse import places_named, scalars_set, stride_along, variables_read, walk
 from transkern.targets.clike import ident
 from transkern.targets.cpu.waking import end_deal
 
@@ -63,7 +63,8 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
             return []
         if len(x.index) not in (1, len(info.dims)):
             return []
-        if stride_along(x.index, s.axis) != 1:
+        place = _place(x, s)
+        if stride_along(place, s.axis) != 1 or any(variables_read(e) & scalars_set(s) for e in place):
             return []
         volume = b.product(info.dims)
         if not variables_read(volume) <= printer.given:
@@ -74,6 +75,12 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
         if len(x.index) > 1 and b.at_least(b.index(_BLOCK), b.sub(s.stop, s.start)):
             return []  # a first column
     return stores
+
+
+def _place(x: n.Store, s: n.Loop) -> tuple[Expr, ...]:
+    """Where an iteration stores, without the names that it gives to places: it is asked outside of it, too."""
+    known = places_named(s.body)
+    return tuple(b.substitute(e, known) for e in x.index)
 
 
 def _least(info: n.Buffer) -> int:
@@ -116,7 +123,7 @@ def print_streamed(
     printer.line("}")
     printer.parallel -= bool(threads)
     for x in stores:
-        first = tuple(b.substitute(e, {s.axis: Var(f"{s.axis}_block")}) for e in x.index)
+        first = tuple(b.substitute(e, {s.axis: Var(f"{s.axis}_block")}) for e in _place(x, s))
         name = ident(x.buffer)
         printer.line(f"stream(&{c.element(x.buffer, first)}, {name}_part, ({i}_end - {i}_block) * sizeof *{name});")
     printer.streaming.clear()
