@@ -52,7 +52,15 @@ Inline: TypeAlias = Callable[[Function, Sequence[Value], dict[str, Value]], Valu
 Change = tuple[str, str, Any]  # as in `runtime.structures`
 
 
-_SHORT = frozenset(("int8", "int16", "uint8", "uint16"))  # all of whose values may be worth knowing
+_SHORT = ("int8", "int16", "uint8", "uint16")  # whose least and largest value is worth knowing
+
+
+def _both(choose: Callable[[Expr, Expr], Expr], x: Expr | None, y: Expr | None) -> Expr | None:
+    return None if x is None or y is None else choose(x, y)
+
+
+def _either(choose: Callable[[Expr, Expr], Expr], x: Expr | None, y: Expr | None) -> Expr | None:
+    return _both(choose, x, y) if x is not None and y is not None else x if y is None else y
 
 
 class Catch(NamedTuple):
@@ -984,34 +992,31 @@ class Context:
                 if size and size > 0:
                     return b.ZERO, b.index(size)
             case Apply("maximum" | "minimum", _, "index" | "int64"):
-                low, high = self._end_of_extreme(expr, 0), self._end_of_extreme(expr, 1)
+                low, high = self._ends(expr)
                 if low is not None and high is not None:
                     return low, high
             case _:
                 pass
         return None
 
-    def _end_of(self, expr: Expr, end: int) -> Expr | None:
-        """The lowest value of an integer expression (`end` 0), or what it is less than (1), where that is known."""
-        low_high = self.range_of(expr)
-        if low_high is not None:
-            return low_high[end]
+    def _ends(self, expr: Expr) -> tuple[Expr | None, Expr | None]:
+        """The lowest value of an integer expression, and what it is less than, each where it is known."""
         match expr:
-            case Apply("maximum" | "minimum", _, "index" | "int64"):
-                return self._end_of_extreme(expr, end)
-            case Apply("cast", (a,), "index" | "int64" | "int32") if a.dtype in _SHORT or a.dtype == "index":
-                return self._end_of(a, end)
-            case _ if expr.dtype in _SHORT:
-                limits = np.iinfo(expr.dtype)
-                return b.index(int(limits.max) + 1 if end else int(limits.min))
+            case Apply("maximum" | "minimum" as op, (x, y), "index" | "int64"):
+                (low, high), (other_low, other_high) = self._ends(x), self._ends(y)
+                if op == "maximum":  # one of the two is enough below
+                    return _either(b.maximum, low, other_low), _both(b.maximum, high, other_high)
+                return _both(b.minimum, low, other_low), _either(b.minimum, high, other_high)
+            case Apply("cast", (x,), "index" | "int64") if x.dtype in (*_SHORT, "index"):
+                return self._ends(x)
+            case Apply("cast", (x,), "int32") if x.dtype in _SHORT:
+                return self._ends(x)
             case _:
-                return None
-
-    def _end_of_extreme(self, expr: Apply, end: int) -> Expr | None:
-        ends = [e for e in (self._end_of(x, end) for x in expr.args) if e is not None]
-        if len(ends) == 1 and (expr.op == "maximum") is (end == 0):  # it is limited on this side
-            return ends[0]
-        return (b.maximum if expr.op == "maximum" else b.minimum)(*ends) if len(ends) == 2 else None
+                known = self.range_of(expr)
+                if known is None and expr.dtype in _SHORT:
+                    limits = np.iinfo(expr.dtype)
+                    return b.index(int(limits.min)), b.index(int(limits.max) + 1)
+                return known or (None, None)
 
     def _linear_range(self, op: str, a: Expr, c: Expr) -> tuple[Expr, Expr] | None:
         left, right = self.range_of(a), self.range_of(c)
@@ -1025,7 +1030,7 @@ class Context:
 
     def within(self, expr: Expr, extent: Expr) -> tuple[bool, bool]:
         """Whether ``expr >= 0`` and ``expr < extent`` are certain."""
-        low, high = (self._end_of(expr, end) for end in (0, 1))
+        low, high = self._ends(expr)
         if high is None:
             below = self.not_negative(b.sub(b.sub(extent, expr), b.ONE))
         else:

@@ -80,7 +80,7 @@ class Splitting:
         return with_own_names(s, self.names, self.variables, self.buffers)
 
 
-def named_places(block: Iterable[n.Stmt]) -> dict[str, Expr]:
+def places_inside(block: Iterable[n.Stmt]) -> dict[str, Expr]:
     """What names stand for inside a loop: one place each, though loops beside each other may use a name again."""
     found: dict[str, Expr] = {}
     several: set[str] = set()
@@ -142,7 +142,7 @@ class _Inside:
         self.loop, self.known = loop, ends
         self.start, self.stop = (whole or loop).start, (whole or loop).stop
         self.set = scalars_set(loop) | {loop.axis}
-        self.lets = named_places(loop.body)
+        self.lets = places_inside(loop.body)
 
     def ends(self) -> _Ends:
         """Of what borders it takes that the conditions are decided between them."""

@@ -28,6 +28,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from transkern.fuse.lanes import contiguous, slides
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -168,9 +170,7 @@ class Ordering:
         """One more term in what is held so far."""
         made = held[0]
         if y.op not in _BEST:
-            term = y.value
-            if made.dtype in _NARROW.values() and isinstance(term, Apply) and term.op == "cast":
-                (term,) = term.args  # of a narrow number
+            term = _narrow_term(y) if made.dtype in _NARROW.values() else y.value
             value = Apply(REDUCTIONS[y.op], (made, b.cast(term, made.dtype)), made.dtype)
             return [n.Assign(made.name, value, span=y.span)]
         best = held[1]
@@ -286,11 +286,21 @@ def _is_nan(x: Expr) -> Expr:
 
 def _narrow(x: n.Accumulator, s: n.Loop) -> str | None:
     """A narrower type of integers that holds parts of a sum of narrow terms: more of them fit into a vector."""
-    terms = [y.value for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name]
     if x.op not in ("sum", "count") or x.dtype not in ("int64", "uint64", "index"):
         return None
-    inner = {v.args[0].dtype if isinstance(v, Apply) and v.op == "cast" else v.dtype for v in terms}
-    return _NARROW.get(inner.pop()) if len(inner) == 1 else None
+    kinds = {_narrow_term(y).dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name}
+    return _NARROW.get(kinds.pop()) if len(kinds) == 1 else None
+
+
+def _narrow_term(y: n.Accumulate) -> Expr:
+    """A term of a sum as it was before it was widened."""
+    match y.value:
+        case Apply("cast", (narrow,), dtype) if narrow.dtype in _NARROW and (
+            dtype == "index" or np.can_cast(narrow.dtype, dtype)
+        ):
+            return narrow
+        case _:
+            return y.value
 
 
 def _is_float_sum(s: n.Accumulator) -> bool:

@@ -21,6 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
+    alone,
     bodies,
     buffers_read,
     buffers_written,
@@ -293,7 +294,7 @@ def _copy(s: n.Loop) -> tuple[str, str] | None:
 
 def _names_here(s: n.Stmt) -> frozenset[str]:
     """What a statement has itself, without those inside it."""
-    return names_in(with_bodies(s, lambda _: ()))
+    return names_in(alone(s))
 
 
 def forward_positions(program: n.Program) -> n.Program:

@@ -17,7 +17,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_used, map_own, own_exprs, walk, walk_expr, with_bodies
+from transkern.ir.traverse import alone, buffers_used, map_own, own_exprs, walk, walk_expr, with_bodies
 
 _Dims = tuple[Expr, ...]
 
@@ -88,7 +88,7 @@ def _read_in(statements: Sequence[n.Stmt], found: dict[int, _Dims], program: n.P
     for s in statements:
         if isinstance(s, n.Define) and len(s.axes) == 1 and program.buffers[s.buffer].role == "temporary":
             made[s.buffer].append(s)
-        for name in buffers_used(with_bodies(s, lambda _: ())):
+        for name in buffers_used(alone(s)):
             users[name].append(s)
     arrays: dict[str, _Dims] = {}
     for name, (define, *others) in made.items():

@@ -14,15 +14,16 @@ from collections import defaultdict
 from dataclasses import replace
 
 from transkern.fuse.copies import with_arrays
+from transkern.fuse.unchanged import stays
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Var
 from transkern.ir.traverse import (
+    alone,
     buffers_read,
     buffers_used,
     buffers_written,
     own_exprs,
-    scalars_set,
     variables_read,
     walk,
     with_bodies,
@@ -33,6 +34,8 @@ _Block = tuple[n.Stmt, ...]
 
 def combine_filters(program: n.Program) -> n.Program:
     """The program with filters of the same elements made by the first of them."""
+    if sum(isinstance(s, n.Filter) for s in walk(program.body)) < 2:
+        return program
     body = _block(program.body, program.buffers)
     return _without_copies(replace(program, body=body)) if body != program.body else program
 
@@ -55,12 +58,7 @@ def _without_copies(program: n.Program) -> n.Program:
 def _is_same(program: n.Program, name: str, kept: str) -> bool:
     one, two = program.buffers[name], program.buffers[kept]
     alike = replace(one, name=kept, role=two.role, line=two.line) == two
-    return alike and sum(bool({name, kept} & _own(s)) for s in walk(program.body)) == 1
-
-
-def _own(s: n.Stmt) -> frozenset[str]:
-    """What a statement itself writes."""
-    return buffers_written(with_bodies(s, lambda _: ()))
+    return alike and sum(bool({name, kept} & buffers_written(alone(s))) for s in walk(program.body)) == 1
 
 
 def _renamed(program: n.Program, name: str, kept: str) -> n.Program:
@@ -85,9 +83,10 @@ def _block(statements: _Block, buffers: dict[str, n.Buffer]) -> _Block:
     while first < len(made):
         one = made[first]
         if isinstance(one, n.Filter) and _is_plain(one):
-            later = next((k for k in range(first + 1, len(made)) if _joins(made, first, k, buffers)), None)
-            if later is not None:
-                made = _joined(made, first, later)
+            tried = (_joined(made, first, later, buffers) for later in range(first + 1, len(made)))
+            joined = next((x for x in tried if x is not None), None)
+            if joined is not None:
+                made = joined
                 continue  # where the allocations went, the first filter stands a few places further on
         first += 1
     return tuple(with_bodies(s, lambda inner: _block(inner, buffers)) for s in made)
@@ -97,44 +96,26 @@ def _is_plain(s: n.Filter) -> bool:
     return not s.append and not s.inner and len(s.axes) == 1
 
 
-def _joins(block: list[n.Stmt], first: int, later: int, buffers: dict[str, n.Buffer]) -> bool:
-    """Whether what a later filter keeps may be kept by the first one."""
+def _joined(block: list[n.Stmt], first: int, later: int, buffers: dict[str, n.Buffer]) -> list[n.Stmt] | None:
+    """The block with what a later filter keeps kept by the first one; None where that is something else."""
     one, two = block[first], block[later]
-    if not (isinstance(one, n.Filter) and isinstance(two, n.Filter) and _is_plain(two)):
-        return False
-    if one.axes[0].extent != two.axes[0].extent or _like(two.mask, two, one) != one.mask:
-        return False
-    asked = [*own_exprs(two)]
-    reads, numbers = (set[str]().union(*map(ask, asked)) for ask in (buffers_read, variables_read))
-    allocated = [s for s in block[first + 1 : later] if isinstance(s, n.Alloc) and s.buffer in two.outputs]
-    if len(allocated) != len(two.outputs):
-        return False
-    for name in two.outputs:
-        numbers |= set[str]().union(*map(variables_read, buffers[name].dims))
-    given = any(buffers[name].role == "argument" for name in reads)
-    for s in block[first:later]:
-        if s in allocated:
-            continue
-        written = buffers_written(s)
-        if (written | buffers_used(s)) & {*two.outputs} or written & reads or scalars_set(s) & {*numbers, two.count}:
-            return False
-        if s is not one and one.count in scalars_set(s):
-            return False
-        if given and any(buffers[name].role == "argument" for name in written):
-            return False
-    return True
-
-
-def _like(e: Expr, two: n.Filter, one: n.Filter) -> Expr:
-    return b.substitute(e, {two.axes[0].name: one.axes[0].var})
-
-
-def _joined(block: list[n.Stmt], first: int, later: int) -> list[n.Stmt]:
-    one, two = block[first], block[later]
-    assert isinstance(one, n.Filter) and isinstance(two, n.Filter)
-    allocated = [s for s in block[first + 1 : later] if isinstance(s, n.Alloc) and s.buffer in two.outputs]
-    values = tuple(_like(v, two, one) for v in two.values)
+    assert isinstance(one, n.Filter)
+    if not (isinstance(two, n.Filter) and _is_plain(two) and one.axes[0].extent == two.axes[0].extent):
+        return None
+    here = {two.axes[0].name: one.axes[0].var}
+    outs = frozenset(two.outputs)
+    allocated = [s for s in block[first + 1 : later] if isinstance(s, n.Alloc) and s.buffer in outs]
+    between = [s for s in block[first + 1 : later] if not (isinstance(s, n.Alloc) and s.buffer in outs)]
+    if b.substitute(two.mask, here) != one.mask or len(allocated) != len(outs):
+        return None
+    reads = set[str]().union(*map(buffers_read, own_exprs(two)))
+    sizes = (d for name in outs for d in buffers[name].dims)
+    numbers = {two.count}.union(*map(variables_read, (*own_exprs(two), *sizes)))
+    if not stays((one, *between), reads, numbers, buffers) or not stays(between, set(), {one.count}, buffers):
+        return None
+    if any((buffers_written(s) | buffers_used(s)) & outs for s in (one, *between)):
+        return None
+    values = tuple(b.substitute(v, here) for v in two.values)
     both = replace(one, outputs=(*one.outputs, *two.outputs), values=(*one.values, *values))
-    between = [s for s in block[first + 1 : later] if not any(s is x for x in allocated)]
     counted = n.Assign(two.count, Var(one.count, "index"), span=two.span)
     return [*block[:first], *allocated, both, *between, counted, *block[later + 1 :]]

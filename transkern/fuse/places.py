@@ -24,6 +24,7 @@ from transkern.ir.traverse import (
     own_exprs,
     scalars_set,
     variables_read,
+    walk,
     walk_expr,
     with_bodies,
 )
@@ -37,6 +38,8 @@ _TERMS = 24  # of a polynomial that is looked at
 
 def simplify_places(program: n.Program) -> n.Program:
     """The program whose subscripts do not divide where what they divide is known."""
+    if not any(_divides(e) for s in walk(program.body) for e in own_exprs(s)):
+        return program
     return replace(program, body=_block(program.body, _Known({}, {}, frozenset(program.variables))))
 
 
@@ -44,9 +47,8 @@ def _block(statements: tuple[n.Stmt, ...], known: _Known) -> tuple[n.Stmt, ...]:
     made: list[n.Stmt] = []
     for s in statements:
         s = _statement(s, known)
-        fixed = isinstance(s, n.Let) and not buffers_read(s.value) and not variables_read(s.value) & known.variables
-        if isinstance(s, n.Let) and fixed and s.value.dtype == "index" and _is_short(s.value):
-            place = b.substitute(s.value, {v: known.lets[v] for v in variables_read(s.value) & known.lets.keys()})
+        if isinstance(s, n.Let) and s.value.dtype == "index" and known.is_fixed(s.value) and _is_short(s.value):
+            place = known.written_out(s.value)
             if _is_short(place):  # names of names of names may stand for more than there is memory
                 known = replace(known, lets={**known.lets, s.name: place}, made={})
         made.append(s)
@@ -104,6 +106,13 @@ class _Known:
         more = {a.name: a.extent for a in axes}
         return replace(self, extents={**self.extents, **more}, made={}) if more else self
 
+    def is_fixed(self, e: Expr) -> bool:
+        """Whether a value stays the same as long as the names in it are known."""
+        return not buffers_read(e) and not variables_read(e) & self.variables
+
+    def written_out(self, e: Expr) -> Expr:
+        return b.substitute(e, {v: self.lets[v] for v in variables_read(e) & self.lets.keys()})
+
     def changed(self, e: Expr) -> Expr | None:
         """`e` with its places simplified, as `map_expr` asks: None to look into it."""
         match e:
@@ -130,8 +139,7 @@ class _Known:
     def divided(self, place: Expr, by: Expr) -> tuple[Expr, Expr] | None:
         """The quotient and the remainder of a place, where they are known."""
         divisor = _polynomial(by, by)
-        named = {v: self.lets[v] for v in variables_read(place) & self.lets.keys()}
-        terms = _polynomial(b.substitute(place, named), by)
+        terms = _polynomial(self.written_out(place), by)
         if divisor is None or terms is None or len(divisor) != 1:
             return None
         ((factors, times),) = divisor.items()
@@ -141,10 +149,10 @@ class _Known:
         rest: _Polynomial = {}
         for monomial, count in terms.items():
             left = _without(monomial, factors)
-            if left is None or (left and count % times) or (not left and factors and count % times):
-                rest[monomial] = count
-            elif not left and not factors:  # a number by a number
+            if not monomial and not factors:  # a number by a number
                 quotient[()], rest[()] = divmod(count, times)
+            elif left is None or count % times:
+                rest[monomial] = count
             else:
                 quotient[left] = quotient.get(left, 0) + count // times
         if not (quotient or rest) or not self.within(rest, divisor, by):

@@ -18,13 +18,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
+from itertools import chain
+from typing import NamedTuple
 
+from transkern.fuse.unchanged import stays
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
+    alone,
     bodies,
     buffers_read,
     buffers_used,
@@ -32,6 +35,7 @@ from transkern.ir.traverse import (
     map_block,
     own_exprs,
     scalars_set,
+    touched,
     variables_read,
     walk,
     walk_expr,
@@ -97,18 +101,16 @@ def _known_from_subscripts(program: n.Program) -> list[n.Define]:
     changing = set[str]()
     top = set(map(id, program.body))
     for s in statements:
-        own = with_bodies(s, lambda _: ())
-        loads = [e for x in own_exprs(s) for e in walk_expr(x) if isinstance(e, Load)]
-        for name in buffers_written(own) | (buffers_used(own) - {e.buffer for e in loads}):
-            if name in known and known[name] is not s:
+        for name in touched(s) & known.keys():
+            if known[name] is not s:
                 del known[name]
-        for e in loads:
-            if e.buffer in known and len(e.index) != len(known[e.buffer].axes):
+        for e in chain.from_iterable(map(walk_expr, own_exprs(s))):
+            if isinstance(e, Load) and e.buffer in known and len(e.index) != len(known[e.buffer].axes):
                 del known[e.buffer]
         if isinstance(s, (n.Loop, n.Compact, n.Scanning)):
             changing.add(s.axis)
         if not (isinstance(s, n.Let) and id(s) in top):
-            changing |= scalars_set(own)
+            changing |= scalars_set(alone(s))
     again = Counter(s.name for s in statements if isinstance(s, n.Let))
     changing |= {name for name, times in again.items() if times > 1}
     return [
@@ -146,6 +148,23 @@ def _dropped(block: tuple[n.Stmt, ...], names: Container[str]) -> tuple[n.Stmt, 
     )  # fmt: skip
 
 
+class _Read(NamedTuple):
+    """A subscript of an array, and the axes around it."""
+
+    place: tuple[Expr, ...]
+    around: tuple[Axis, ...]
+
+    def is_once(self, s: n.Define) -> bool:
+        """Whether each element is read for a few points at most."""
+        moving = set[str]().union(*map(variables_read, self.place))
+        return len(self.place) == len(s.axes) and all(a.name in moving for a in self.around)
+
+    def is_in_order(self, s: n.Define) -> bool:
+        """Whether elements are read as they are made: loops fuse there, and the user's name stays."""
+        mine = tuple(a.extent for a in self.around)
+        return self.place == tuple(a.var for a in self.around) and mine == tuple(a.extent for a in s.axes)
+
+
 class _Fresh:
     """Finds what may be computed again because what it is made of has not changed."""
 
@@ -153,68 +172,68 @@ class _Fresh:
         self.program = program
         self.readers: dict[str, list[n.Stmt]] = defaultdict(list)
         self.writers: Counter[str] = Counter()
+        self.cheap: dict[str, n.Define] = {}
         self.chosen: dict[str, n.Define] = {}
 
     def found(self) -> list[n.Define]:
         """What is defined so, none of it of what another of them defines."""
-        if not any(self.is_asked(s) for s in walk(self.program.body)):
+        statements = list(walk(self.program.body))
+        cheap = [s for s in statements if isinstance(s, n.Define) and _is_cheap_temporary(s, self.program)]
+        if not cheap:
             return []
-        for s in walk(self.program.body):
-            own = with_bodies(s, lambda _: ())
+        self.cheap = {s.buffer: s for s in cheap}
+        for s in statements:
+            own = alone(s)
             for name in buffers_used(own):
                 self.readers[name].append(s)
             self.writers.update(buffers_written(own))
         self.block(self.program.body)
         return list(self.chosen.values())
 
-    def is_asked(self, s: n.Stmt) -> TypeGuard[n.Define]:
-        return isinstance(s, n.Define) and _is_cheap_temporary(s, self.program)
-
     def block(self, statements: tuple[n.Stmt, ...]) -> None:
         for k, s in enumerate(statements):
-            if self.is_asked(s) and self.suits(s, statements[k + 1 : k + 1 + _NEAR]):
-                self.chosen[s.buffer] = s
+            if isinstance(s, n.Define) and self.cheap.get(s.buffer) is s:
+                if self.suits(s, statements[k + 1 : k + 1 + _NEAR]):
+                    self.chosen[s.buffer] = s
             for inner in bodies(s):
                 self.block(inner)
 
     def suits(self, s: n.Define, behind: tuple[n.Stmt, ...]) -> bool:
-        readers, inputs, numbers = self.readers[s.buffer], buffers_read(s.value), variables_read(s.value)
+        readers, inputs = self.readers[s.buffer], buffers_read(s.value)
         if self.writers[s.buffer] > 1 or not readers or inputs & self.chosen.keys():
             return False
         last = next((k for k, x in enumerate(behind) if x is readers[-1]), None)  # they are in order
-        if last is None or not all(any(x is y for y in behind[: last + 1]) for x in readers):
+        if last is None or not set(map(id, readers)) <= set(map(id, behind[: last + 1])):
             return False
-        given = any(self.program.buffers[name].role == "argument" for name in inputs)
-        for x in behind[: last + 1]:
-            written = buffers_written(x)
-            if written & inputs or scalars_set(x) & numbers:
-                return False
-            if given and any(self.program.buffers[name].role == "argument" for name in written):
-                return False
-        if not all(self.reads_few(x, s) for x in readers):
+        if not stays(behind[: last + 1], inputs, variables_read(s.value), self.program.buffers):
+            return False
+        if any(s.buffer in touched(x) or not isinstance(x, (n.Define, n.Let, n.Write, n.Filter)) for x in readers):
+            return False
+        found = [x for reader in readers for x in self.reads(reader, s)]
+        if not all(x.is_once(s) for x in found) or all(x.is_in_order(s) for x in found):
             return False
         again = sum(self.bytes(s, beside=x) for x in readers) - self.bytes(s)
         return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)
 
-    def reads_few(self, reader: n.Stmt, s: n.Define) -> bool:
-        """Whether a statement reads each element a few times, and nothing but elements."""
-        if not isinstance(reader, (n.Define, n.Let, n.Write, n.Filter)):
-            return False
-        axes = frozenset(a.name for a in getattr(reader, "axes", ()))
+    def reads(self, reader: n.Stmt, s: n.Define) -> list[_Read]:
+        """Where a statement reads elements, by the axes around each."""
+        found: list[_Read] = []
 
-        def few(e: Expr, scope: frozenset[str]) -> bool:
+        def look(e: Expr, around: tuple[Axis, ...]) -> None:
             match e:
                 case Load(name, index) if name == s.buffer:
-                    return len(index) == len(s.axes) and scope == variables_read(Apply("tuple", index, "")) & scope
+                    found.append(_Read(index, around))
                 case Load(_, args) | Apply(_, args):
-                    return all(few(x, scope) for x in args)
+                    for x in args:
+                        look(x, around)
                 case Reduce(_, inner, body):
-                    return few(body, scope | {a.name for a in inner})
+                    look(body, (*around, *inner))
                 case _:
-                    return True
+                    pass
 
-        loaded = {e.buffer for x in own_exprs(reader) for e in walk_expr(x) if isinstance(e, Load)}
-        return s.buffer not in buffers_used(reader) - loaded and all(few(e, axes) for e in own_exprs(reader))
+        for e in own_exprs(reader):
+            look(e, getattr(reader, "axes", ()))
+        return found
 
     def bytes(self, s: n.Define, beside: n.Stmt | None = None) -> int:
         """What is read for one element: of each array that has as many axes, and that a reader does not read anyway."""

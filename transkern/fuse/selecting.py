@@ -21,12 +21,10 @@ from transkern.ir.expr import Expr, Load
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
-    buffers_used,
-    buffers_written,
     exprs,
-    own_exprs,
     resolved,
     scalars_set,
+    touched,
     variables_read,
     walk,
     with_bodies,
@@ -64,7 +62,8 @@ class _Selecting:
         for e in exprs(program.body):
             if isinstance(e, Load):
                 self.places.setdefault(e.buffer, {})[e.index] = None
-        self.others = Counter(name for s in statements for name in _touched(s))  # how else it is used
+        memory = (s for s in statements if not isinstance(s, n.Alloc))
+        self.others = Counter(name for s in memory for name in touched(s))  # how else it is used
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[n.Stmt] = []
@@ -112,12 +111,3 @@ class _Selecting:
             s, name="select", ins=(*s.ins, kth), attributes=(("axis", axis),), views=(*(v for _, v in s.operands), None)
         )
         return [n.Alloc(kth, span=s.span), *stores, step]
-
-
-def _touched(s: n.Stmt) -> set[str]:
-    """The arrays that a statement, without those inside it, touches otherwise than by loads."""
-    own = with_bodies(s, lambda _: ())
-    if isinstance(own, n.Alloc):
-        return set()
-    loaded = {name for e in own_exprs(own) for name in buffers_read(e)}
-    return {*buffers_written(own), *(buffers_used(own) - loaded)}

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
 
-from transkern.fuse.borders import Splitting, in_order, named_places
+from transkern.fuse.borders import Splitting, in_order, places_inside
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -103,7 +103,7 @@ class _Window:
     def __init__(self, loop: n.Loop) -> None:
         self.loop, self.axis = loop, Var(loop.axis, "index")
         self.set = scalars_set(loop) | {loop.axis}
-        self.lets = named_places(loop.body)
+        self.lets = places_inside(loop.body)
         moving = self.set | {x.axis for x in walk(loop.body) if isinstance(x, n.Loop)}
         ranges: dict[str, set[tuple[Expr, Expr, Expr]]] = defaultdict(set)  # loops beside each other share names
         for x in walk(loop.body):

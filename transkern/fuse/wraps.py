@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import chain
 
-from transkern.fuse.borders import Splitting, named_places
+from transkern.fuse.borders import Splitting, places_inside
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
@@ -93,7 +93,7 @@ def _wraps(s: n.Loop) -> dict[Expr, tuple[Expr, Expr]]:
     """The remainders of a loop's axis and something that it does not change, by a size that the axis stays below."""
     axis = Var(s.axis, "index")
     inside = scalars_set(s) | {s.axis}
-    lets = named_places(s.body)
+    lets = places_inside(s.body)
     found: dict[Expr, tuple[Expr, Expr]] = {}
     for x in walk(s.body):
         for e in chain.from_iterable(map(walk_expr, own_exprs(x))):

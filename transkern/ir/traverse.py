@@ -223,6 +223,11 @@ def with_bodies(statement: n.Stmt, change: Callable[[tuple[n.Stmt, ...]], tuple[
             return statement
 
 
+def alone(statement: n.Stmt) -> n.Stmt:
+    """The statement without those inside it."""
+    return with_bodies(statement, lambda _: ())
+
+
 _Answer = TypeVar("_Answer")
 
 
@@ -324,6 +329,13 @@ def places_named(block: Iterable[n.Stmt]) -> dict[str, Expr]:
         if isinstance(s, n.Let) and s.value.dtype == "index":
             known[s.name] = substitute(s.value, known)
     return known
+
+
+def touched(statement: n.Stmt) -> set[str]:
+    """The arrays that a statement, without those inside it, writes or uses otherwise than by loads."""
+    own = alone(statement)
+    loaded = {name for e in own_exprs(own) for name in buffers_read(e)}
+    return {*buffers_written(own), *(buffers_used(own) - loaded)}
 
 
 @_of_all_inside

@@ -117,7 +117,7 @@ HELPERS: dict[str, str] = {
     "from_zero": "(T a) { return a == 0 ? (T)0 : a != a ? a : -a; }",  # a NaN keeps its sign, which `copysign` shows
     "minus": "(T a, T b) { return a - b; }",
     "plus": "(T a, T b) { return a + b; }",
-    # GCC 12 takes (double)(int64_t)x for trunc(x), also in one arm of a choice: -0.0 for -0.5, and no wrapping
+    # of NaN the least integer, as x86 casts it; see also `FOR_GCC`
     "integer": "(double a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "integer_float": "(float a) { return (T)a | (a != a ? (T)((U)1 << (8 * sizeof(T) - 1)) : (T)0); }",
     "whole": "(double a) { return (T)a; }",  # of a number that has been found to fit

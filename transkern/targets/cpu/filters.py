@@ -19,22 +19,21 @@ asked ahead.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
-from transkern.ir.ops import OPS
 from transkern.ir.traverse import buffers_read, own_exprs, variables_read, walk_expr
 from transkern.targets.clike import ident
+from transkern.targets.cpu.searches import INEXACT, cost_of
 
 if TYPE_CHECKING:
     from transkern.targets.cpu.kernels import KernelPrinter
 
 _BLOCK = 256
 """Elements whose conditions are asked together: their places take a byte each."""
-_INEXACT = 20
-"""What an operation costs that a library has one version of for numbers, and another one for vectors."""
 _KEPT = Var("kept_count_", "index")
 
 
@@ -58,25 +57,21 @@ def _asks_ahead(s: n.Compact) -> bool:
     every = (s.mask, *s.values, *(e for x in s.body for e in own_exprs(x)))
     if not all(isinstance(x, n.Let) for x in s.body) or any(s.count in variables_read(e) for e in every):
         return False
-    asked = [e for own in _needed(s, (s.mask,)) for e in walk_expr(own)]
-    operations = [e for e in asked if isinstance(e, Apply) and e.op not in ("cast", "logical_not")]
-    fast = all(e.op not in OPS or OPS[e.op].cost < _INEXACT for e in operations)
-    return bool(operations) and fast and any(isinstance(e, Load) for e in asked)
+    needed = _needed(s, (s.mask,))
+    asked = [e for own in needed for e in walk_expr(own)]
+    computes = any(isinstance(e, Apply) and e.op not in ("cast", "logical_not") for e in asked)
+    return computes and any(isinstance(e, Load) for e in asked) and all(cost_of(e) < INEXACT for e in needed)
 
 
 def _needed(s: n.Compact, values: tuple[Expr, ...]) -> list[Expr]:
     """The values, and those of the names that they need."""
-    names = set[str]().union(*map(variables_read, values))
-    found: list[Expr] = [*values]
-    for x in _lets(s, names):
-        found.append(x.value)
-    return found
+    return [*values, *(x.value for x in _lets(s, values))]
 
 
-def _lets(s: n.Compact, names: set[str]) -> list[n.Let]:
-    """The names that stand for something in the body, as far as they are needed for some."""
+def _lets(s: n.Compact, values: Iterable[Expr]) -> list[n.Let]:
+    """The names of the body that values need."""
     found: list[n.Let] = []
-    names = {*names}
+    names = set[str]().union(*map(variables_read, values))
     for x in reversed(s.body):
         if isinstance(x, n.Let) and x.name in names:
             found.insert(0, x)
@@ -95,7 +90,7 @@ def _print_blocks(of: KernelPrinter, s: n.Compact) -> None:
     of.line(f"#pragma omp simd reduction(|: {keeps})")
     of.line(f"for (int64_t {i} = {begin}; {i} < {end}; ++{i}) {{")
     of.depth += 1
-    of.block(tuple(_lets(s, set(variables_read(s.mask)))))
+    of.block(tuple(_lets(s, (s.mask,))))
     of.line(f"{keep}[{i} - {begin}] = {c.expr(s.mask)};")
     of.line(f"{keeps} |= {keep}[{i} - {begin}];")
     of.depth -= 1
@@ -126,7 +121,7 @@ def _print_places(of: KernelPrinter, s: n.Compact, start: str, stop: str, keep: 
     of.depth += 1
     of.frees.append([])
     of.line(f"const int64_t {i} = {start} + keep_places_[keep_next_];")
-    of.block(tuple(_lets(s, set[str]().union(*map(variables_read, s.values)))))
+    of.block(tuple(_lets(s, s.values)))
     to = b.add(_KEPT, Var("keep_next_", "index"))
     for out, value in zip(s.outputs, s.values, strict=True):
         of.line(f"{c.element(out, (to,))} = {c.expr(value)};")
@@ -147,8 +142,7 @@ def _print_loop(of: KernelPrinter, s: n.Compact, start: str, stop: str, keep: st
         of.line(f"const uint8_t keep_it = {c.expr(s.mask)};")
         keep = "keep_it"
     else:
-        needed = set[str]().union(*map(variables_read, (*s.values, *(a.extent for a in s.inner))))
-        of.block(tuple(_lets(s, needed)))
+        of.block(tuple(_lets(s, (*s.values, *(a.extent for a in s.inner)))))
     if not s.inner and not any(map(_is_costly, s.values)):  # without a branch: it is written, and kept by counting it
         for out, value in zip(s.outputs, s.values, strict=True):
             of.line(f"{c.element(out, (_KEPT,))} = {c.expr(value)};")
@@ -205,4 +199,4 @@ def _without_divisions(of: KernelPrinter, s: n.Compact) -> list[Expr]:
 
 
 def _is_costly(e: Expr) -> bool:
-    return any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost > 2 for x in walk_expr(e))
+    return cost_of(e) > 2

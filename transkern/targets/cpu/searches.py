@@ -36,7 +36,7 @@ _FEW = 16
 """Elements that are gone through one by one."""
 _DEAR = 3
 """What an operation costs from which on no element is looked at in vain."""
-_INEXACT = 20
+INEXACT = 20
 """What an operation costs that a library has one version of for numbers, and another one for vectors."""
 
 
@@ -59,7 +59,7 @@ def print_search(printer: KernelPrinter, s: n.Loop, found: n.Accumulate) -> None
         printer.line(f"for (int64_t {i} = {c.operand(s.stop)} - 1; {i} >= {c.operand(s.start)}; --{i}) {{")
     else:
         values = [found.value, *(x.value for x in rest if isinstance(x, n.Let))]
-        if printer.vectorises(s) and all(_cost(v) < _DEAR for v in values):
+        if printer.vectorises(s) and all(cost_of(v) < _DEAR for v in values):
             start = _passed_over(printer, s, rest, found.name, lambda: c.expr(found.value), start, _width(values))
         printer.line(f"for (int64_t {i} = {start}; {i} < {c.operand(s.stop)}; ++{i}) {{")
     _stop_at(printer, s, rest, found.name, lambda: c.expr(found.value))
@@ -118,7 +118,7 @@ def positions_of(printer: KernelPrinter, s: n.Loop) -> list[n.Accumulate]:
         and len({x.name for x in own}) == len(own)
         and not any(x.op in ("first", "last") for x in own)
         and all(x.position == Var(s.axis, "index") and x.value.dtype != "float16" for x in found)
-        and all(_cost(v) < _INEXACT for v in values)
+        and all(cost_of(v) < INEXACT for v in values)
     )
     return found if fits else []
 
@@ -213,8 +213,9 @@ def _needed(lets: Sequence[n.Let], value: Expr) -> list[n.Let]:
     return found
 
 
-def _cost(e: Expr) -> int:
-    return max((OPS[x.op].cost for x in walk_expr(e) if isinstance(x, Apply)), default=0)
+def cost_of(e: Expr) -> int:
+    """What the dearest operation of a value costs."""
+    return max((OPS[x.op].cost for x in walk_expr(e) if isinstance(x, Apply) and x.op in OPS), default=0)
 
 
 def _width(values: Iterable[Expr]) -> int:
