@@ -86,6 +86,7 @@ class _Joining:
         return tuple(out)
 
     def joined(self, s: n.While | n.Loop, before: Sequence[n.Stmt], behind: Sequence[n.Stmt]) -> list[n.Stmt] | None:
+        given, s = s, replace(s, body=_one_by_one(s.body))
         region = _region(s.body)
         if region is None:
             return None
@@ -93,7 +94,7 @@ class _Joining:
         arrays = {one.array for one in group}
         sizes = {f"{x}.size" for x in arrays}
         extent = self.extent(sizes, before)
-        if extent is None or not self.is_own(arrays, sizes, s, before) or any(
+        if extent is None or not self.is_own(arrays, sizes, given, before) or any(
             (arrays | sizes) & names_in(x) for x in behind
         ):
             return None
@@ -210,6 +211,26 @@ class _Joining:
         everywhere = sum(bool((arrays | sizes) & _names_here(x)) for x in walk(self.program.body))
         here = sum(bool((arrays | sizes) & _names_here(x)) for x in walk((*before, s)))
         return arrays <= made and here == everywhere
+
+
+def _one_by_one(body: Sequence[n.Stmt]) -> tuple[n.Stmt, ...]:
+    """The statements of a step with a compaction of its own, which counts its own length, for each array."""
+    assigned = [(s.name, s.value) for s in body if isinstance(s, n.Assign)]
+    made: list[n.Stmt] = []
+    counted: set[str] = set()
+    for s in body:
+        if isinstance(s, n.Compact) and not s.append and len(s.outputs) > 1:
+            sizes = [f"{out}.size" for out in s.outputs]
+            others = {*sizes} - {s.count}
+            lengths = [value for name, value in assigned if name in others]
+            if s.count in sizes and lengths == [Var(s.count, "index")] * len(others):
+                pairs = zip(s.outputs, s.values, strict=True)
+                made += [replace(s, outputs=(out,), values=(v,), count=f"{out}.size") for out, v in pairs]
+                counted |= others
+                continue
+        if not (isinstance(s, n.Assign) and s.name in counted):
+            made.append(s)
+    return tuple(made)
 
 
 def _region(body: Sequence[n.Stmt]) -> _Region | None:
