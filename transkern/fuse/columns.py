@@ -76,7 +76,7 @@ class Ordering:
         if isinstance(s, n.Loop) and s.kind == "parallel":
             again = replace(s, body=tuple(_from_zero(x, s.axis) if isinstance(x, n.Loop) else x for x in s.body))
             if self.suits(again):
-                return replace(s, body=self.in_order(again.body))
+                return replace(s, body=self.in_order(again.body, s.axis))
         return with_bodies(s, self.block)
 
     def suits(self, s: n.Loop) -> bool:
@@ -105,8 +105,8 @@ class Ordering:
         )
         return loops if suit else []
 
-    def in_order(self, body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        """The statements with the sums in order."""
+    def in_order(self, body: tuple[n.Stmt, ...], axis: str) -> tuple[n.Stmt, ...]:
+        """The statements of a loop over `axis` with the sums in order."""
         made: list[n.Stmt] = []
         kinds = {s.name: s for s in body if isinstance(s, n.Accumulator)}
         for s in body:
@@ -114,12 +114,12 @@ class Ordering:
                 made.append(replace(s, kind="sequential", spare=None, large=False))
             elif isinstance(s, n.Loop):
                 names = sorted({x.name for x in _nest(s)[1].body if isinstance(x, n.Accumulate)})
-                made += self.column(s, [kinds[name] for name in names])
+                made += self.column(s, [kinds[name] for name in names], axis)
             elif not isinstance(s, n.Accumulator):
                 made.append(s)
         return tuple(made)
 
-    def column(self, nest: n.Loop, reductions: list[n.Accumulator]) -> list[n.Stmt]:
+    def column(self, nest: n.Loop, reductions: list[n.Accumulator], axis: str) -> list[n.Stmt]:
         around, s = _nest(nest)
         span = s.span
         before: list[n.Stmt] = []
@@ -141,7 +141,7 @@ class Ordering:
                 continue
             made = self.variable(f"{x.name}_held", _WIDE if _is_float_sum(x) else x.dtype)
             held[x.name] = (made,)
-            narrow = _narrow(x, s)
+            narrow = narrow_sum(x, s)
             if narrow is not None:
                 part = self.variable(f"{x.name}_part", narrow)
                 held[x.name] = (part,)
@@ -155,8 +155,9 @@ class Ordering:
                 held[x.name] = (made, best)
                 before.append(n.Assign(best.name, _BEST[x.op](dtype), span=span))
         inner: list[n.Stmt] = []
+        other = {axis} | {y.name for y in s.body if isinstance(y, n.Let)}
         for y in s.body:
-            inner += self.taken(y, held[y.name]) if isinstance(y, n.Accumulate) else [y]
+            inner += self.some(y, held[y.name], other) if isinstance(y, n.Accumulate) else [y]
         rows = replace(s, kind="sequential", body=tuple(inner), spare=None, large=False)
         if not begin:
             return [*before, _inside(around, rows), *after]
@@ -166,11 +167,19 @@ class Ordering:
         blocks = n.Loop(block.name, s.start, s.stop, b.index(PART), "sequential", (*begin, rows, *end), span=span)
         return [*before, _inside(around, blocks), *after]
 
+    def some(self, y: n.Accumulate, held: tuple[Var, ...], other: set[str]) -> list[n.Stmt]:
+        """One more term, if it is one: of rows that a mask leaves out nothing is read. `other` differs by column."""
+        match y.value:
+            case Apply("where", (mask, term, Const(0))) if y.op == "sum" and not variables_read(mask) & other:
+                return [n.If(mask, tuple(self.taken(replace(y, value=term), held)), (), span=y.span)]
+            case _:
+                return self.taken(y, held)
+
     def taken(self, y: n.Accumulate, held: tuple[Var, ...]) -> list[n.Stmt]:
         """One more term in what is held so far."""
         made = held[0]
         if y.op not in _BEST:
-            term = _narrow_term(y) if made.dtype in _NARROW.values() else y.value
+            term = narrow_term(y) if made.dtype in _NARROW.values() else y.value
             value = Apply(REDUCTIONS[y.op], (made, b.cast(term, made.dtype)), made.dtype)
             return [n.Assign(made.name, value, span=y.span)]
         best = held[1]
@@ -284,15 +293,15 @@ def _is_nan(x: Expr) -> Expr:
     return Apply("isnan", (x,), "bool")
 
 
-def _narrow(x: n.Accumulator, s: n.Loop) -> str | None:
+def narrow_sum(x: n.Accumulator, s: n.Loop) -> str | None:
     """A narrower type of integers that holds parts of a sum of narrow terms: more of them fit into a vector."""
     if x.op not in ("sum", "count") or x.dtype not in ("int64", "uint64", "index"):
         return None
-    kinds = {_narrow_term(y).dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name}
+    kinds = {narrow_term(y).dtype for y in s.body if isinstance(y, n.Accumulate) and y.name == x.name}
     return _NARROW.get(kinds.pop()) if len(kinds) == 1 else None
 
 
-def _narrow_term(y: n.Accumulate) -> Expr:
+def narrow_term(y: n.Accumulate) -> Expr:
     """A term of a sum as it was before it was widened."""
     match y.value:
         case Apply("cast", (narrow,), dtype) if narrow.dtype in _NARROW and (

@@ -137,6 +137,8 @@ class _Blocking:
             if any(isinstance(x, n.Loop) and x.kind == "parallel" for x in walk(body)):
                 return None  # there are lanes inside
             best = len(nest) - 1
+        if any(isinstance(x, n.Accumulate) and x.position is not None for x in body):
+            best = len(nest) - 1  # of equal ones it is the first: the order of iterations stays
         lanes, around = nest[best], (*nest[:best], *nest[best + 1 :])
         if b.constant(_extent(lanes)) == 1:
             return None
@@ -196,7 +198,7 @@ class _Blocking:
 
     def rows(self, plan: _Plan, held: set[str]) -> n.Loop | None:
         """The loop around whose iterations go together: what the lanes load is the same for all of them."""
-        if not plan.contiguous or not held:
+        if not plan.contiguous or not held or any(isinstance(x, n.Accumulate) for x in plan.body):
             return None
         for loop in reversed(plan.around):
             others = [x for x in (*plan.around, plan.lanes) if x is not loop]
@@ -244,7 +246,7 @@ class _Blocking:
             count = max(count, VECTOR // _narrowest(loop.axis, plan.body))  # of fewer GCC makes no vectors
             if not held and not any(isinstance(x, n.Alloc) for x in plan.body):
                 count = _STREAMED // width
-        count = min(count, _most(loop) or count)
+        count = min(count, at_most(loop) or count)
         size, block = b.index(count), Var(self.names.fresh(f"{loop.axis}_block"))
         known, behind = b.constant(extent), b.add(block, size)
         whole = self.together(plan, held, values, block, size, size)
@@ -294,6 +296,11 @@ class _Blocking:
                     self.buffers[buffer] = replace(old, name=buffer, dims=(*old.dims, count))
                     out.append(replace(x, buffer=buffer))
         uniform = _uniform_lets(plan.lanes.axis, plan.body)
+        moving = {name for s in plan.body for name in scalars_set(s)} - uniform | {plan.lanes.axis}
+        written = {name for s in plan.body for name in buffers_written(s)}
+
+        def is_uniform(e: Expr) -> bool:
+            return not variables_read(e) & moving and not buffers_read(e) & written
 
         def over(run: Sequence[n.Stmt]) -> list[n.Stmt]:
             shared, own = self.shared_loads([lanes_own(s, copy, lane) for copy in copies for s in run], lane)
@@ -312,6 +319,13 @@ class _Blocking:
                     yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
                 elif isinstance(s, n.Let) and s.name in uniform:  # before what the lanes do: it depends on none of it
                     yield from (lanes_own(s, copy, lane) for copy in copies)
+                elif isinstance(s, n.If) and len(copies) == 1 and is_uniform(s.condition):  # all lanes, or none of them
+                    if run:
+                        yield from over(run)
+                        run = []
+                    changed = lanes_own(replace(s, then=(), orelse=()), copies[0], lane)
+                    assert isinstance(changed, n.If)
+                    yield replace(changed, then=tuple(divided(s.then)), orelse=tuple(divided(s.orelse)))
                 elif not isinstance(s, n.Alloc):
                     run.append(s)
             if run:
@@ -357,7 +371,7 @@ class _Blocking:
         return [n.Let(v.name, e, span=run[0].span) for e, v in change.items()], made
 
 
-def _most(loop: n.Loop) -> int | None:
+def at_most(loop: n.Loop) -> int | None:
     """How many iterations a loop over a part of a range has at most: ``i in block .. min(block + 16, n)``."""
     match loop.stop:
         case Apply("minimum", (x, y), _):
@@ -409,7 +423,7 @@ def _suits(body: tuple[n.Stmt, ...]) -> bool:
         match s:
             case n.Loop() | n.Let() | n.Assign() | n.Store():
                 pass
-            case n.Accumulate(op="any" | "all") if s in body:  # behind the loops, over the lanes
+            case n.Accumulate() if s in body:  # behind the loops, over the lanes
                 pass
             case n.Alloc() if s in body:  # each lane has an array of its own: they lie side by side
                 pass

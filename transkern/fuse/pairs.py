@@ -23,7 +23,7 @@ from transkern.fuse.lanes import contiguous
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
-from transkern.ir.traverse import exprs, variables_read, walk, with_bodies
+from transkern.ir.traverse import continued, exprs, variables_read, with_bodies
 
 SHORT = 16
 """Terms up to which a sum in order is as exact as one in pairs."""
@@ -43,9 +43,6 @@ class _Pairs(Ordering):
         """A nest of loops, with itself in order for where its reductions are short."""
         if not isinstance(s, n.Loop) or s.kind != "parallel":
             return with_bodies(s, self.block)
-        names = {kind: {x.name for x in walk((s,)) if isinstance(x, kind)} for kind in (n.Accumulate, n.Accumulator)}
-        if names[n.Accumulate] - names[n.Accumulator]:
-            return s  # a part of a reduction that began before
         lengths: list[Expr] = []
         made = self.ordered(s, (), lengths)
         condition: Expr = b.TRUE
@@ -53,6 +50,8 @@ class _Pairs(Ordering):
             condition = b.both(condition, b.compare("less_equal", length, b.index(SHORT)))
         if not lengths or condition in (b.TRUE, b.FALSE):
             return s if condition == b.FALSE else made
+        if continued((s,)):
+            return s  # a part of a reduction that began before, in whose kernel there is no choice between loops
         other = with_own_names(s, self.names, self.variables, self.buffers)
         return n.If(condition, (made,), (other,), span=s.span)
 
@@ -61,7 +60,7 @@ class _Pairs(Ordering):
         found = self.of_pairs(s, around)
         if found:
             lengths += [b.sub(x.stop, x.start) for x in found]
-            return replace(s, body=self.in_order(s.body))
+            return replace(s, body=self.in_order(s.body, s.axis))
         inner = (
             self.ordered(x, (*around, s), lengths) if isinstance(x, n.Loop) and x.kind == "parallel" else x
             for x in s.body
@@ -70,7 +69,8 @@ class _Pairs(Ordering):
 
     def of_pairs(self, s: n.Loop, around: tuple[n.Loop, ...]) -> list[n.Loop]:
         """The reductions for each iteration of `s`, if all that they read is that iteration's for all around it."""
-        found = self.columns(s) if s.step == b.ONE else []
+        rest = tuple(x for x in s.body if not isinstance(x, n.Accumulate))  # what the pairs' own are reduced to
+        found = self.columns(replace(s, body=rest)) if s.step == b.ONE else []
         return found if all(self.is_of_pairs(s, x, {loop.axis for loop in around}) for x in found) else []
 
     def is_of_pairs(self, s: n.Loop, x: n.Loop, outside: set[str]) -> bool:

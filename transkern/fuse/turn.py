@@ -28,6 +28,7 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
+    continued,
     exprs,
     map_block,
     scalars_set,
@@ -65,7 +66,7 @@ class _Turning:
     def statement(self, s: n.Stmt) -> list[n.Stmt]:
         if isinstance(s, n.Loop) and abs(b.constant(s.step) or 0) == 1:
             arrays, enough = self.candidates(s)
-            if arrays:
+            if arrays and not continued((s,)):  # in whose kernel there is no choice between loops
                 return self.turned(s, arrays, enough)
         return [with_bodies(s, self.block)]
 

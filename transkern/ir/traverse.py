@@ -322,6 +322,13 @@ def scalars_set(statement: n.Stmt) -> Iterable[str]:
             return ()
 
 
+def continued(block: Iterable[n.Stmt]) -> set[str]:
+    """The accumulators of statements around `block` that it goes on with."""
+    inside = list(walk(block))
+    declared = {s.name for s in inside if isinstance(s, n.Accumulator)}
+    return {s.name for s in inside if isinstance(s, n.Accumulate)} - declared
+
+
 def places_named(block: Iterable[n.Stmt]) -> dict[str, Expr]:
     """What the names stand for that statements give to places, none of them in terms of another."""
     known: dict[str, Expr] = {}
