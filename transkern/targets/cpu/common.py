@@ -19,23 +19,25 @@ from transkern.targets.cpu.waking import DEAL, WAKING
 FLAGS = ("-c", "-fvisibility=hidden")
 """In place of ``-shared``."""
 
-INCLUDES = (
-    "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
-    "#include <sys/mman.h>\n#include <sys/types.h>\n"
-)
+INCLUDES = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
+"""What kernels need."""
+
+OWN = "#include <sys/mman.h>\n#include <sys/types.h>\n"
+"""What the functions here need beside that."""
 
 _FUNCTION = re.compile(
     r"^static (?!inline )([^;{}=]*\)) \{(?:.*\}(?: *//.*)?|\n(?:.*\n)*?\})$", re.MULTILINE
 )  # its body on its line, or up to a brace in the first column
 _PROTOTYPES = re.compile(r"^static (?!inline )([^;{}=]*\));", re.MULTILINE)
 _VARIABLE = re.compile(r"^static (?!inline )([^;{}=()]*?)(?: = [^;]*)?;", re.MULTILINE)
+_INCLUDE = re.compile(r"^#include .*\n", re.MULTILINE)
 _STATIC = re.compile(r"^static (?!inline )", re.MULTILINE)
 
 
 @functools.cache  # of a few constants
 def declared(text: str) -> str:
     """C text whose functions and variables are elsewhere; those that are `inline` stay."""
-    text = _FUNCTION.sub(r"\1;", text)
+    text = _FUNCTION.sub(r"\1;", _INCLUDE.sub("", text))
     text = _PROTOTYPES.sub(r"\1;", text)
     return _VARIABLE.sub(r"extern \1;", text)
 
@@ -49,4 +51,4 @@ def text(threads: int, warns: bool) -> str:
         DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits, RUNNING, WAKING, glue.ARRAYS,
         glue.RESULTS, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
     ]  # fmt: skip
-    return INCLUDES + "\n".join(_STATIC.sub("", part) for part in parts)
+    return INCLUDES + OWN + "\n".join(_STATIC.sub("", part) for part in parts)

@@ -59,7 +59,7 @@ static PyObject *py_miss(const char *why) {
 }
 
 // What a Python function makes of objects, which are given up; nothing where one of them is not there.
-static inline PyObject *py_step(PyObject *function, int count, PyObject **given) {
+static PyObject *py_step(PyObject *function, int count, PyObject **given) {
     PyObject *args = PyTuple_New(count), *made = NULL;
     int whole = args != NULL;
     for (int k = 0; k < count; ++k) {
@@ -73,21 +73,21 @@ static inline PyObject *py_step(PyObject *function, int count, PyObject **given)
 }
 
 // A result with parts; nothing where one of them could not be made.
-static inline PyObject *py_whole(PyObject *made) {
+static PyObject *py_whole(PyObject *made) {
     if (!made || !PyErr_Occurred()) return made;
     Py_DecRef(made);
     return NULL;
 }
 
 // A class of a module's, which keeps it.
-static inline PyObject *py_member(const char *module, const char *name) {
+static PyObject *py_member(const char *module, const char *name) {
     PyObject *from = PyImport_ImportModule(module), *member = from ? PyObject_GetAttrString(from, name) : NULL;
     if (from) Py_DecRef(from);
     if (member) Py_DecRef(member);
     return member;
 }
 
-static inline PyObject *py_shape(int ndim, const int64_t *dims) {
+static PyObject *py_shape(int ndim, const int64_t *dims) {
     PyObject *shape = PyTuple_New(ndim);
     for (int d = 0; shape && d < ndim; ++d) PyTuple_SetItem(shape, d, PyLong_FromLongLong(dims[d]));
     return shape;
@@ -128,7 +128,7 @@ static PyObject *listen(PyObject *self, PyObject *args) {
 """
 
 ERRSTATE = r"""
-static inline int wants_errors(void) {
+static int wants_errors(void) {
     PyObject *state = NULL;
     if (!asked) return 0;
     if (PyContextVar_Get(errstate, NULL, &state) || state == quiet) {
@@ -182,7 +182,7 @@ static void tell_flags(PyObject *self) {
 ARRAYS = r"""
 // An array argument; 0 where it is not of the type this code is for. An axis of one element has no step, and an array
 // without elements none at all.
-static inline int take_array(
+static int take_array(
     PyObject *object, Py_buffer *view, char kind, char same, int ndim, int contiguous, int aligned) {
     if (object->ob_type != numpy_ndarray) return 0;
     if (PyObject_GetBuffer(object, view, 0x1c)) {  // strides and format: not every dtype has one
@@ -270,7 +270,7 @@ static int overlap(const Py_buffer *a, const Py_buffer *b) {
 
 RESULTS = r"""
 // A new array of a result's type and its memory.
-static inline PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void **data) {
+static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void **data) {
     PyObject *shape = py_shape(ndim, dims);
     PyObject *array = shape ? PyObject_CallFunctionObjArgs(numpy_empty, shape, dtype, NULL) : NULL;
     if (shape) Py_DecRef(shape);

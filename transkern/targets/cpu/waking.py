@@ -50,23 +50,25 @@ enum {
 #define py_get(field) __atomic_load_n(&py_shared->field, __ATOMIC_RELAXED)
 #define py_put(field, value) __atomic_store_n(&py_shared->field, value, __ATOMIC_RELAXED)
 
-static inline int64_t py_clock(void) {  // nanoseconds
+// In nanoseconds.
+static int64_t py_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000000ll + now.tv_nsec;
 }
 
-static inline int64_t py_missed(int64_t now) {  // what threads would have saved since they could have been woken
+// What threads would have saved since they could have been woken.
+static int64_t py_missed(int64_t now) {
     return now > py_get(alone) + PY_SPINS ? 0 : py_get(missed);
 }
 
-static inline float py_known(const float *pace) {
+static float py_known(const float *pace) {
     float known;
     __atomic_load(pace, &known, __ATOMIC_RELAXED);
     return known;
 }
 
-static inline void py_note(float *pace, float now) { __atomic_store(pace, &now, __ATOMIC_RELAXED); }
+static void py_note(float *pace, float now) { __atomic_store(pace, &now, __ATOMIC_RELAXED); }
 
 #if defined(_OPENMP) && defined(__linux__)
 #include <sched.h>
