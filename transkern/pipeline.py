@@ -51,6 +51,7 @@ from transkern.fuse.overlap import overlap_sums
 from transkern.fuse.overwritten import choose_overwritten
 from transkern.fuse.pairs import order_pairs
 from transkern.fuse.parallel import parallelise
+from transkern.fuse.parts import sum_parts
 from transkern.fuse.places import simplify_places
 from transkern.fuse.promote import promote_elements
 from transkern.fuse.push import push_recurrences
@@ -177,7 +178,8 @@ PASSES: tuple[Pass, ...] = (
     block_lanes,
     simplify_repeated,
     alternate_rows,
-    overlap_sums,  # last of all: sums become parts of other loops
+    overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
+    sum_parts,
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )

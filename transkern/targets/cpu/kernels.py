@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
+from transkern.fuse.lanes import at_most
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
@@ -592,7 +593,9 @@ class KernelPrinter:
                 if isinstance(x, (n.Loop, n.Scanning)):
                     start = b.ZERO if isinstance(x, n.Scanning) else x.start
                     first, extent = (b.sub(b.substitute(x.stop, at), b.substitute(start, at)) for at in (least, most))
-                    if (known := b.constant(extent)) is not None and known <= 0:
+                    if isinstance(x, n.Loop) and (most_here := at_most(x)) is not None:
+                        extent = b.index(most_here)  # a block of a range, of which the loop around goes over the blocks
+                    elif (known := b.constant(extent)) is not None and known <= 0:
                         extent = first  # a triangle that narrows
                     # Memory is not read for an estimate: what is a subscript inside may be none at the loops' ends.
                     if not variables_read(extent) & (local - set(most)) and not buffers_read(extent):
@@ -901,7 +904,7 @@ def _uneven(loop: n.Loop) -> bool:
     if any(isinstance(x, n.While) for x in walk(loop.body)):
         return True
     inner = (x for x in walk(loop.body) if isinstance(x, n.Loop) and not x.axis.startswith("lane"))
-    return any((variables_read(x.start) | variables_read(x.stop)) & moving for x in inner)
+    return any(variables_read(b.sub(x.stop, x.start)) & moving and at_most(x) is None for x in inner)
 
 
 def _serial(s: n.Loop) -> bool:
