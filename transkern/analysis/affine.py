@@ -16,6 +16,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.facts import conjuncts
+from transkern.ir.ops import OPPOSITE
 from transkern.ir.traverse import buffers_read, variables_read
 
 __all__ = ["UNPROVEN", "Question", "Unproven"]
@@ -275,7 +276,7 @@ class Question:
                 second = self.condition(b.logical_not(y), names, instance)
                 return [Either((tuple(first), tuple(second)))] if first and second else []
             case Apply("logical_not", (Apply(op, (x, y), "bool"),), _) if op in _COMPARISONS:
-                return self._comparison(Apply(_OPPOSITE[op], (x, y), "bool"), names, instance)
+                return self._comparison(Apply(OPPOSITE[op], (x, y), "bool"), names, instance)
             case Apply("or_else", (x, y), _):
                 first = self.condition(x, names, instance)
                 second = self.condition(y, names, instance)
@@ -357,11 +358,6 @@ _COMPARISONS = {
     "less": integers.less, "less_equal": lambda x, y: integers.at_least(y, x),
     "greater": lambda x, y: integers.less(y, x), "greater_equal": integers.at_least,
     "equal": integers.equal, "not_equal": integers.unequal,
-}  # fmt: skip
-
-_OPPOSITE = {
-    "less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less",
-    "equal": "not_equal", "not_equal": "equal",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
+from transkern.ir.ops import OPPOSITE
 from transkern.ir.traverse import walk, walk_expr
 
 STEPS = 2**50
@@ -40,8 +41,6 @@ MAY_OVERFLOW = ("add", "subtract", "multiply", "square", "left_shift")
 _OF_THE_LOWEST = ("negative", "absolute", "floor_divide")
 """What leaves 64 bits for one number alone, -2^63."""
 _COMPARED = {"less": (LOWEST, -1), "less_equal": (LOWEST, 0), "greater": (1, HIGHEST), "greater_equal": (0, HIGHEST)}
-_OPPOSITE = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less"}
-
 
 def numbers_of(s: n.Stmt, needed: set[str]) -> Iterator[Expr]:
     """What a statement computes that is more than a place in an array."""
@@ -339,7 +338,7 @@ def _said(condition: Expr, holds: bool) -> dict[Expr, Interval]:
         case Apply("logical_not", (x,)):
             return _said(x, not holds)
         case Apply(op, (x, Const(0)), _) if op in _COMPARED and x.dtype == "index":
-            return {x: _COMPARED[op if holds else _OPPOSITE[op]]}
+            return {x: _COMPARED[op if holds else OPPOSITE[op]]}
         case _:
             return {}
 

@@ -57,6 +57,7 @@ from transkern.frontend.whole import in_64_bits, integer_expr
 from transkern.ir import build as b
 from transkern.ir.containers import with_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
+from transkern.ir.traverse import variables_read
 
 SliceValue = Slice
 Item = Value
@@ -840,11 +841,18 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
         if not axes:
             ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
             return
-        names = [a.name for a in axes]
-        dims = tuple(a.extent for a in axes)
-        first, at = first_place(ctx, dims, lambda at: b.substitute(bad, dict(zip(names, at, strict=True))))
-        offending = b.substitute(value, dict(zip(names, at, strict=True)))
-        ctx.guard(b.compare("less", first, b.ZERO), "IndexError", message, (offending, extent))
+        # Each element is asked once, however often other index arrays repeat it: of none, if they have none.
+        own = [a for a in axes if a.name in variables_read(bad)]
+        nobody = [b.compare("less_equal", a.extent, b.ZERO) for a in axes if a not in own]
+        holds, offending = b.logical_not(bad), value
+        if own:
+            names = [a.name for a in own]
+            dims = tuple(a.extent for a in own)
+            first, at = first_place(ctx, dims, lambda at: b.substitute(bad, dict(zip(names, at, strict=True))))
+            holds, offending = b.compare("less", first, b.ZERO), b.substitute(value, dict(zip(names, at, strict=True)))
+        for empty in nobody:
+            holds = b.either(empty, holds)
+        ctx.guard(holds, "IndexError", message, (offending, extent))
 
     ctx.check_place(check)
     return value if low else b.where(b.compare("less", value, b.ZERO), b.add(value, extent), value)

@@ -21,6 +21,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.names import Names
+from transkern.ir.ops import OPPOSITE
 from transkern.ir.traverse import (
     buffers_read,
     map_own,
@@ -38,8 +39,6 @@ _BORDER = 16
 
 _STATEMENTS = 12
 """A loop with more of them is not written three times."""
-
-_OPPOSITE = {"less": "greater_equal", "greater": "less_equal", "less_equal": "greater", "greater_equal": "less"}
 
 
 def split_borders(program: n.Program) -> n.Program:
@@ -179,13 +178,13 @@ class _Inside:
         """Where it is decided what an expression is, and as what."""
         match e:
             case Apply("less" | "greater" | "less_equal" | "greater_equal" as op, (x, y), "bool") if x.dtype == "index":
-                return self.settled([(op, x, y)], b.TRUE) or self.settled([(_OPPOSITE[op], x, y)], b.FALSE)
+                return self.settled([(op, x, y)], b.TRUE) or self.settled([(OPPOSITE[op], x, y)], b.FALSE)
             case Apply("equal" | "not_equal" as op, (x, y), "bool") if x.dtype == "index" and y.dtype == "index":
                 other = b.TRUE if op == "not_equal" else b.FALSE
                 return self.settled([("less", x, y)], other) or self.settled([("greater", x, y)], other)
             case Apply("minimum" | "maximum" as op, (x, y), "index"):
                 less = "less_equal" if op == "minimum" else "greater_equal"
-                return self.settled([(less, x, y)], x) or self.settled([(_OPPOSITE[less], x, y)], y)
+                return self.settled([(less, x, y)], x) or self.settled([(OPPOSITE[less], x, y)], y)
             case Apply("remainder", (x, y), "index"):
                 return self.settled([("greater_equal", x, b.ZERO), ("less", x, y)], x)
             case _:

@@ -19,7 +19,9 @@ from transkern.ir.library import RAISING
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
+    continued,
     map_block,
+    own_exprs,
     scalars_set,
     variables_read,
     walk,
@@ -59,22 +61,75 @@ def _block(statements: tuple[n.Stmt, ...], facts: list[Fact]) -> tuple[n.Stmt, .
 
 
 def hoist_guards(program: n.Program) -> n.Program:
-    """Guards on sizes move in front of what cannot be seen from outside: allocations, work on temporaries and results.
+    """Guards move in front of what cannot be seen from outside, allocations, work on temporaries and results, and with
+    them what they ask arrays for (the first subscript that is outside); and out of loops that do not change what they
+    ask, where they ask whether the loop runs:
 
-    A call that must fail then fails before it computes, and guards no longer stand between loops that fuse.
+        for i in 0 .. n:                       guard (n <= 0 or size < 2**31)
+            guard (size < 2**31)      to       for i in 0 .. n: y[i] = x[i] / size**2
+            y[i] = x[i] / size**2
+
+    A call that must fail then fails before it computes, and guards no longer stand between loops, nor in them.
     """
     written = {p.base or p.name for p in program.params if isinstance(p, n.ArrayParam)}
     out: list[n.Stmt] = []
-    for s in program.body:
-        if not isinstance(s, n.Guard) or any(buffers_read(e) for e in (s.condition, *s.args)):
-            out.append(s)
-            continue
-        needs = {v for e in (s.condition, *s.args) for v in variables_read(e)}
-        at = len(out)
-        while at and _harmless(out[at - 1], written) and not scalars_set(out[at - 1]) & needs:
-            at -= 1
-        out.insert(at, s)
+    for s in (x for whole in program.body for x in _outside(whole, written)):
+        out.append(s)
+        if isinstance(s, n.Guard):
+            _hoist(out, written)
     return replace(program, body=tuple(out))
+
+
+def _outside(s: n.Stmt, arguments: set[str]) -> list[n.Stmt]:
+    """A statement, behind those guards of it that ask the same in each iteration, before anything can be seen of it."""
+    s = with_bodies(s, lambda body: tuple(x for inner in body for x in _outside(inner, arguments)))
+    step = b.constant(s.step) if isinstance(s, n.Loop) else None
+    if not isinstance(s, n.Loop) or s.fails or not step or not any(isinstance(x, n.Guard) for x in s.body):
+        return [s]
+    changed = scalars_set(s) | {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+    written = buffers_written(s)
+    never = b.compare("greater_equal" if step > 0 else "less_equal", s.start, s.stop)
+    moved: list[n.Stmt] = []
+    left: list[n.Stmt] = []
+    for x in s.body:
+        if isinstance(x, n.Guard) and not any(
+            variables_read(e) & changed or buffers_read(e) & written for e in (x.condition, *x.args)
+        ) and all(_harmless(y, arguments) for y in left):
+            moved.append(replace(x, condition=b.either(never, x.condition)))
+        else:
+            left.append(x)
+    return [*moved, replace(s, body=tuple(left))]
+
+
+def _hoist(out: list[n.Stmt], arguments: set[str]) -> None:
+    """Moves the last statement, a guard, as far to the front as it goes, with the reductions that it needs."""
+    needs: set[str] = set()
+    reads: set[str] = set()
+    moved: list[n.Stmt] = []
+    stay: list[n.Stmt] = []
+    at = len(out)
+    while at:
+        s = out[at - 1]
+        if s is out[-1] or (scalars_set(s) & needs and _only_reduces(s)):
+            asked = [e for x in walk((s,)) for e in own_exprs(x)]
+            needs |= {v for e in asked for v in variables_read(e)} | continued((s,))
+            reads |= {name for e in asked for name in buffers_read(e)}
+            moved.append(s)
+        elif not _harmless(s, arguments) or scalars_set(s) & needs or (buffers_written(s) | _allocated(s)) & reads:
+            break
+        else:
+            stay.append(s)
+        at -= 1
+    out[at:] = [*reversed(moved), *reversed(stay)]
+
+
+def _allocated(s: n.Stmt) -> set[str]:
+    return {x.buffer for x in walk((s,)) if isinstance(x, n.Alloc)}
+
+
+def _only_reduces(s: n.Stmt) -> bool:
+    """Whether a statement computes numbers, and nothing else."""
+    return all(isinstance(x, (n.Let, n.Accumulator, n.Accumulate, n.Loop)) for x in walk((s,)))
 
 
 def _harmless(s: n.Stmt, arguments: set[str]) -> bool:
@@ -98,28 +153,36 @@ def unify_sizes(program: n.Program) -> n.Program:
     guard (h == h4 // 4)            guard (h == h4 // 4)
     for j < h4 // 4: …       to     for j < h: …
 
-    and behind one that a difference is no negative number, a length is that: ``max(n - 2, 0)`` is ``n - 2``.
+    and behind one that a difference is no negative number, a length is that: ``max(n - 2, 0)`` is ``n - 2``, and
+    ``min(n, 2)`` is 2. What a check before has made sure is not checked again.
     """
     body = list(program.body)
     buffers = dict(program.buffers)
     entry = _entry(program)
     facts: list[Fact] = []
-    position = -1
-    for position, s in enumerate(body):
-        if not isinstance(s, n.Guard):
-            break
-        for old, new in same_sizes(s.condition):
-            if variables_read(old) | variables_read(new) <= entry:
-                body[position + 1 :] = with_one_name(body[position + 1 :], buffers, buffers, old, new)
-        if variables_read(s.condition) <= entry and not buffers_read(s.condition):
-            facts += facts_of(s.condition)
 
     def length(e: Expr) -> Expr | None:
         match e:
-            case Apply("maximum", (u, Const() as k), "index") if implied(b.compare("greater_equal", u, k), facts):
-                return u
+            case Apply("maximum" | "minimum" as op, (u, Const() as k), "index"):
+                inner = b.map_expr(u, length)
+                if implied(b.compare("greater_equal", inner, k), facts):
+                    return inner if op == "maximum" else k
         return None
 
+    position = 0
+    while position < len(body) and isinstance(body[position], n.Guard):
+        (s,) = map_block((body[position],), length)
+        assert isinstance(s, n.Guard)
+        if s.condition == b.TRUE or implied(s.condition, facts):
+            del body[position]
+            continue
+        body[position] = s
+        position += 1
+        for old, new in same_sizes(s.condition):
+            if variables_read(old) | variables_read(new) <= entry:
+                body[position:] = with_one_name(body[position:], buffers, buffers, old, new)
+        if variables_read(s.condition) <= entry and not buffers_read(s.condition):
+            facts += facts_of(s.condition)
     if facts:
         body[position:] = _with_sizes(body[position:], buffers, buffers, length)
     return replace(program, body=tuple(body), buffers=buffers)

@@ -66,7 +66,7 @@ class _Parts:
         terms = [x for x in s.body if isinstance(x, n.Accumulate)]
         parts = {x.name: dtype for x in terms if (dtype := self.part(s, x)) is not None}
         names = {name: self.names.fresh(f"{name}_part") for name in parts}
-        if not parts:
+        if not parts or any(x.position is not None for x in terms):  # which are looked for in larger blocks
             return s
         self.made |= names.keys()
         block = Var(self.names.fresh(f"{s.axis}_block"), "index")

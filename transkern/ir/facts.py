@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Expr
+from transkern.ir.ops import OPPOSITE
 from transkern.ir.traverse import buffers_read, variables_read
 
 Fact = tuple[frozenset[tuple[Expr, int]], int]  # a linear form that is at least the number
@@ -17,6 +18,10 @@ def conjuncts(condition: Expr) -> list[Expr]:
     match condition:
         case Apply("and_then", (x, y), _):
             return conjuncts(x) + conjuncts(y)
+        case Apply("logical_not", (Apply("or_else", (x, y), _),), _):
+            return conjuncts(b.logical_not(x)) + conjuncts(b.logical_not(y))
+        case Apply("logical_not", (Apply(op, (x, y), _),), _) if op in OPPOSITE and x.dtype == y.dtype == "index":
+            return [b.compare(OPPOSITE[op], x, y)]
         case _:
             return [condition]
 

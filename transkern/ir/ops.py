@@ -24,6 +24,12 @@ class Op:
     result: str = ""  # dtype of the result where it is not that of the loop
 
 
+OPPOSITE = {
+    "less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less",
+    "equal": "not_equal", "not_equal": "equal",
+}  # fmt: skip
+"""The comparison that holds where one does not, of integers."""
+
 MIRRORED = {
     "less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal",
     "equal": "equal", "not_equal": "not_equal",

@@ -25,6 +25,7 @@ from transkern.ir.traverse import (
     buffers_read,
     buffers_used,
     buffers_written,
+    continued,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -137,6 +138,7 @@ class KernelPrinter:
     parallel: int = 0  # how many parallel regions enclose the statement
     sums: set[str] = field(default_factory=set)
     short: set[str] = field(default_factory=set)  # sums of no more terms than a block has
+    begun: set[str] = field(default_factory=set)  # accumulators of this block that nothing has been taken into
     reductions: dict[str, str] = field(default_factory=dict)  # declared OpenMP reductions
     blocked: dict[str, str] = field(default_factory=dict)  # accumulator -> the local name that a block sums into
     extremes: dict[str, tuple[str, str]] = field(default_factory=dict)  # whose parts the loop around has: op, dtype
@@ -243,6 +245,7 @@ class KernelPrinter:
 
     def block(self, statements: Iterable[n.Stmt]) -> None:
         declared: set[str] = set()
+        around, self.begun = self.begun, set()
         statements = tuple(statements)
         here = {s.name for s in statements if isinstance(s, n.Accumulator)}
         for s in statements:
@@ -251,11 +254,14 @@ class KernelPrinter:
             self.statement(s)
             if isinstance(s, n.Accumulator):
                 declared.add(s.name)
+                self.begun.add(s.name)
                 continue
+            self.begun -= continued((s,))
             for name in sorted({x.name for x in walk((s,)) if isinstance(x, n.Accumulate)} & declared & self.sums):
                 kind = TYPES[self.accumulators[name].dtype]
                 total = f"{ident(name)}_part" if name in self.short else f"{ident(name)}_high + {ident(name)}_low"
                 self.line(f"const {kind} {ident(name)} = {total};")
+        self.begun = around
 
     def statement(self, s: n.Stmt) -> None:
         c = self.c

@@ -114,6 +114,7 @@ def positions_of(printer: KernelPrinter, s: n.Loop) -> list[n.Accumulate]:
     values = [*(x.value for x in found), *(x.value for x in s.body if isinstance(x, n.Let))]
     fits = (
         not declared
+        and printer.begun.issuperset(x.name for x in found)  # nothing has been found before
         and all(isinstance(x, (n.Let, n.Accumulate)) for x in s.body)
         and len({x.name for x in own}) == len(own)
         and not any(x.op in ("first", "last") for x in own)

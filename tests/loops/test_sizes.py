@@ -1,0 +1,69 @@
+"""What checks say of sizes makes lengths simple, and loops over them meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.regressions.support import alike
+from transkern import pipeline
+from transkern.frontend.source import live_function
+from transkern.frontend.specialise import specialise
+from transkern.frontend.types import parse_signature
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Var
+from transkern.ir.facts import facts_of, implied
+from transkern.ir.traverse import walk, walk_expr
+
+
+def slopes(u: Any, dx: Any) -> Any:
+    down, right = np.gradient(u, dx)
+    return down + right, np.gradient(u, axis=1) - right
+
+
+def asserted(u: Any, dx: Any) -> Any:
+    if not (u.shape[0] < 3 or u.shape[1] < 3):
+        inner = u[1:-1, 1:-1] * dx
+        return inner, u[:2] + u[-2:], u[:, :1].sum()
+    return None
+
+
+def edged(u: Any, dx: Any) -> Any:
+    if len(u) < 2:
+        raise ValueError("too few")
+    return np.concatenate([u[:1], (u[2:] + u[:-2]) / dx, u[-1:]]), np.pad(u, 1, mode="edge")
+
+
+FUNCTIONS = (slopes, asserted, edged)
+
+
+def test_what_is_not_less_is_at_least() -> None:
+    x, y = Var("x", "index"), Var("y", "index")
+    two = b.index(2)
+    condition = b.logical_not(b.either(b.compare("less", x, two), b.compare("greater", y, x)))
+    facts = facts_of(condition)
+    assert implied(b.compare("greater_equal", x, b.index(1)), facts)
+    assert implied(b.compare("less_equal", y, x), facts)
+    assert not implied(b.compare("greater_equal", x, b.index(3)), facts)
+    z = Var("z", "float64")  # which may be no number
+    assert not facts_of(b.logical_not(b.compare("less", z, z)))
+
+
+def test_slopes_are_one_pass() -> None:
+    made = pipeline.run(specialise(live_function(slopes), parse_signature("slopes(float64[n,m],float)")[1], True))
+    roles = {made.buffers[s.buffer].role for s in walk(made.body) if isinstance(s, n.Alloc)}
+    assert roles == {"result"}
+    lengths = [e for s in walk(made.body) if isinstance(s, n.Loop) for e in walk_expr(s.stop) if isinstance(e, Apply)]
+    assert not any(e.op == "maximum" for e in lengths)
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 5), (4, 2), (9, 40), (1, 5), (5, 1), (0, 3), (2, 0)])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_they_are_as_numpys(function: Callable[..., Any], shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    alike(function, rng.integers(-8, 9, shape).astype(float), 0.5)
+    alike(function, rng.integers(-8, 9, shape[::-1]).astype(np.float32).T, 2.0)
