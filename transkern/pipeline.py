@@ -53,6 +53,7 @@ from transkern.fuse.pairs import order_pairs
 from transkern.fuse.parallel import parallelise
 from transkern.fuse.parts import sum_parts
 from transkern.fuse.places import simplify_places
+from transkern.fuse.positions import split_positions
 from transkern.fuse.promote import promote_elements
 from transkern.fuse.push import push_recurrences
 from transkern.fuse.quotients import simplify_repeated
@@ -167,6 +168,7 @@ PASSES: tuple[Pass, ...] = (
     split_windows,
     split_borders,  # after tiles, which are of whole nests
     jam_rows,  # after tiles: within each of them
+    split_positions,  # before lanes are chosen: what remembers positions has none
     order_pairs,  # before arrays are turned for their lanes
     turn_arrays,
     push_recurrences,

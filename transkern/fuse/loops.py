@@ -67,11 +67,17 @@ class _Fusing(Walk):
         needed: list[int] = []  # positions of declarations that only this loop needs
         piece = _Piece(loop)
         renamed: dict[str, _Piece] = {}  # the loop, by the name of its axis
+        stays = isinstance(loop, n.Compact)  # an earlier loop comes down to it
         for position in range(len(out) - 1, -1, -1):
             earlier, head = out[position], out[position].head
             if isinstance(head, _BARRIERS):
                 return False
+            down = stays and isinstance(loop, n.Loop)
+            if down and not (isinstance(head, n.Loop) and self._hands_arrays(earlier, piece)):
+                continue
             if isinstance(head, n.Loop) and head.kind == "parallel" and _same_range(head, loop):
+                if self._is_beside(earlier, piece):
+                    continue
                 if head.axis not in renamed:
                     renamed[head.axis] = _renamed(piece, head.axis)
                 two = renamed[head.axis]
@@ -79,8 +85,7 @@ class _Fusing(Walk):
                 if not any(_conflict(earlier, one) for one in numbers) and self._fusible(earlier, piece, two):
                     moved = [out[k] for k in sorted(needed)]
                     between = [s for k, s in enumerate(out[position + 1 :], position + 1) if k not in needed]
-                    if isinstance(loop, n.Compact):
-                        # a filter stays where it is; the earlier loop comes down to it
+                    if stays:
                         if any(_conflict(earlier, s) for s in between):
                             return False
                         earlier.take(two)
@@ -89,17 +94,33 @@ class _Fusing(Walk):
                     earlier.take(two)
                     out[position:] = [*moved, earlier, *between]
                     return True
+            if down:
+                continue
             if isinstance(head, (n.Accumulator, n.Alloc, n.Let)):
                 if _declares_for(head, piece) or any(_declares_for(head, out[k]) for k in needed):
                     needed.append(position)
                 elif _conflict(earlier, piece):
                     return False
                 continue
-            if _conflict(earlier, piece) or any(_conflict(earlier, out[k]) for k in needed):
-                return False
-            if any(self._alloc_needs(out[k].head, earlier) for k in needed):
-                return False
+            if (
+                _conflict(earlier, piece)
+                or any(_conflict(earlier, out[k]) or self._alloc_needs(out[k].head, earlier) for k in needed)
+            ):  # fmt: skip
+                if stays:
+                    return False
+                stays, needed = True, []
         return False
+
+    def _hands_arrays(self, one: _Piece, two: _Piece) -> bool:
+        """Whether a temporary array goes from one loop to the other."""
+        return any(x in self.buffers and self.buffers[x].role == "temporary" for x in two.used & one.written)
+
+    def _is_beside(self, one: _Piece, two: _Piece) -> bool:
+        """Whether two loops have nothing of each other's, and one goes through more than the other: what either could
+        hand to loops of its own kind counts for more."""
+        if one.written & two.used or two.written & (one.used | one.written) or one.set & two.read:
+            return False
+        return _depth(one.head) != _depth(two.head)
 
     def _alloc_needs(self, s: n.Stmt, earlier: _Piece) -> bool:
         if not isinstance(s, n.Alloc) or s.buffer not in self.buffers:
@@ -203,6 +224,12 @@ class _Piece:
         one = self.statement()
         assert isinstance(one, n.Loop) and isinstance(two.head, (n.Loop, n.Compact))
         return replace(two.head, body=one.body + two.head.body)
+
+
+def _depth(s: n.Stmt) -> int:
+    """How many parallel loops stand in each other."""
+    inner = max((_depth(x) for x in s.body), default=0) if isinstance(s, (n.Loop, n.Compact)) else 0
+    return inner + (isinstance(s, n.Loop) and s.kind == "parallel")
 
 
 def _grown(one: AbstractSet[str], two: AbstractSet[str]) -> AbstractSet[str]:
