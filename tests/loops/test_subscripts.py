@@ -107,3 +107,14 @@ def changed_before(x: Any, r: Any, c: Any) -> Any:
 def test_what_is_seen_is_done_before(places: str) -> None:
     r, c = (np.array(p, np.int64) for p in PLACES[places])
     alike(changed_before, np.arange(5.0), r, c)
+
+
+def of_the_other(x: Any, p: Any) -> Any:
+    return x[p % 3], p[: len(x)].sum()
+
+
+def test_nothing_has_no_places() -> None:
+    """Where each place is outside, the check asks none of them, but its message names the first (fuzz, 100501754)."""
+    for size, count in ((0, 4), (0, 0), (2, 4), (3, 4)):
+        alike(of_the_other, np.arange(float(size)), np.arange(count, dtype=np.uint8))
+        alike(lambda x, p: x[p % len(x)], np.arange(float(size)), np.arange(1, count + 1, dtype=np.uint8))

@@ -833,3 +833,31 @@ def test_a_loop_that_a_number_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.ones(5, np.uint32)
     for z in (0, 3):
         assert compiled(x, np.int8(z)) == counted_from_a_number(x, np.int8(z))
+
+
+def appended(x: Any, z: Any) -> Any:
+    return np.append(x[x > 1], z)
+
+
+def filled(x: Any, z: Any) -> Any:
+    return np.full(len(x), z), np.append(x, z)
+
+
+def stored(x: Any, z: Any) -> Any:
+    y = np.zeros(3, np.int64)
+    y[1] = z
+    return y
+
+
+@pytest.mark.parametrize("function", [appended, filled, stored], ids=lambda f: f.__name__)
+def test_integers_of_the_caller_that_32_bits_do_not_hold(
+    function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They were cut off where they became elements without an operation (fuzz, seed 100500129)."""
+    target = on_target("pallas", monkeypatch)
+    x = np.arange(4, dtype=np.int8)
+    for z in (7, -1, 2**31 - 1, -(2**31)):
+        alike(function, x, z, target=target)
+    for z in (2**31, -(2**31) - 1, 2**63 - 2):
+        with pytest.raises(OverflowError, match="an index beyond 32 bits"):
+            transkern.compile(function, target=target)(x, z)

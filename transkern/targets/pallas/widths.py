@@ -17,7 +17,7 @@ from fractions import Fraction
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import bodies, map_own, own_exprs, walk, walk_expr, with_bodies
+from transkern.ir.traverse import bodies, map_own, own_exprs, variables_read, walk, walk_expr, with_bodies
 from transkern.targets.pallas.values import numbers_of, scalar_params
 
 MOST = 2**31 - 1
@@ -111,6 +111,7 @@ class _Widths:
 
     def needed(self) -> list[Expr]:
         found: dict[Expr, None] = {}
+        elements: dict[Expr, None] = {}  # of arrays: they have 32 bits, whoever computes them
         for s in walk(self.program.body):
             if isinstance(s, n.Guard):
                 continue
@@ -121,7 +122,12 @@ class _Widths:
                 continue
             for e in own_exprs(s):
                 self.visit(e, e is stored, found)
-        return [x for x in found if not _is_small(x)]
+            values = s.values if isinstance(s, n.Compact) else (s.value,) if isinstance(s, n.Store) else ()
+            converted = (x.args[0] for e in values for x in walk_expr(e) if isinstance(x, Apply) and x.dtype == "int64")
+            for e in (*values, *converted):
+                if e.dtype == "index" and variables_read(e) and self.is_outside(e):
+                    elements[b.maximum(e, b.sub(b.index(-1), e))] = None
+        return [*(x for x in found if not _is_small(x) and x not in elements), *elements]
 
     def visit(self, e: Expr, data: bool, found: dict[Expr, None]) -> None:
         """Notes the bounds of what is used as a number: converted, stored, compared, divided."""
