@@ -37,7 +37,7 @@ def close(x: Any, y: Any) -> Any:
 
 
 def hausdorff(x: Any, y: Any) -> Any:
-    return np.sqrt(_distances(x, y).min(axis=1).max()), _distances(y, x).min(axis=1).mean()  # in one kernel, as of_all
+    return np.sqrt(_distances(x, y).min(axis=1).max()), _distances(y, x).min(axis=1).mean()
 
 
 def totals(x: Any, y: Any) -> Any:
@@ -46,7 +46,7 @@ def totals(x: Any, y: Any) -> Any:
 
 
 def of_all(x: Any, y: Any) -> Any:
-    return _distances(x, y).argmin(), np.abs(x[:, None] - y).sum(axis=2).argmax()  # in one kernel, as they were
+    return _distances(x, y).argmin(), np.abs(x[:, None] - y).sum(axis=2).argmax()
 
 
 def by_loops(x: Any, y: Any) -> Any:
@@ -66,7 +66,7 @@ def by_loops(x: Any, y: Any) -> Any:
 FUNCTIONS = (nearest, furthest, close, totals, hausdorff, of_all, by_loops)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS[:4], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS[:-1], ids=lambda f: f.__name__)
 def test_lanes_go_over_the_pairs(function: Callable[..., Any]) -> None:
     signature = f"{function.__name__}(float32[n,d], float32[m,d])"
     made = pipeline.run(specialise(live_function(function), parse_signature(signature)[1], True))

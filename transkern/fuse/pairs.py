@@ -15,15 +15,17 @@ side. In order, few terms are as exact as NumPy's sum of them; more are left as 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from transkern.fuse.choices import choose, may_choose
 from transkern.fuse.columns import Ordering
 from transkern.fuse.copies import with_own_names
 from transkern.fuse.lanes import contiguous
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
-from transkern.ir.traverse import continued, exprs, variables_read, with_bodies
+from transkern.ir.traverse import exprs, variables_read, with_bodies
 
 SHORT = 16
 """Terms up to which a sum in order is as exact as one in pairs."""
@@ -39,21 +41,28 @@ def order_pairs(program: n.Program) -> n.Program:
 class _Pairs(Ordering):
     exact = False
 
-    def statement(self, s: n.Stmt) -> n.Stmt:
-        """A nest of loops, with itself in order for where its reductions are short."""
-        if not isinstance(s, n.Loop) or s.kind != "parallel":
-            return with_bodies(s, self.block)
-        lengths: list[Expr] = []
-        made = self.ordered(s, (), lengths)
-        condition: Expr = b.TRUE
-        for length in dict.fromkeys(lengths):
-            condition = b.both(condition, b.compare("less_equal", length, b.index(SHORT)))
-        if not lengths or condition in (b.TRUE, b.FALSE):
-            return s if condition == b.FALSE else made
-        if continued((s,)):
-            return s  # a part of a reduction that began before, in whose kernel there is no choice between loops
-        other = with_own_names(s, self.names, self.variables, self.buffers)
-        return n.If(condition, (made,), (other,), span=s.span)
+    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        """The statements, nests with themselves in order for where their reductions are short."""
+        out: list[n.Stmt] = []
+        rest = list(statements)
+        while rest:
+            s = rest.pop(0)
+            if not isinstance(s, n.Loop) or s.kind != "parallel":
+                out.append(with_bodies(s, self.block))
+                continue
+            lengths: list[Expr] = []
+            made = self.ordered(s, (), lengths)
+            condition: Expr = b.TRUE
+            for length in dict.fromkeys(lengths):
+                condition = b.both(condition, b.compare("less_equal", length, b.index(SHORT)))
+            if not lengths or condition in (b.TRUE, b.FALSE):
+                out.append(s if condition == b.FALSE else made)
+            elif may_choose(out, s, rest):
+                other = with_own_names(s, self.names, self.variables, self.buffers)
+                rest = choose(out, condition, ((made,), (other,)), rest, self.names, self.variables)
+            else:
+                out.append(s)
+        return tuple(out)
 
     def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], lengths: list[Expr]) -> n.Loop:
         """The nest with its reductions of pairs in order, whose lengths go into `lengths`."""

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from transkern.analysis.verdicts import own_variables, reads_of
+from transkern.fuse.choices import choose, may_choose
 from transkern.fuse.copies import with_own_names
 from transkern.fuse.lanes import contiguous
 from transkern.fuse.push import pushed_loops
@@ -28,7 +29,6 @@ from transkern.ir.names import Names
 from transkern.ir.traverse import (
     buffers_read,
     buffers_written,
-    continued,
     exprs,
     map_block,
     scalars_set,
@@ -61,14 +61,17 @@ class _Turning:
         self.pushed: set[int] | None = None
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
-        return tuple(x for s in statements for x in self.statement(s))
-
-    def statement(self, s: n.Stmt) -> list[n.Stmt]:
-        if isinstance(s, n.Loop) and abs(b.constant(s.step) or 0) == 1:
-            arrays, enough = self.candidates(s)
-            if arrays and not continued((s,)):  # in whose kernel there is no choice between loops
-                return self.turned(s, arrays, enough)
-        return [with_bodies(s, self.block)]
+        out: list[n.Stmt] = []
+        rest = list(statements)
+        while rest:
+            s = rest.pop(0)
+            if isinstance(s, n.Loop) and abs(b.constant(s.step) or 0) == 1:
+                arrays, enough = self.candidates(s)
+                if arrays and may_choose(out, s, rest):
+                    rest = choose(out, enough, self.versions(s, arrays), rest, self.names, self.variables)
+                    continue
+            out.append(with_bodies(s, self.block))
+        return tuple(out)
 
     # --- which arrays
 
@@ -155,7 +158,8 @@ class _Turning:
 
     # --- what is made of them
 
-    def turned(self, outer: n.Loop, arrays: list[str], enough: Expr) -> list[n.Stmt]:
+    def versions(self, outer: n.Loop, arrays: list[str]) -> tuple[tuple[n.Stmt, ...], tuple[n.Stmt, ...]]:
+        """The loop with turned copies, and as it was."""
         names: dict[str, str] = {}
         made: list[n.Stmt] = []
         for name in arrays:
@@ -165,7 +169,7 @@ class _Turning:
             made += [n.Alloc(copy, span=outer.span), self.copied(name, copy, outer)]
         private = own_variables(outer, self.variables, self.reads)
         plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
-        return [n.If(enough, (*made, *self.with_copies((outer,), [], names)), (plain,), span=outer.span)]
+        return (*made, *self.with_copies((outer,), [], names)), (plain,)
 
     def with_copies(
         self, block: Iterable[n.Stmt], around: list[n.Loop], names: dict[str, str]
