@@ -75,9 +75,8 @@ class _Fusing(Walk):
             down = stays and isinstance(loop, n.Loop)
             if down and not (isinstance(head, n.Loop) and self._hands_arrays(earlier, piece)):
                 continue
-            if isinstance(head, n.Loop) and head.kind == "parallel" and _same_range(head, loop):
-                if self._is_beside(earlier, piece):
-                    continue
+            alike = isinstance(head, n.Loop) and head.kind == "parallel" and _same_range(head, loop)
+            if isinstance(head, n.Loop) and alike and not self._is_beside(earlier, piece):
                 if head.axis not in renamed:
                     renamed[head.axis] = _renamed(piece, head.axis)
                 two = renamed[head.axis]
