@@ -208,7 +208,7 @@ int main(int count, char **given) {  // what a loop takes alone, shared, to wake
 def test_threads_are_woken_when_that_pays(tmp_path: Path) -> None:
     """The decision alone, with a clock of its own: never much worse than always alone, or always shared."""
     text = waking.DEAL + waking.WAKING
-    text = re.sub(r"static inline int64_t py_clock.*?\n}\n", "", text, flags=re.DOTALL)
+    text = re.sub(r"static int64_t py_clock.*?\n}\n", "", text, flags=re.DOTALL)
     text = re.sub(r"#if defined\(_OPENMP\) && defined\(__linux__\).*?#endif\n\n", "", text, flags=re.DOTALL)
     text = re.sub(r"const int core = .*?py_gather\([^)]*\);", "clock_now += to_wake;", text, flags=re.DOTALL)
     (tmp_path / "decide.c").write_text(DECISIONS.replace("@TEXT@", text))
