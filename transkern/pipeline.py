@@ -41,7 +41,7 @@ from transkern.fuse.lanes import block_lanes
 from transkern.fuse.layouts import lay_out
 from transkern.fuse.leave import leave_early
 from transkern.fuse.load_once import load_once
-from transkern.fuse.loops import fuse_loops
+from transkern.fuse.loops import fuse_for_devices, fuse_loops
 from transkern.fuse.lower import lower
 from transkern.fuse.naming import name_axes
 from transkern.fuse.numbering import number_values
@@ -196,7 +196,7 @@ DEVICE_PASSES: tuple[Pass, ...] = (
     *HOLDING_PASSES,
     LOOP_PASSES[0],
     choose_overwritten,  # what was stored behind a loop is no pass of its own; a CPU has such an array in its cache
-    *LOOP_PASSES[1:],
+    *(fuse_for_devices if p is fuse_loops else p for p in LOOP_PASSES[1:]),
     drop_room_checks,  # when lists have gone that nobody reads
     place_kernels,
     spill_scalars,

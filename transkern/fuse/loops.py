@@ -40,13 +40,19 @@ _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
 
 def fuse_loops(program: n.Program) -> n.Program:
     """The program with adjacent parallel loops over one range made one, at every depth."""
-    return replace(program, body=_Fusing(program).block(program.body))
+    return replace(program, body=_Fusing(program, True).block(program.body))
+
+
+def fuse_for_devices(program: n.Program) -> n.Program:
+    """The same, where each loop is a kernel that is launched, or a pass of a kernel: loops that have nothing of each
+    other's are one, however many axes they have."""
+    return replace(program, body=_Fusing(program, False).block(program.body))
 
 
 class _Fusing(Walk):
-    def __init__(self, program: n.Program) -> None:
+    def __init__(self, program: n.Program, apart: bool) -> None:
         super().__init__(program)
-        self.buffers = program.buffers
+        self.buffers, self.apart = program.buffers, apart
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[_Piece] = []
@@ -117,7 +123,7 @@ class _Fusing(Walk):
     def _is_beside(self, one: _Piece, two: _Piece) -> bool:
         """Whether two loops have nothing of each other's, and one goes through more than the other: what either could
         hand to loops of its own kind counts for more."""
-        if one.written & two.used or two.written & (one.used | one.written) or one.set & two.read:
+        if not self.apart or one.written & two.used or two.written & (one.used | one.written) or one.set & two.read:
             return False
         return _depth(one.head) != _depth(two.head)
 
