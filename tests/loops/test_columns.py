@@ -159,3 +159,36 @@ def test_sums_of_narrow_integers(kind: Any) -> None:
         for fill in limits:
             alike(narrow, np.full((rows, columns), fill, kind))
         alike(narrow, (np.arange(rows * columns).reshape(rows, columns) * 7919 % 256).astype(kind))
+
+
+def in_a_branch(x: Any, m: Any) -> Any:
+    s, q = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    for j in range(x.shape[1]):
+        for i in range(x.shape[0]):
+            t = x[i, j] * 2
+            u = t + 1
+            if m[i]:
+                s[j] += t * u
+                q[j] = max(q[j], u)
+            else:
+                s[j] -= u
+    return s, q
+
+
+def centred(x: Any, m: Any) -> Any:
+    d = x - np.floor(x.mean(axis=0))
+    return np.where(m[:, None], d * d, 0).sum(axis=0), x[m].sum(axis=0), x[~m, 1:].max(axis=0, initial=-9)
+
+
+@pytest.mark.parametrize("function", [in_a_branch, centred], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("shape", [(40, 100), (7, 64), (9, 3), (600, 70), (0, 5), (5, 0)])
+def test_rows_that_a_mask_leaves_out(function: Callable[..., Any], shape: tuple[int, int]) -> None:
+    """What is computed before a branch that all lanes take is read in it."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(-4, 5, shape).astype(float)
+    for m in (rng.random(shape[0]) > 0.5, np.zeros(shape[0], bool), np.ones(shape[0], bool)):
+        if function is not centred or len(x):
+            alike(function, x, m)
+    x[1:2] = np.nan
+    if function is not centred or len(x):
+        alike(function, x, np.arange(shape[0]) != 1)

@@ -36,6 +36,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
+    bodies,
     buffers_read,
     buffers_written,
     exprs,
@@ -262,7 +263,7 @@ class _Blocking:
     def held(self, plan: _Plan) -> set[str]:
         """The scalars that live longer than one run of statements without loops: each lane has its own."""
         where: dict[str, set[int]] = {}
-        for k, run in enumerate(_runs(plan.body)):
+        for k, run in enumerate(_runs(plan.body, _Uniform(plan.lanes.axis, plan.body))):
             for name in _scalars(run):
                 where.setdefault(name, set()).add(k)
         bound = {s.name for s in walk(plan.body) if isinstance(s, (n.Let, n.Assign))}
@@ -295,12 +296,7 @@ class _Blocking:
                     buffer = copy.columns[x.buffer] = self.names.fresh(f"{x.buffer}_lanes")
                     self.buffers[buffer] = replace(old, name=buffer, dims=(*old.dims, count))
                     out.append(replace(x, buffer=buffer))
-        uniform = _uniform_lets(plan.lanes.axis, plan.body)
-        moving = {name for s in plan.body for name in scalars_set(s)} - uniform | {plan.lanes.axis}
-        written = {name for s in plan.body for name in buffers_written(s)}
-
-        def is_uniform(e: Expr) -> bool:
-            return not variables_read(e) & moving and not buffers_read(e) & written
+        uniform = _Uniform(plan.lanes.axis, plan.body)
 
         def over(run: Sequence[n.Stmt]) -> list[n.Stmt]:
             shared, own = self.shared_loads([lanes_own(s, copy, lane) for copy in copies for s in run], lane)
@@ -317,9 +313,9 @@ class _Blocking:
                     changed = lanes_own(replace(s, body=()), copies[0], lane)
                     assert isinstance(changed, n.Loop)
                     yield replace(changed, kind="sequential", body=tuple(divided(s.body)))
-                elif isinstance(s, n.Let) and s.name in uniform:  # before what the lanes do: it depends on none of it
+                elif isinstance(s, n.Let) and s.name in uniform.lets:  # the same before all that the lanes do
                     yield from (lanes_own(s, copy, lane) for copy in copies)
-                elif isinstance(s, n.If) and len(copies) == 1 and is_uniform(s.condition):  # all lanes, or none of them
+                elif isinstance(s, n.If) and len(copies) == 1 and uniform.holds(s.condition):  # all, or none
                     if run:
                         yield from over(run)
                         run = []
@@ -463,15 +459,29 @@ def _uniform_lets(axis: str, body: Sequence[n.Stmt]) -> set[str]:
     return found - {x.name for x in branches if isinstance(x, n.Let)}
 
 
-def _runs(body: Iterable[n.Stmt]) -> Iterator[list[n.Stmt]]:
-    """Maximal runs of statements without loops, at every depth."""
+class _Uniform:
+    """What is the same for all lanes of a body."""
+
+    def __init__(self, axis: str, body: Sequence[n.Stmt]) -> None:
+        self.lets = _uniform_lets(axis, body)
+        self.moving = {name for s in body for name in scalars_set(s)} - self.lets | {axis}
+        self.written = {name for s in body for name in buffers_written(s)}
+
+    def holds(self, e: Expr) -> bool:
+        """Whether an expression has one value for all of them."""
+        return not variables_read(e) & self.moving and not buffers_read(e) & self.written
+
+
+def _runs(body: Iterable[n.Stmt], uniform: _Uniform) -> Iterator[list[n.Stmt]]:
+    """Maximal runs of statements without loops, or branches that all lanes take, at every depth."""
     run: list[n.Stmt] = []
     for s in body:
-        if isinstance(s, n.Loop):
+        if isinstance(s, n.Loop) or (isinstance(s, n.If) and uniform.holds(s.condition)):
             if run:
                 yield run
             run = []
-            yield from _runs(s.body)
+            for inner in bodies(s):
+                yield from _runs(inner, uniform)
         else:
             run.append(s)
     if run:
