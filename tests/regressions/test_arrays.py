@@ -818,3 +818,18 @@ def test_lists_without_elements_are_positions(shape: tuple[int, ...], dtype: typ
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         alike(empty_positions, np.ones((3, 4)), np.zeros(shape, dtype))
+
+
+def converted_and_stored(x: Any) -> Any:
+    a = np.broadcast_to(1, len(x)).astype(np.int32)
+    b = np.broadcast_to(x, (2, len(x))).astype(np.float32).T
+    c = x.imag.astype(np.float32)
+    d = np.asarray(np.broadcast_to(x[:1], x.shape), dtype=np.float32)
+    for part in (a, b, c, d):
+        part -= 1
+    return a, b, c, d
+
+
+def test_what_is_converted_can_be_stored_into() -> None:
+    """It was read-only as what it was converted from is (fuzz, seed 100601692: ValueError)."""
+    alike(converted_and_stored, np.arange(4.0))

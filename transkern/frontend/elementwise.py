@@ -1006,4 +1006,4 @@ def warn_discarded(ctx: Context, source: str, target: str) -> None:
 
 def convert(value: Array, dtype: str) -> Array:
     """``value.astype(dtype)`` (never a view)."""
-    return replace(value, body=b.cast(value.body, dtype), view=False, identity="")
+    return replace(value, body=b.cast(value.body, dtype), view=False, readonly=False, identity="")
