@@ -861,3 +861,14 @@ def test_integers_of_the_caller_that_32_bits_do_not_hold(
     for z in (2**31, -(2**31) - 1, 2**63 - 2):
         with pytest.raises(OverflowError, match="an index beyond 32 bits"):
             transkern.compile(function, target=target)(x, z)
+
+
+def divided_by_numbers(s: float) -> Any:
+    a = np.full(1, s)
+    return 1 / a, s / np.full(3, s), a // np.full(1, s), 2.5 % a
+
+
+def test_elements_that_the_caller_computes_divide_as_numpys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's operator divided them: ZeroDivisionError (fuzz, seed 100600229)."""
+    for s in (0.0, -0.0, 2.0, -3.0, float("inf"), float("nan")):
+        alike(divided_by_numbers, s, target=on_target("pallas", monkeypatch))

@@ -98,7 +98,8 @@ HOST: dict[str, str] = {
     **{op: s.replace("jnp.", "xp.") for op, s in FLOAT.items()},
     "logical_and": "xp.logical_and(_0, _1)", "logical_or": "xp.logical_or(_0, _1)", "logical_not": "xp.logical_not(_0)",
     "and_then": "xp.logical_and(_0, _1)", "or_else": "xp.logical_or(_0, _1)", "where": "_1 if _0 else _2",
-    "maximum": "xp.maximum(_0, _1)", "floor_divide": "_0 // _1", "remainder": "_0 % _1",
+    "maximum": "xp.maximum(_0, _1)", "floor_divide": "xp.floor_divide(_0, _1)", "remainder": "xp.remainder(_0, _1)",
+    "divide": "xp.divide(_0, _1)",  # not Python's, which raise an error where NumPy's give infinity
     "invert": "~_0", "left_shift": "_0 << _1", "right_shift": "_0 >> _1", "sign": "xp.sign(_0)",
 }  # fmt: skip
 """Over scalar arguments before the call, with NumPy (``xp`` is jax.numpy while JAX traces)."""
