@@ -17,6 +17,7 @@ from transkern.ir import printer
 from transkern.ir.nodes import Program
 from transkern.ir.verify import violations
 from transkern.pipeline import PASSES, Pass
+from transkern.targets.cpu import compiler
 
 # ---- environment: set before NumPy, JAX or the OpenMP runtime are loaded; the workers of xdist inherit it. -----------
 
@@ -61,6 +62,19 @@ def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
 
 
 pipeline.run = _checked(pipeline.run)
+
+
+# ---- code whose speed nobody asks about is compiled in half the time ------------------------------------------------
+
+_RESULTS = ("corpus", "language", "nests", "trust")
+"""Folders of tests that ask what programs compute; the others compile as users do."""
+
+
+@pytest.fixture(autouse=True)
+def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.parent.name in _RESULTS:
+        flags = tuple("-O1" if flag == "-O3" else flag for flag in compiler.flags())
+        monkeypatch.setattr(compiler, "flags", lambda: flags)
 
 
 # ---- what was left out ---------------------------------------------------------------------------------------------
