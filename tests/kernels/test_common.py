@@ -72,3 +72,32 @@ def test_linked_modules_are_those_that_are_not(options: dict[str, Any], monkeypa
     for one, two in zip(*outcomes, strict=True):
         for p, q in zip(one, two, strict=True):
             np.testing.assert_array_equal(p, q)
+
+
+def until_it_is_full(x: Any) -> Any:
+    """A list without a bound, for which addresses are reserved."""
+    kept, k = [], 0
+    while k < 100:
+        kept.append(x[k % 6] * k)
+        k += int(x[3])
+    return np.array(kept), len(kept)
+
+
+@pytest.mark.parametrize("function", [much, until_it_is_full], ids=lambda f: f.__name__)
+def test_each_module_is_compiled_once(function: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was declared only did not compile, for want of a header, and the whole text was compiled behind it."""
+    said = []
+    run = build.run_compiler
+
+    def watched(flags: Any, sources: Any, out: Path) -> str:
+        if out.suffix == ".so":
+            said.append(run(flags, sources, out))
+            return said[-1]
+        return run(flags, sources, out)
+
+    monkeypatch.setenv("TRANSKERN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(build, "run_compiler", watched)
+    given = (np.arange(6.0),) if function is until_it_is_full else (np.arange(6.0), np.ones((3, 2)), 1)
+    with np.errstate(all="ignore"):
+        transkern.compile(function, target="cpu")(*given)
+    assert said == [""]

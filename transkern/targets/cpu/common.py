@@ -20,10 +20,7 @@ FLAGS = ("-c", "-fvisibility=hidden")
 """In place of ``-shared``."""
 
 INCLUDES = "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n"
-"""What kernels need."""
-
-OWN = "#include <sys/mman.h>\n#include <sys/types.h>\n"
-"""What the functions here need beside that."""
+"""What all texts need; what else one needs, it includes itself."""
 
 _FUNCTION = re.compile(
     r"^static (?!inline )([^;{}=]*\)) \{(?:.*\}(?: *//.*)?|\n(?:.*\n)*?\})$", re.MULTILINE
@@ -36,7 +33,7 @@ _STATIC = re.compile(r"^static (?!inline )", re.MULTILINE)
 
 @functools.cache  # of a few constants
 def declared(text: str) -> str:
-    """C text whose functions and variables are elsewhere; those that are `inline` stay."""
+    """C text whose functions and variables are elsewhere, with what these include; those that are `inline` stay."""
     text = _FUNCTION.sub(r"\1;", _INCLUDE.sub("", text))
     text = _PROTOTYPES.sub(r"\1;", text)
     return _VARIABLE.sub(r"extern \1;", text)
@@ -51,4 +48,4 @@ def text(threads: int, warns: bool) -> str:
         DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits, RUNNING, WAKING, glue.ARRAYS,
         glue.RESULTS, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
     ]  # fmt: skip
-    return INCLUDES + OWN + "\n".join(_STATIC.sub("", part) for part in parts)
+    return INCLUDES + "\n".join(_STATIC.sub("", part) for part in parts)

@@ -6,7 +6,7 @@
 
 PYTHON = r"""
 // ---- Python's stable ABI, as far as it is used (Python.h need not be installed)
-typedef ssize_t Py_ssize_t;
+typedef intptr_t Py_ssize_t;
 typedef struct PyObject { Py_ssize_t ob_refcnt; struct PyObject *ob_type; } PyObject;
 typedef struct {
     void *buf; PyObject *obj; Py_ssize_t len, itemsize; int readonly, ndim; char *format;
@@ -284,6 +284,7 @@ static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void 
 """
 
 LARGE_RESULTS = r"""
+#include <sys/mman.h>
 // Large results live in memory that is kept for the next one: fresh pages cost more than filling them.
 typedef struct { PyObject head; void *memory; size_t size; } Block;
 enum { KEPT = 4 };

@@ -60,6 +60,7 @@ _UNKNOWN = 32  # what is taken for the work of a loop whose trips only data tell
 _REPEATED = 4  # inside a sequential loop threads are woken each time: they must gain more
 _TWICE = 60  # statements up to which a loop is printed twice, with threads and without
 RESERVE = r"""
+#include <sys/mman.h>
 // Addresses for more than will ever be needed: only what is touched becomes memory.
 static void *reserve(size_t bytes) {
     char *base = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

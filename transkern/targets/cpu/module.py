@@ -143,7 +143,7 @@ class _Module:
         shared = {LATER, DEAL, *glue_parts}
         lines = [*parts, "", kernels, *glue_parts, *objects, "", body, self.init()]
         own = [common.declared(x) if x in shared else x for x in lines]
-        return Text("\n".join(lines), "\n".join(own).replace(common.OWN, "", 1), common.text(p.threads, p.warns))
+        return Text("\n".join(lines), "\n".join(own), common.text(p.threads, p.warns))
 
     def header(self) -> str:
         p = self.program
@@ -155,7 +155,7 @@ class _Module:
             f"// build:  cc {flags} {file_name(p)}.c -o {file_name(p)}.so -lm\n"
             f"// use:    import {file_name(p)}; {file_name(p)}.{p.name}(…)\n"
             f"// {file_name(p)}.py does both; an {file_name(p)}.so beside it would be imported in its place\n"
-            f"{common.INCLUDES}{common.OWN}"
+            f"{common.INCLUDES}"
         )
 
     def math(self) -> str:
