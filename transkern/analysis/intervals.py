@@ -42,6 +42,7 @@ _OF_THE_LOWEST = ("negative", "absolute", "floor_divide")
 """What leaves 64 bits for one number alone, -2^63."""
 _COMPARED = {"less": (LOWEST, -1), "less_equal": (LOWEST, 0), "greater": (1, HIGHEST), "greater_equal": (0, HIGHEST)}
 
+
 def numbers_of(s: n.Stmt, needed: set[str]) -> Iterator[Expr]:
     """What a statement computes that is more than a place in an array."""
     match s:

@@ -838,9 +838,6 @@ def _checked(ctx: Context, value: Expr, extent: Expr, axis: int, axes: tuple[Axi
         bad = b.both(mask, bad)
 
     def check() -> None:
-        if not axes:
-            ctx.guard(b.logical_not(bad), "IndexError", message, (value, extent))
-            return
         # Each element is asked once, however often other index arrays repeat it: of none, if they have none.
         own = [a for a in axes if a.name in variables_read(bad) | variables_read(value)]
         nobody = [b.compare("less_equal", a.extent, b.ZERO) for a in axes if a not in own]

@@ -433,14 +433,8 @@ def _suits(body: tuple[n.Stmt, ...]) -> bool:
 
 def _uniform(axis: str, body: Sequence[n.Stmt]) -> bool:
     """Whether the loops in `body` have the same bounds for every value of `axis`."""
-    fixed = _uniform_lets(axis, body)
-    changing = {name for s in body for name in scalars_set(s)} - fixed
-    written = {name for s in body for name in buffers_written(s)}
-    loops = [s for s in walk(body) if isinstance(s, n.Loop)]
-    return all(
-        not variables_read(e) & (changing | {axis}) and not buffers_read(e) & written
-        for s in loops for e in (s.start, s.stop)
-    )  # fmt: skip
+    uniform = _Uniform(axis, body)
+    return all(uniform.holds(e) for s in walk(body) if isinstance(s, n.Loop) for e in (s.start, s.stop))
 
 
 def _uniform_lets(axis: str, body: Sequence[n.Stmt]) -> set[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from transkern.fuse.left import BEST
 from transkern.ir import nodes as n
 from transkern.ir.expr import Load, Var
 from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk, with_bodies
@@ -21,12 +22,9 @@ from transkern.ir.traverse import buffers_read, scalars_set, variables_read, wal
 
 def split_positions(program: n.Program) -> n.Program:
     """The program with such searches in loops of their own."""
-    if not any(isinstance(s, n.Accumulate) and s.op in _SEARCHES for s in walk(program.body)):
+    if not any(isinstance(s, n.Accumulate) and s.op in BEST for s in walk(program.body)):
         return program
     return replace(program, body=_block(program.body))
-
-
-_SEARCHES = ("argmax", "argmin")
 
 
 def _block(statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
