@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.regressions.support import alike
-from tests.tools import require
+from tests.tools import on_target, require
 from transkern.fuse.hoist import hoist_gathers
 from transkern.fuse.quotients import simplify_repeated
 from transkern.ir import build as b
@@ -433,3 +433,27 @@ def test_loops_beside_each_other_share_names(function: Callable[..., Any]) -> No
     for n_x in (1, 2, 3, 16):
         for n_u in (1, 2, 5, 20):
             alike(function, np.arange(n_x) % 5 - 2, np.arange(n_u) - 1.5)
+
+
+def checked_where_a_scalar_says(x: Any, y: Any) -> Any:
+    for i in range(1, len(x), 2):
+        if not 1 < x.max() < y[i]:
+            raise ValueError("wrong")
+    return x.sum()
+
+
+def checked_where_an_element_says(x: Any, y: Any, c: Any) -> Any:
+    for i in range(len(x)):
+        if c[0] and x[i] >= y[i]:
+            raise ValueError("wrong")
+    return x.sum()
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
+def test_checks_of_a_loop_under_a_condition(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they come to had no first value: it waited for a kernel that stood in the branch (fuzz, seed 100806678)."""
+    target = on_target(target, monkeypatch)
+    for x, y in ((3.0, 5), (3.0, 2), (0.5, 5)):
+        alike(checked_where_a_scalar_says, np.full(9, x), np.full(9, y, np.uint16), target=target)
+        for c in (True, False):
+            alike(checked_where_an_element_says, np.full(9, x), np.full(9, y, np.uint16), np.array([c]), target=target)

@@ -92,8 +92,10 @@ def _placement(s: n.Stmt) -> str:
             if any(isinstance(x, (n.Library, n.Return, n.Alloc)) for x in inner) or _jumps((s,)):
                 return "host"
             match s:
-                case n.If(Var(), (n.Loop(kind="parallel") as only,), _) if _placement(only) == "grid":
-                    return "host"  # decided once: what it decides on fills the device
+                case n.If(Var(), (n.Loop(kind="parallel") as only,), _) if (
+                    _placement(only) == "grid" and not any(isinstance(x, n.Accumulate) for x in walk(only.body))
+                ):  # decided once: what it decides on fills the device; a sum has its first value without it, too
+                    return "host"
             return (
                 "block"
                 if any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning, n.Store)) for x in inner)
