@@ -872,3 +872,32 @@ def test_elements_that_the_caller_computes_divide_as_numpys(monkeypatch: pytest.
     """Python's operator divided them: ZeroDivisionError (fuzz, seed 100600229)."""
     for s in (0.0, -0.0, 2.0, -3.0, float("inf"), float("nan")):
         alike(divided_by_numbers, s, target=on_target("pallas", monkeypatch))
+
+
+def left_with_constants(y: Any) -> Any:
+    found, kind = -0.0, 1
+    for k in range(3):
+        found, kind = 0.0, 7
+        if y[0] > 1 or k == 2:
+            break
+    else:
+        kind = 9
+    first = next((1 for _ in range(1) if 1), None)
+    return found, kind, first is None
+
+
+def repeated_with_constants(y: Any, n: int) -> Any:
+    state, seen, k = 5, False, 0
+    while y[k] > n:
+        state, seen = 8, True
+        k += 1
+    return state, seen, k
+
+
+def test_constants_that_a_while_loop_assigns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They had no name in the function of an iteration, which handed back what was there before (seed 100800071)."""
+    target = on_target("pallas", monkeypatch)
+    for y in (np.array([2.0, 1.0, 0.0]), np.zeros(3)):
+        alike(left_with_constants, y, target=target)
+        for n in (0, 1, 5):
+            alike(repeated_with_constants, y, n, target=target)

@@ -252,7 +252,7 @@ class Statements(Reductions):
         self.block(s.body)
         self.block(s.head)
         self.nested -= 1
-        self.materialise(handed)
+        self.materialise([c for c in state if c not in self.program.buffers])  # constants have no name yet
         self.out.append(assign(go, self.condition(s.condition, "error." in carried)))
         self.out.append(ast.Return(names(everything)))
         body = self.out
