@@ -297,6 +297,8 @@ class _Noise:
             scale = np.max(np.abs(x[np.isfinite(x)]).astype(np.float64), initial=0) * max(x.size, 1)
         if self.exact:
             return _exact_sum(value, x) if short in ("sum", "nansum") else value
+        if short in ("sum", "nansum", "mean", "nanmean") and _may_overflow(x, kind):
+            return np.full_like(value, np.nan) if self._either() else value
         precision = np.finfo(x.dtype if x.dtype.kind == "f" and short not in _PRODUCTS else kind)
         exact = _are_products_exact(x, scale, precision.nmant) if short in _PRODUCTS else _is_exact(x, precision.nmant)
         if short in ("var", "std", "norm") or not exact:
@@ -369,6 +371,13 @@ def _is_beyond(x: Any, kind: Any) -> bool:
     x = np.abs(x[np.isfinite(x) & (x != 0)]).astype(np.float64) if x.dtype.kind == "f" else x[:0]
     sizes = np.log2(x)
     return bool(np.sum(np.abs(sizes)) > -np.log2(np.finfo(kind).smallest_normal))
+
+
+def _may_overflow(x: Any, kind: Any) -> bool:
+    """Whether sums of these are finite or not by their order."""
+    x = x[np.isfinite(x)].astype(np.float64)
+    more, less = np.sum(x[x > 0]), -np.sum(x[x < 0])
+    return bool(max(more, less) > np.finfo(kind).max and min(more, less) > 0)
 
 
 def _is_exact(x: Any, bits: int) -> bool:
