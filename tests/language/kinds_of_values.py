@@ -175,3 +175,18 @@ def attributes_and_classes(x):
     has_not = hasattr(x, "__name__"), hasattr(x[0], "__name__"), hasattr(text, "upper"), hasattr(draws, "integers"), hasattr(x.size, "real")
     same = type(text) is str, type(numbers) is set, type(table) is dict, type(draws) is np.random.Generator, type(None) is type(None)
     return has, has_not, same, type(x[0]) is np.float64, type(x[0]) is float, type(x) is np.ndarray, type(range(x.size)) is range
+
+
+@case(X, 2)
+@case(X, 0)
+def scalars_or_none(x, n):
+    found = next((k for k in range(n) if x[k] < 9), None)
+    either = x if n > 1 else None
+    one = x[0] if n > 1 else None
+    text = "a" if n > 1 else None
+    return (
+        np.isscalar(found), np.isscalar(either), np.isscalar(one), isinstance(found, int), isinstance(either, np.ndarray),
+        isinstance(one, type(None)), np.isscalar(text), np.isscalar(None), np.isscalar("a"), np.isscalar([1]),
+        np.isscalar(f"{n}"), np.isscalar(n > 1), np.isscalar(1j * n), np.isscalar(x.sum()), np.isscalar(np.array(2.0)),
+        np.isscalar((n,)), np.isscalar({1: n}), np.isscalar(range(n)), np.isscalar(len), np.isscalar(int),
+    )  # fmt: skip

@@ -25,6 +25,7 @@ from transkern.frontend.values import (
     Instance,
     Known,
     OneOf,
+    OrNone,
     Partial,
     Range,
     Record,
@@ -36,7 +37,8 @@ from transkern.frontend.values import (
     Text,
     Value,
 )
-from transkern.ir.expr import Expr
+from transkern.ir import build as b
+from transkern.ir.expr import Const
 
 _NUMBERS: dict[str, type] = {"index": int, "int64": int, "float64": float, "bool": bool, "complex128": complex}
 """Of Python, by the type that they are computed in."""
@@ -97,17 +99,30 @@ def class_of(value: Value) -> type | None:
             return types.MethodType
         case Partial():
             return functools.partial
+        case Known(path) if (named := named_object(path)) is not None:
+            return type(named)
         case _:
             return None
 
 
-def is_instance(ctx: Context, value: Value, wanted: tuple[Any, ...]) -> bool | Expr:
-    """Whether a value is of one of some classes: at run time, of a number whose type is decided there."""
+def is_instance(ctx: Context, value: Value, wanted: tuple[Any, ...], asking: str = "isinstance") -> Value:
+    """Whether a value is of one of some classes: at run time, of a number whose type is decided there, and of what may
+    be None. `asking` is who wants to know."""
 
     def is_one(value: Value) -> bool:
         kind = value.pool.kind if isinstance(value, Instance) else class_of(value)
         if kind is None:
-            ctx.fail(f"`isinstance` of {describe(value)}", "test what is known when the function is specialised")
+            ctx.fail(f"`{asking}` of {describe(value)}", "test what is known when the function is specialised")
         return issubclass(kind, wanted)
 
-    return doubts.whether(ctx, value, is_one, "`isinstance` of")
+    if isinstance(value, OneOf) and class_of(value) is None:
+        holds = value.where(lambda option: isinstance(option, wanted))
+        return Static(bool(holds.value)) if isinstance(holds, Const) else Scalar(holds, True)
+    if not isinstance(value, OrNone):
+        found = doubts.whether(ctx, value, is_one, f"`{asking}` of")
+        return Static(found) if isinstance(found, bool) else Scalar(found, True)
+    told, none = is_instance(ctx, ctx.deref(value.value), wanted, asking), issubclass(type(None), wanted)
+    if told == Static(none):
+        return told
+    holds = told.expr if isinstance(told, Scalar) else b.FALSE if none else b.TRUE
+    return Scalar(b.either(value.none, holds) if none else b.both(b.logical_not(value.none), holds), True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend import identity
+from transkern.frontend import classes, identity
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, is_number
+from transkern.frontend.elementwise import as_array
 from transkern.frontend.shaping import dtype_of
 from transkern.frontend.values import (
     Array,
@@ -78,11 +79,12 @@ def _issubdtype(ctx: Context, a: Arguments) -> Value:
     return Static(bool(np.issubdtype(*types)))
 
 
+_SCALARS = (numbers.Number, np.generic, str, bytes, memoryview)
+
+
 @handles("numpy.isscalar", names="element")
 def _isscalar(ctx: Context, a: Arguments) -> Value:
-    value = a.need("element")
-    text = isinstance(value, Static) and isinstance(value.value, str)
-    return Static(text or isinstance(value, Scalar) or is_number(value))
+    return classes.is_instance(ctx, ctx.deref(a.need("element")), _SCALARS, "np.isscalar")
 
 
 @handles("numpy.iscomplexobj", "numpy.isrealobj", names="x")
