@@ -10,7 +10,7 @@ import pytest
 
 import transkern
 from tests.regressions.support import alike
-from transkern.errors import NOT_HELD
+from transkern.errors import EMPTY, NOT_HELD
 
 
 def stored(x, s):
@@ -69,3 +69,32 @@ def test_pools_of_tuples_have_room() -> None:
     """The columns of what lists of tuples stand in had as much room as one of these."""
     for n in (0, 1, 40):
         alike(lists_of_one_list, np.arange(float(n)), np.arange(n))
+
+
+def extremes_of_what_may_be_empty(k: int, m: int) -> Any:
+    one, two = [], []
+    for i in range(k):
+        one.append(i + 1)
+    for i in range(m):
+        two.append(i * i)
+    a, c = np.sum(one), np.prod(two)
+    at = max(0, a)
+    return max(0, a), max(0.0, a), max(a, 2.5), max(1, a, 0), max([a, 7]), np.arange(30)[at], max(7, c), min(0, a - 9.5)
+
+
+def as_numpy_or_refused(k: int, m: int) -> Any:
+    one = []
+    for i in range(k):
+        one.append(i + 1)
+    a = np.sum(one)
+    return min(1, a), max(a, 0), max(a, m)
+
+
+def test_python_extremes_of_sums_of_lists_that_may_be_empty() -> None:
+    """The type was that of a list with elements (fuzz, seed 100805077)."""
+    for k, m in ((0, 0), (3, 0), (0, 3), (2, 4)):
+        alike(extremes_of_what_may_be_empty, k, m)
+    alike(as_numpy_or_refused, 3, 2)
+    with pytest.raises(RuntimeError) as caught:
+        transkern.compile(as_numpy_or_refused, target="cpu")(0, 2)
+    assert str(caught.value) == EMPTY

@@ -65,7 +65,6 @@ from transkern.frontend.values import (
     Known,
     Method,
     OneOf,
-    OrNone,
     Range,
     Record,
     Scalar,
@@ -519,21 +518,31 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
                 if default is not None:
                     return default
                 ctx.guard(b.FALSE, "ValueError", _empty(name))
-        if all(isinstance(a, Static) and is_number(a) for a in args):
-            values: list[Any] = [a.value for a in args if isinstance(a, Static)]
-            return Static(max(values) if name == "max" else min(values))
         best = args[0]
         for other in args[1:]:
-            if large.is_large(best) or large.is_large(other):
-                best = _of_large(ctx, name, best, other)
-                continue
-            kind = scalar_kind(best, other)
-            if kind is None:
-                ctx.fail(f"`{name}` of {describe(best)} and {describe(other)}", f"use np.{name}imum for arrays")
-            best = _better(ctx, name, best, other, kind)
+            best = _best(ctx, name, best, other)
         return best
 
     return run
+
+
+def _best(ctx: Context, name: str, one: Value, two: Value) -> Value:
+    """Python's max or min of two values."""
+    if isinstance(one, Static) and isinstance(two, Static) and is_number(one) and is_number(two):
+        return Static(asked(ctx, max if name == "max" else min, one.value, two.value))
+    if large.is_large(one) or large.is_large(two):
+        return _of_large(ctx, name, one, two)
+    if (split := doubts.split_of_empty(one) or doubts.split_of_empty(two)) is not None:
+        full, empty = (
+            [side if doubts.split_of_empty(v) == split else v for v in (one, two)] for side in (split.one, split.two)
+        )
+        of_full = _best(ctx, name, *full)
+        of_empty = None if scalar_kind(*empty) is None else _best(ctx, name, *empty)
+        return doubts.of_full_or_empty(ctx, split.tag, of_full, of_empty)
+    kind = scalar_kind(one, two)
+    if kind is None:
+        ctx.fail(f"`{name}` of {describe(one)} and {describe(two)}", f"use np.{name}imum for arrays")
+    return _better(ctx, name, one, two, kind)
 
 
 def _empty(name: str) -> str:
@@ -637,16 +646,7 @@ def _tuple(ctx: Context, a: Arguments) -> Value:
 @handles("builtins.isinstance", names="obj classinfo")
 def _isinstance(ctx: Context, a: Arguments) -> Value:
     wanted = tuple(_classes(ctx, a.need("classinfo")))
-    value = a.need("obj")
-    if isinstance(value, OrNone):
-        inner, none = classes.is_instance(ctx, ctx.deref(value.value), wanted), issubclass(type(None), wanted)
-        if inner == none:
-            return Static(none)
-        if not isinstance(inner, bool):
-            return Scalar(b.either(value.none, inner) if none else b.both(b.logical_not(value.none), inner), True)
-        return Scalar(value.none if none else b.logical_not(value.none), True)
-    found = classes.is_instance(ctx, value, wanted)
-    return Static(found) if isinstance(found, bool) else Scalar(found, True)
+    return classes.is_instance(ctx, a.need("obj"), wanted)
 
 
 def _classes(ctx: Context, value: Value) -> Iterator[Any]:

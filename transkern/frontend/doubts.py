@@ -180,9 +180,28 @@ def whether(ctx: Context, value: Value, of: Callable[[Value], bool], what: str) 
     return split.tag if of(split.one) else b.logical_not(split.tag)
 
 
-def _is_of_empty(value: Value) -> bool:
+def split_of_empty(value: Value) -> Split | None:
+    """What a number is where the list that it is made of has elements, and where it has none; or nothing."""
     split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
-    return split is not None and split.of_empty
+    return split if split is not None and split.of_empty else None
+
+
+def _is_of_empty(value: Value) -> bool:
+    return split_of_empty(value) is not None
+
+
+def of_full_or_empty(ctx: Context, some: Expr, full: Value, empty: Value | None) -> Value:
+    """A number that is `full` where `some` holds of a list, and `empty` (None: not a number) where it has no elements,
+    which it must have where there would be a third type."""
+    assert isinstance(full, (Static, Scalar))
+    kinds, of_empty = kinds_of(full), () if empty is None else kinds_of(empty)
+    if isinstance(empty, (Static, Scalar)) and len(kinds) == len(of_empty) == 1:
+        return together(ctx, Split(some, full, empty, exact=True, of_empty=True), [full, empty], "what is made of")
+    if not (isinstance(empty, (Static, Scalar)) and isinstance(full, Scalar) and set(of_empty) <= set(kinds)):
+        ctx.guard(some, "RuntimeError", EMPTY)
+        return full
+    body = b.where(some, full.expr, b.cast(_expr(empty, full.dtype), full.dtype))
+    return replace(full, expr=body, doubt=of_both(full, empty, None, chosen(some, full, empty)))
 
 
 def settled(ctx: Context, value: Value) -> Value:
