@@ -66,7 +66,7 @@ pipeline.run = _checked(pipeline.run)
 
 # ---- code whose speed nobody asks about is compiled in half the time ------------------------------------------------
 
-_RESULTS = ("language", "trust")
+_RESULTS = ("language", "loops", "regressions", "trust")
 """Folders of tests that ask what programs compute; the others compile as users do, and so do those that start other
 processes, which look for code under what it is compiled with."""
 
