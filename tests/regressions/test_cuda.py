@@ -153,3 +153,24 @@ def test_the_end_of_a_loop_is_a_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     on_target("cuda", monkeypatch)
     for x in (np.arange(7), np.array([3.0, 1.0, 3.0, 2.0, 1.0, 3.0])):
         alike(counted_by_their_weights, x, target="cuda")
+
+
+def rows_again(y: Any, u: Any) -> None:
+    """`rows`: a warp's first lane stored what the others read, or had yet to read, when the warp came back to it."""
+    for _ in range(len(u)):
+        y[:] = np.sum(u * y[:, None], axis=1, dtype=np.uint32)
+
+
+def rows_of_two_loops(y: Any, u: Any) -> None:
+    for _ in range(2):
+        y[:] = np.sum(u * y[:, None], axis=1, dtype=np.uint32)
+        y[:] = np.max(u ^ y[:, None], axis=1)
+
+
+def test_warps_that_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_target("cuda", monkeypatch)
+    rng = np.random.default_rng(3)
+    for rows, columns in ((7, 9), (40, 33), (3, 100)):
+        y, u = (rng.integers(0, 2**32, k, dtype=np.uint32) for k in (rows, columns))
+        for function in (rows_again, rows_of_two_loops):
+            alike(function, y, u, target="cuda")

@@ -59,6 +59,8 @@ class GroupBody(Body):
         self.continued: list[set[Access]] = []  # and at each `continue`
         self.meets = False  # whether the threads wait for each other anywhere
         self.own: set[str] = set()  # arrays of one iteration, which the next one has, too
+        rows = (s for s in walk(kernel.body) if isinstance(s, n.Loop) and s.kind == "parallel" and rows_for_warps(s))
+        self.several = len([*rows]) > 1  # loops over the warps
 
     # --- barriers
 
@@ -364,6 +366,8 @@ class GroupBody(Body):
         body = GroupBody(self.unit, "warp", self.kernel, self.depth, warps=False)
         body.held, body.cited = self.held, self.cited
         body.nested(inner)
+        if body.pending and (self.left or self.several):  # the warp comes back to elements that are no lane's own
+            body.line("warp.sync();")
         self.take(body)
         self.close()
         self.end_parts(parts)
