@@ -22,7 +22,7 @@ extern PyObject _Py_NoneStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_NotImplemen
 PyObject *PyModule_Create2(PyModuleDef *, int);
 PyObject *PyImport_ImportModule(const char *), *PyObject_GetAttrString(PyObject *, const char *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...), *PyObject_CallFunction(PyObject *, const char *, ...);
-PyObject *PyObject_CallObject(PyObject *, PyObject *);
+PyObject *PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...), *Py_BuildValue(const char *, ...);
 PyObject *PyLong_FromLongLong(long long), *PyLong_FromUnsignedLongLong(unsigned long long);
 PyObject *PyLong_FromString(const char *, char **, int);
@@ -60,15 +60,10 @@ static PyObject *py_miss(const char *why) {
 
 // What a Python function makes of objects, which are given up; nothing where one of them is not there.
 static PyObject *py_step(PyObject *function, int count, PyObject **given) {
-    PyObject *args = PyTuple_New(count), *made = NULL;
-    int whole = args != NULL;
-    for (int k = 0; k < count; ++k) {
-        whole = whole && given[k];
-        if (args) PyTuple_SetItem(args, k, given[k]);
-        else if (given[k]) Py_DecRef(given[k]);
-    }
-    if (whole) made = PyObject_CallObject(function, args);
-    if (args) Py_DecRef(args);
+    int whole = 1;
+    for (int k = 0; k < count; ++k) whole = whole && given[k];
+    PyObject *made = whole ? PyObject_Vectorcall(function, given, count, NULL) : NULL;
+    for (int k = 0; k < count; ++k) Py_DecRef(given[k]);  // or nothing
     return made;
 }
 

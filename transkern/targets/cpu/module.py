@@ -6,6 +6,7 @@ that the arguments are of the types it was made for and returns `NotImplemented`
 
 from __future__ import annotations
 
+import itertools
 import json
 import string
 from collections.abc import Container, Iterable, Sequence
@@ -29,6 +30,7 @@ from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import common, glue
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
 from transkern.targets.cpu.kernels import BYTES, RESERVE, TYPES, Function, KernelPrinter, bytes_of, element_type
+from transkern.targets.cpu.repeating import Repeating
 from transkern.targets.cpu.running import DECLARED, LATER, LIMITS, METHODS, RUNNING
 from transkern.targets.cpu.waking import DEAL, WAKING
 from transkern.targets.naming import C, function_name, with_names
@@ -99,9 +101,13 @@ class _Module:
     allocated: list[str] = field(default_factory=list)
     places: Places = field(default_factory=Places)
     span: Span = NOWHERE  # of the present step
+    loops: int = 0  # of the host, around the present step
+    repeating: Repeating = field(init=False)
+    shown: list[str] = field(default_factory=list)  # arrays for library steps that loops keep
 
     def __post_init__(self) -> None:
         self.printer = KernelPrinter(self.program, threads=self.program.threads != 1)
+        self.repeating = Repeating(self.program)
 
     # --- the file
 
@@ -261,6 +267,8 @@ class _Module:
         self.depth = 1
         if p.warns:
             self.line("tell_flags(self);")
+        for held in self.shown:
+            self.line(f"Py_DecRef({held});")
         for buffer in self.allocated:
             info = p.buffers[buffer]
             if info.role == "result":
@@ -339,7 +347,7 @@ class _Module:
 
     def _declarations(self) -> list[str]:
         """What the host steps assign, declared in front so that they may leave from anywhere."""
-        lines = []
+        lines = [f"    PyObject *{held} = NULL;" for held in self.shown]
         for name in self.allocated:
             info = self.program.buffers[name]
             lines.append(f"    {TYPES[info.dtype]} *{ident(name)} = NULL;")
@@ -431,16 +439,20 @@ class _Module:
             case n.While(head, condition, body):
                 self.line("for (;;) {")
                 self.depth += 1
+                self.loops += 1
                 everything = _Live(self.program, (s,), live)  # the next iteration comes behind each part
                 self.block(head, everything)
                 self.line(f"if (!({c.expr(condition)})) break;")
                 self.block(body, everything)
+                self.loops -= 1
                 self.depth -= 1
                 self.line("}")
             case n.Loop():
                 self.line(self.printer.header(s))
                 self.depth += 1
+                self.loops += 1
                 self.block(s.body, _Live(self.program, (s,), live))
+                self.loops -= 1
                 self.depth -= 1
                 self.line("}")
             case n.Break():
@@ -565,10 +577,13 @@ class _Module:
             self.line(f"    PyErr_NoMemory(); {self.leave()}")
             self.line("}")
             return
-        self.line(f"free({name});")
         c.used["py_bytes"] = BYTES
-        taken = f"aligned_alloc(64, ({bytes_of(c, info)} + 127) & ~(size_t)63)"
-        self.line(f"if (!({name} = {taken})) {{")
+        missing = f"!({name} = aligned_alloc(64, ({bytes_of(c, info)} + 127) & ~(size_t)63))"
+        if self.loops and self.repeating.keeps(buffer):
+            missing = f"!{name} && {missing}"  # or what the iteration before had
+        else:
+            self.line(f"free({name});")
+        self.line(f"if ({missing}) {{")
         self.line(f"    PyErr_NoMemory(); {self.leave()}")
         self.line("}")
 
@@ -612,8 +627,10 @@ class _Module:
             return f"(Py_IncRef(py_args[{own[0]}]), py_args[{own[0]}])"
         dtype, extents = _seen(info)
         first, strides = f"(void *){ident(name)}", "NULL"
+        same = self.loops > 0 and self.repeating.stays(name) and self.repeating.is_same(extents)
         if view is not None:
             extents = view.dims
+            same = same and self.repeating.is_same([*extents, *view.offset, *itertools.chain(*view.steps)])
             first = f"(void *)&{c.element(name, _subscripts(info, view.offset, view.part))}"
             unit = itemsize_of(info.dtype) if info.aligned or info.layout == "C" else 1
             steps = [c.offset(name, _subscripts(info, tuple(s[k] for s in view.steps))) for k in range(len(extents))]
@@ -624,7 +641,12 @@ class _Module:
         dims = ", ".join(c.expr(d) for d in extents) or "0"
         shape = f"{len(extents)}, (const int64_t[]){{{dims}}}, {strides}"
         made = self.fresh(f"{ident(name)}_view")
-        self.line(f"PyObject *{made} = as_array({first}, numpy_{dtype}, {np.dtype(dtype).itemsize}, {shape});")
+        array = f"as_array({first}, numpy_{dtype}, {np.dtype(dtype).itemsize}, {shape})"
+        if same:
+            self.shown.append(made)
+            self.line(f"if (!{made}) {made} = {array};")
+            return f"(Py_IncRef({made}), {made})"
+        self.line(f"PyObject *{made} = {array};")
         return made
 
     # --- results
