@@ -457,3 +457,14 @@ def test_checks_of_a_loop_under_a_condition(target: str, monkeypatch: pytest.Mon
         alike(checked_where_a_scalar_says, np.full(9, x), np.full(9, y, np.uint16), target=target)
         for c in (True, False):
             alike(checked_where_an_element_says, np.full(9, x), np.full(9, y, np.uint16), np.array([c]), target=target)
+
+
+def sums_of_rows_and_of_all(z: Any) -> Any:
+    g = np.gradient(z, axis=1)
+    return (z * g).sum(1), (z * 2.0).mean()
+
+
+@pytest.mark.parametrize("shape", [(128, 128), (9, 128), (300, 8), (3, 3)])
+def test_sums_of_short_rows_beside_one_of_all(shape: tuple[int, int]) -> None:
+    """One loop made both, and only the longer was begun as sums of several parts are."""
+    alike(sums_of_rows_and_of_all, np.arange(float(np.prod(shape))).reshape(shape) % 7)

@@ -250,7 +250,9 @@ class KernelPrinter:
         statements = tuple(statements)
         here = {s.name for s in statements if isinstance(s, n.Accumulator)}
         for s in statements:
-            self.short |= here & _sums_a_part(s) if isinstance(s, n.Loop) else set()
+            if isinstance(s, n.Loop) and (names := here & _sums_a_part(s)):
+                others = {x.name for o in statements if o is not s for x in walk((o,)) if isinstance(x, n.Accumulate)}
+                self.short |= names - others
         for s in statements:
             self.statement(s)
             if isinstance(s, n.Accumulator):
@@ -509,7 +511,7 @@ class KernelPrinter:
         if serial and (found := positions_of(self, s)):
             print_positions(self, s, found)
             return
-        if sums and self.short.issuperset(x.name for x in sums):
+        if not self.short.isdisjoint(x.name for x in sums):
             self.short_loop(s, sums)
             return
         if sums:
@@ -804,13 +806,14 @@ class KernelPrinter:
         end_deal(self, deal)
 
     def short_loop(self, s: n.Loop, sums: Sequence[n.Accumulate]) -> None:
-        """A loop of no more terms than a block has: there is nothing to add to its sums."""
+        """A loop of no more terms than a block has: what is summed by it alone is one part."""
         clauses = self.begin_parts(sums, [])
         if self.vectorises(s):
             self.line(f"#pragma omp simd{clauses}")
         self.line(self.header(s))
         self.iteration(s, self.vectorises(s))
         self.line("}")
+        self.end_parts([x for x in sums if x.name not in self.short])
         for x in sums:
             self.blocked.pop(x.name, None)
 
