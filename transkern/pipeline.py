@@ -27,6 +27,7 @@ from transkern.fuse.ends import end_by_lane
 from transkern.fuse.factored import factor_out
 from transkern.fuse.fetch import fetch_rows
 from transkern.fuse.fills import drop_dead_fills
+from transkern.fuse.filter_rows import filter_rows
 from transkern.fuse.first_exits import test_first
 from transkern.fuse.flatten import flatten_loops
 from transkern.fuse.guards import drop_proven_guards, drop_room_checks, guard_assumptions, hoist_guards, unify_sizes
@@ -182,6 +183,7 @@ PASSES: tuple[Pass, ...] = (
     alternate_rows,
     overlap_sums,  # last of all that asks what loops compute: sums become parts of other loops
     sum_parts,
+    filter_rows,
     place_kernels,
     fetch_rows,  # when nothing asks any more what loops do
 )
