@@ -714,7 +714,9 @@ def delete(ctx: Context, owner: GrowingList, item: Value) -> None:
     must_be_own(ctx, owner)
     at = list_position(ctx, item)
     _not_queue(ctx, owner, "del")
-    _close_gap(ctx, owner, position_in(ctx, owner, at, "list assignment index out of range"))
+    at = position_in(ctx, owner, at, "list assignment index out of range")
+    if is_typed(ctx, owner):  # or it has no element
+        _close_gap(ctx, owner, at)
 
 
 def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:

@@ -311,6 +311,9 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             objects.wanted(ctx, elements[0], f"a {kind} of objects subscripted with a number known at run time only")
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
             return found
+        case Scalar() if not elements:
+            ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
+            raise AssertionError
         case Scalar():
             ctx.must_be_known(item, f"a {kind} of different things subscripted with a number known at run time only")
         case Array(axes=()):

@@ -11,7 +11,7 @@ from typing import Any
 from transkern.frontend import growing, list_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
-from transkern.frontend.indexing import Item, list_position
+from transkern.frontend.indexing import Item, is_typed, list_position
 from transkern.frontend.positions import check_position
 from transkern.frontend.values import (
     OPTIONAL,
@@ -47,6 +47,8 @@ def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: V
 
 def put_at(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     """A value in the place of the one at a position that a list has."""
+    if not is_typed(ctx, owner):
+        return  # it has none
     outer, ctx.replacing = ctx.replacing, owner.count
     try:
         _replace(ctx, owner, at, value)

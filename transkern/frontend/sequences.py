@@ -16,6 +16,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
 from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
 from transkern.frontend.list_types import check_order
+from transkern.frontend.positions import check_position
 from transkern.frontend.reductions import reduce
 from transkern.frontend.trips import trip_count
 from transkern.frontend.values import (
@@ -93,7 +94,14 @@ def _list_method(
 ) -> Value | None:  # fmt: skip
     result: Value = Static(None)
     changed = list(items)
+    at_run_time = not items and args and isinstance(ctx.deref(args[0]), Scalar)
     match name:
+        case "pop" if at_run_time:  # what is appended further down in a loop comes when that is translated again
+            check_position(ctx, args[0], list[int]().pop)
+            ctx.guard(b.FALSE, "IndexError", "pop from empty list")
+        case "__delitem__" if at_run_time:
+            check_position(ctx, args[0], list[int]().__delitem__)
+            ctx.guard(b.FALSE, "IndexError", "list assignment index out of range")
         case "append":
             changed.append(args[0])
         case "extend":

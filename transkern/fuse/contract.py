@@ -52,6 +52,7 @@ class _Contracting:
         self.variables = dict(program.variables)
         self.names = Names.of(program)
         self.returned = _returned(program.body)
+        self.measuring = {x for buffer in program.buffers.values() for d in buffer.dims for x in buffers_read(d)}
 
     def run(self) -> n.Program:
         body = self.block(self.program.body)
@@ -59,8 +60,9 @@ class _Contracting:
 
     def block(self, statements: tuple[n.Stmt, ...], around: frozenset[str] = frozenset()) -> tuple[n.Stmt, ...]:
         """A block; `around`: the buffers that the statement which it is the body of reads by itself. What a `return`
-        elsewhere looks at is not the block's own either."""
+        elsewhere looks at is not the block's own either, nor what says how large others are."""
         around = around | {name for name, count in (self.returned - _returned(statements)).items() if count}
+        around |= self.measuring
         statements = self._with_numbers(statements, around)
         place = _Place(statements, around)
         out = list(statements)
