@@ -9,6 +9,7 @@ import numpy as np
 
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert, is_number, result_type, scalar_expr
 from transkern.frontend.library_calls import step
@@ -220,9 +221,12 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     dtype = result_type(ctx, [values, v])  # a Python number is an int64 or a float64 here
     values, v = (x if x.dtype == dtype else convert(x, dtype) for x in (values, v))
     single = v.ndim == 0
+    values = ctx.kept(values)
+    if single and ctx.steps_take_views and not is_complex(dtype):  # where a library would have to be asked for each
+        made = compose(ctx, "searching", "place_of", [values, Scalar(scalar_expr(ctx, v)), Static(side == "right")], {})
+        return Scalar(ctx.let(scalar_expr(ctx, made), "at"))
     if single:
         v = expand(ctx, Array((), scalar_expr(ctx, v)), 0)
-    values = ctx.kept(values)
     facts = {"low": b.ZERO, "high": b.add(values.dims[0], b.ONE)}
     found = step(ctx, "searchsorted", {"sorted": values, "sought": v}, {"at": ("int64", v.dims)}, facts, side=side)[0]
     return Scalar(ctx.let(found.at((b.ZERO,)), "at")) if single else found

@@ -27,6 +27,24 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return found
 
 
+def place_of(a: Any, v: Any, behind: Any) -> Any:
+    """`np.searchsorted` of one number, as NumPy looks for it (in what is not in order, too); `behind`: side="right"."""
+    size = np.int64(a.shape[0])
+    low, high = np.int64(0), size
+    while low < high:
+        middle = (low + high) >> 1
+        here = a[np.minimum(np.maximum(middle, 0), size - 1)]  # where it is anyway; the compiler sees that it is
+        if behind:
+            before = not (v < here or (here != here and v == v))
+        else:
+            before = here < v or (v != v and here == here)
+        if before:
+            low = middle + 1
+        else:
+            high = middle
+    return np.minimum(np.maximum(low, 0), size)
+
+
 def _is_falling(bins: Any) -> Any:
     """Whether the first of the bins that differs from those before it is not larger: smaller, or either one is NaN."""
     if bins.shape[0] < 2:
