@@ -52,6 +52,20 @@ def above(m: Any) -> Any:
     return i, j
 
 
+def asked_before(m: Any) -> Any:
+    """Bounds that have a value only where another condition holds."""
+    ends = np.array([3, 20])
+    at = np.arange(m.shape[1])
+    found = []
+    for i in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            if i < len(ends) and j < ends[i]:
+                found.append(i * 100 + j)
+    zero = m.shape[0] // 2
+    rows, columns = np.nonzero((at[:, None] < 2) & (at < (zero and 9 // zero)))
+    return found, rows, columns
+
+
 def in_a_loop(m: Any) -> Any:
     found, sizes = np.zeros(0, np.int64), []
     for k in range(3):
@@ -70,7 +84,7 @@ def appended(m: Any) -> Any:
     return kept
 
 
-FUNCTIONS = [places, compared, of_cubes, pairs, above, in_a_loop, appended]
+FUNCTIONS = [places, compared, of_cubes, pairs, above, asked_before, in_a_loop, appended]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

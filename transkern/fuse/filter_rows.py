@@ -25,6 +25,8 @@ from transkern.ir.traverse import buffers_read, map_block, own_exprs, variables_
 
 _LEAST = 16
 """How long rows are at least: what a row begins and ends with takes as long as some divisions."""
+_HARMLESS = ("add", "subtract", "multiply", "negative", "maximum", "minimum", "cast")
+"""Operations that have a value for all integers."""
 _MIRRORED = {"greater": "less", "greater_equal": "less_equal", "less": "greater", "less_equal": "greater_equal"}
 
 
@@ -83,7 +85,7 @@ class _Rows:
         start: Expr = b.ZERO
         stop = size
         for part in conjuncts(mask):
-            bounds = _bounds(part, r, own, {*s.outputs})
+            bounds = _bounds(part, r, own)
             if bounds is None:
                 left.append(part)
             else:
@@ -118,7 +120,9 @@ def _exprs(block: tuple[n.Stmt, ...]) -> list[Expr]:
 def _row(s: n.Compact) -> Expr | None:
     """The length of the rows that a filter takes its places apart by."""
     set_here = {x.name for x in s.body if isinstance(x, n.Let)} | {s.axis, s.count, *(a.name for a in s.inner)}
-    every = (s.mask, *s.values, *_exprs(s.body))
+    every = (s.mask, *s.values, *_exprs(s.body), *(a.extent for a in s.inner))
+    if any(s.count in variables_read(e) for e in every):
+        return None  # which is how many there were before
     found = [
         e.args[1]
         for own in every
@@ -155,8 +159,9 @@ def _factors(e: Expr) -> tuple[list[Expr], int]:
             return [e], 1
 
 
-def _bounds(part: Expr, r: Var, own: set[str], outputs: set[str]) -> tuple[Expr | None, Expr | None] | None:
-    """What a condition says of `r`, where it says no more than that it is at least one number, or less than another."""
+def _bounds(part: Expr, r: Var, own: set[str]) -> tuple[Expr | None, Expr | None] | None:
+    """What a condition says of `r`, where it says no more than that it is at least one number, or less than another,
+    which may be computed where what is asked before it does not hold."""
     match part:
         case Apply("logical_not", (Apply(op, (x, y)),)) if op in _MIRRORED:
             op = OPPOSITE[op]
@@ -170,7 +175,7 @@ def _bounds(part: Expr, r: Var, own: set[str], outputs: set[str]) -> tuple[Expr 
     terms, offset = b.affine(b.sub(x, y))
     sign = terms.pop(r, 0)
     rest = b.from_affine(terms, offset)
-    if abs(sign) != 1 or variables_read(rest) & own or buffers_read(rest) & outputs:
+    if abs(sign) != 1 or variables_read(rest) & own or not all(map(_is_harmless, walk_expr(rest))):
         return None
     other = b.neg(rest) if sign == 1 else rest  # r is compared with it
     op = op if sign == 1 else _MIRRORED[op]
@@ -183,6 +188,12 @@ def _bounds(part: Expr, r: Var, own: set[str], outputs: set[str]) -> tuple[Expr 
             return None, other
         case _:
             return None, b.add(other, b.ONE)
+
+
+def _is_harmless(e: Expr) -> bool:
+    if e.dtype.startswith(("float", "complex")):
+        return False
+    return isinstance(e, (Var, Const)) or (isinstance(e, Apply) and e.op in _HARMLESS)
 
 
 def _place(e: Expr) -> Expr:
