@@ -468,3 +468,16 @@ def sums_of_rows_and_of_all(z: Any) -> Any:
 def test_sums_of_short_rows_beside_one_of_all(shape: tuple[int, int]) -> None:
     """One loop made both, and only the longer was begun as sums of several parts are."""
     alike(sums_of_rows_and_of_all, np.arange(float(np.prod(shape))).reshape(shape) % 7)
+
+
+def one_of_two_kept(a: Any) -> Any:
+    rows, columns = np.nonzero(a)
+    both = {"one": columns - columns[1], "two": columns <= columns.min()}
+    return both["one"], rows
+
+
+def test_filters_of_which_only_some_is_read() -> None:
+    """`contract_temporaries` took the memory of what nobody reads, and left it to the filter (fuzz, seed 101103470)."""
+    for shape in ((3, 4), (1, 2), (20, 17)):
+        alike(one_of_two_kept, np.ones(shape, np.uint8))
+        alike(one_of_two_kept, (np.arange(np.prod(shape)).reshape(shape) % 3).astype(np.uint8))

@@ -453,6 +453,9 @@ def _drop_unused(program: n.Program) -> n.Program:
                     case n.Compact(outputs=outputs) if set(outputs) <= dead:
                         out.extend(clean(_without_result(s)))
                         continue
+                    case n.Compact(outputs=outputs, values=values) if set(outputs) & dead:
+                        left = [(o, v) for o, v in zip(outputs, values, strict=True) if o not in dead]
+                        s = replace(s, outputs=tuple(o for o, _ in left), values=tuple(v for _, v in left))
                     case n.Library(outs=outs) if outs and set(outs) <= dead:
                         continue
                     case _:
