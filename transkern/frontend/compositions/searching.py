@@ -27,7 +27,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return found
 
 
-def place_of(a: Any, v: Any, behind: Any) -> Any:
+def _place_of(a: Any, v: Any, behind: Any) -> Any:
     """`np.searchsorted` of one number, as NumPy looks for it (in what is not in order, too); `behind`: side="right"."""
     size = np.int64(a.shape[0])
     low, high = np.int64(0), size
