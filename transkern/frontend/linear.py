@@ -223,7 +223,8 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     single = v.ndim == 0
     values = ctx.kept(values)
     if single and ctx.steps_take_views and not is_complex(dtype):  # where a library would have to be asked for each
-        made = compose(ctx, "searching", "_place_of", [values, Scalar(scalar_expr(ctx, v)), Static(side == "right")], {})
+        key, behind = Scalar(scalar_expr(ctx, v)), Static(side == "right")
+        made = compose(ctx, "searching", "_place_of", [values, key, behind], {})
         return Scalar(ctx.let(scalar_expr(ctx, made), "at"))
     if single:
         v = expand(ctx, Array((), scalar_expr(ctx, v)), 0)
