@@ -65,19 +65,7 @@ def _quotient(extent: Expr, dim: Expr) -> Expr | None:
         terms, total = b.affine(extent)
         whole = constant > 0 and not total and all(c % constant == 0 for c in terms.values())
         return b.floordiv(extent, dim) if whole else None
-    factors = _factors(extent)
-    if dim not in factors:
-        return None
-    factors.remove(dim)
-    return b.product(tuple(factors))
-
-
-def _factors(e: Expr) -> list[Expr]:
-    match e:
-        case Apply("multiply", (x, y), "index"):
-            return _factors(x) + _factors(y)
-        case _:
-            return [e]
+    return b.quotient(extent, dim)
 
 
 def _read_in(statements: Sequence[n.Stmt], found: dict[int, _Dims], program: n.Program) -> dict[str, _Dims]:

@@ -13,6 +13,7 @@ function is called.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 from transkern.ir import build as b
@@ -20,14 +21,15 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.facts import conjuncts
 from transkern.ir.names import Names
-from transkern.ir.ops import OPPOSITE
-from transkern.ir.traverse import buffers_read, map_block, own_exprs, variables_read, walk, walk_expr, with_bodies
+from transkern.ir.ops import MIRRORED, OPPOSITE
+from transkern.ir.traverse import buffers_read, exprs, map_block, variables_read, walk, walk_expr, with_bodies
 
 _LEAST = 16
 """How long rows are at least: what a row begins and ends with takes as long as some divisions."""
 _HARMLESS = ("add", "subtract", "multiply", "negative", "maximum", "minimum", "cast")
 """Operations that have a value for all integers."""
-_MIRRORED = {"greater": "less", "greater_equal": "less_equal", "less": "greater", "less_equal": "greater_equal"}
+_TRUE: Expr = b.TRUE
+_ORDERS = ("greater", "greater_equal", "less", "less_equal")
 
 
 def filter_rows(program: n.Program) -> n.Program:
@@ -50,7 +52,7 @@ class _Rows:
 
     def filter(self, s: n.Compact) -> list[n.Stmt]:
         size = _row(s) if s.start == b.ZERO else None
-        if size is None or (number := _quotient(s.stop, size)) is None:
+        if size is None or (number := b.quotient(s.stop, size)) is None:
             return [s]
         self.found = True
         self.variables[s.count] = "index"
@@ -69,7 +71,7 @@ class _Rows:
                 case Apply("floor_divide", (Var(name), by), "index") if name == s.axis:
                     if by == size:
                         return q
-                    of_rows = _quotient(by, size)
+                    of_rows = b.quotient(by, size)
                     return None if of_rows is None else b.floordiv(q, of_rows)
                 case Apply("remainder", (Var(name), by), "index") if name == s.axis and by == size:
                     return r
@@ -90,10 +92,11 @@ class _Rows:
                 left.append(part)
             else:
                 start, stop = b.maximum(start, bounds[0] or start), b.minimum(stop, bounds[1] or stop)
+        mask = functools.reduce(b.both, left, _TRUE)
         inner: tuple[n.Stmt, ...] = (
-            replace(s, axis=r.name, start=start, stop=stop, body=body, mask=_all(left), values=values, append=True),
+            replace(s, axis=r.name, start=start, stop=stop, body=body, mask=mask, values=values, append=True),
         )
-        if not left and not s.inner and not any(buffers_read(e) & {*s.outputs} for e in (*values, *_exprs(body))):
+        if not left and not s.inner and not any(buffers_read(e) & {*s.outputs} for e in (*values, *exprs(body))):
             inner = self.whole_row(s, r, start, stop, body, values)
         return n.Loop(q.name, b.ZERO, number, b.ONE, "sequential", inner, span=s.span)
 
@@ -113,20 +116,16 @@ class _Rows:
         )
 
 
-def _exprs(block: tuple[n.Stmt, ...]) -> list[Expr]:
-    return [e for s in walk(block) for e in own_exprs(s)]
-
-
 def _row(s: n.Compact) -> Expr | None:
     """The length of the rows that a filter takes its places apart by."""
     set_here = {x.name for x in s.body if isinstance(x, n.Let)} | {s.axis, s.count, *(a.name for a in s.inner)}
-    every = (s.mask, *s.values, *_exprs(s.body), *(a.extent for a in s.inner))
-    if any(s.count in variables_read(e) for e in every):
+    every = [e for own in (s.mask, *s.values, *(a.extent for a in s.inner)) for e in walk_expr(own)]
+    every += exprs(s.body)
+    if Var(s.count, "index") in every:
         return None  # which is how many there were before
     found = [
         e.args[1]
-        for own in every
-        for e in walk_expr(own)
+        for e in every
         if isinstance(e, Apply) and e.op == "remainder" and e.dtype == "index" and e.args[0] == Var(s.axis, "index")
     ]
     for size in dict.fromkeys(found):
@@ -136,36 +135,13 @@ def _row(s: n.Compact) -> Expr | None:
     return None
 
 
-def _quotient(of: Expr, by: Expr) -> Expr | None:
-    """``of / by``, where that is known to leave nothing."""
-    factors, number = _factors(of)
-    others, divisor = _factors(by)
-    for other in others:
-        if other not in factors:
-            return None
-        factors.remove(other)
-    return None if divisor == 0 or number % divisor else b.product((b.index(number // divisor), *factors))
-
-
-def _factors(e: Expr) -> tuple[list[Expr], int]:
-    """The factors of a product, and the number among them."""
-    match e:
-        case Const(int(value), "index"):
-            return [], value
-        case Apply("multiply", (x, y), "index"):
-            (left, one), (right, two) = _factors(x), _factors(y)
-            return left + right, one * two
-        case _:
-            return [e], 1
-
-
 def _bounds(part: Expr, r: Var, own: set[str]) -> tuple[Expr | None, Expr | None] | None:
     """What a condition says of `r`, where it says no more than that it is at least one number, or less than another,
     which may be computed where what is asked before it does not hold."""
     match part:
-        case Apply("logical_not", (Apply(op, (x, y)),)) if op in _MIRRORED:
+        case Apply("logical_not", (Apply(op, (x, y)),)) if op in _ORDERS:
             op = OPPOSITE[op]
-        case Apply(op, (x, y)) if op in _MIRRORED:
+        case Apply(op, (x, y)) if op in _ORDERS:
             pass
         case _:
             return None
@@ -178,7 +154,7 @@ def _bounds(part: Expr, r: Var, own: set[str]) -> tuple[Expr | None, Expr | None
     if abs(sign) != 1 or variables_read(rest) & own or not all(map(_is_harmless, walk_expr(rest))):
         return None
     other = b.neg(rest) if sign == 1 else rest  # r is compared with it
-    op = op if sign == 1 else _MIRRORED[op]
+    op = op if sign == 1 else MIRRORED[op]
     match op:
         case "greater":
             return b.add(other, b.ONE), None
@@ -198,23 +174,4 @@ def _is_harmless(e: Expr) -> bool:
 
 def _place(e: Expr) -> Expr:
     """An integer, without the conversion of a place that it is."""
-    return b.as_index(e) if e.dtype == "int64" and isinstance(e, (Apply, Const)) and _is_place(e) else e
-
-
-def _is_place(e: Expr) -> bool:
-    match e:
-        case Const(_, "int64"):
-            return True
-        case Apply("cast", (x,), "int64"):
-            return x.dtype == "index"
-        case Apply("add" | "subtract", (x, y), "int64"):
-            return _is_place(x) and _is_place(y)
-        case _:
-            return False
-
-
-def _all(parts: list[Expr]) -> Expr:
-    every: Expr = b.TRUE
-    for part in parts:
-        every = b.both(every, part)
-    return every
+    return b.as_index(e) if b.is_position(e) else e

@@ -148,6 +148,29 @@ def mod(a: Expr, b: Expr) -> Expr:
     return Apply("remainder", (a, b), INDEX)
 
 
+def quotient(a: Expr, b: Expr) -> Expr | None:
+    """``a / b`` of products, where that is known to leave nothing."""
+    factors, number = _factors(a)
+    others, divisor = _factors(b)
+    for other in others:
+        if other not in factors:
+            return None
+        factors.remove(other)
+    return None if divisor == 0 or number % divisor else product((index(number // divisor), *factors))
+
+
+def _factors(expr: Expr) -> tuple[list[Expr], int]:
+    """The factors of a product, and the number among them."""
+    match expr:
+        case Const(int(value), "index"):
+            return [], value
+        case Apply("multiply", (x, y), "index"):
+            (left, one), (right, two) = _factors(x), _factors(y)
+            return left + right, one * two
+        case _:
+            return [expr], 1
+
+
 def difference(a: Expr, b: Expr) -> int | None:
     """``a - b`` where that is a constant."""
     return constant(sub(a, b))
@@ -347,19 +370,20 @@ def _wrapped(value: int, dtype: str) -> int:
 
 def as_index(expr: Expr) -> Expr:
     """An integer expression as a subscript; positions that went through int64 arithmetic are positions again."""
-    if _is_position(expr):
+    if is_position(expr):
         return _position(expr)
     return cast(expr, INDEX)
 
 
-def _is_position(expr: Expr) -> bool:
+def is_position(expr: Expr) -> bool:
+    """Whether an int64 is a position, or one moved by others, behind conversions."""
     match expr:
         case Apply("cast", (x,), "int64") if x.dtype == INDEX:
             return True
         case Const(_, "int64"):
             return True
         case Apply("add" | "subtract", (x, y), "int64"):
-            return _is_position(x) and _is_position(y)
+            return is_position(x) and is_position(y)
         case _:
             return False
 
