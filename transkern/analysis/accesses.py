@@ -49,7 +49,12 @@ class Body:
     lets: dict[str, Expr] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     local: set[str] = field(default_factory=set)  # buffers allocated inside: an iteration has its own
-    written: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)  # by the accesses
+
+    @property
+    def changed(self) -> set[str]:
+        """The buffers that hold something else from one iteration, or one statement, to the next."""
+        return self.written | self.local
 
 
 def accesses_of(block: Iterable[n.Stmt], scalars: frozenset[str] = frozenset()) -> Body:

@@ -162,7 +162,7 @@ def _other_arm(one: Access, two: Access) -> bool:
 
 def _base(buffers: Mapping[str, n.Buffer], body: Body, around: Surroundings) -> Question:
     """What holds around the block."""
-    q = Question(buffers, set(body.varying), body.written - body.local, {**around.lets, **body.lets})
+    q = Question(buffers, set(body.varying), body.changed, {**around.lets, **body.lets})
     for level in around.levels:
         q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
     for fact in around.facts:

@@ -168,7 +168,7 @@ class Carried:
             for i, d in sorted(known, key=repr):
                 question.between(question.linear(i, names, instance), {}, question.linear(d, {}, "0"))
             for check in checks:
-                if not buffers_read(check) & self.body.written:
+                if not buffers_read(check) & self.body.changed:
                     question.require(*question.condition(check, names, instance))
         question.nonnegative_sizes()
         return question
@@ -195,7 +195,7 @@ class Carried:
 
     def fixed(self, e: Expr) -> bool:
         """Whether nothing in the loop changes `e`."""
-        if buffers_read(e) & self.body.written:
+        if buffers_read(e) & self.body.changed:
             return False
         for v in variables_read(e):
             if v in self.changing or (v in self.body.lets and not self.fixed(self.body.lets[v])):
@@ -208,7 +208,7 @@ class Carried:
         """What holds around the loop, over its sizes."""
         if self._base is None:
             lets = {**self.around.lets, **self.body.lets}
-            q = Question(self.buffers, self.changing, self.body.written, lets)
+            q = Question(self.buffers, self.changing, self.body.changed, lets)
             for level in self.around.levels:
                 q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
             for fact in self.around.facts:
@@ -269,7 +269,7 @@ class Carried:
             names[level.axis] = q.unknown()
             q.inside(level, names, instance)
         for condition in access.conditions:
-            if not buffers_read(condition) & self.body.written:
+            if not buffers_read(condition) & self.body.changed:
                 q.require(*q.condition(condition, names, instance))
         return names
 

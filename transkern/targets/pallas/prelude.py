@@ -33,6 +33,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "_element": ("_splat",),
     "_splat": ("_Far",),
     "_set": ("_Far",),
+    "_stored": ("_interpret", "_kept"),
     "_copy": ("_Far",),
     "_block": ("VMEM", "_rows", "_Far", "_interpret"),
     "_whole": ("_interpret",),
@@ -283,6 +284,15 @@ def _part(array, axis, at):
 def _with(array, at, value):
     """`array` with `value` at the place `at`; JAX does not trace that for an empty array, even if it never runs."""
     return array.at[at].set(value, mode='drop') if array.size else array
+''',
+    "_stored": '''
+def _stored(array, at, value):
+    """`array` with `value`, which has been made from it, at the place `at`. XLA's compiler for CPUs may do both in one
+    loop, in place, and read what it has stored (openxla/xla#49176): a branch that it cannot decide is no part of that.
+    """
+    if not _interpret():
+        return array.at[at].set(value)
+    return lax.cond(_kept(True), lambda a, v: a.at[at].set(v), lambda a, v: a, array, value)
 ''',
     "_fill": '''
 def _fill(value, shape):

@@ -83,16 +83,12 @@ class Stores(Vector):
             or (not slots and not value.axes and plain and mask is None)
         ):
             items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
-            if len(subscripts) == 1 and isinstance(subscripts[0], Span_) and subscripts[0].stride == 1:
-                # not `.at`: XLA's CPU code updates in place even where the value reads what it overwrites
-                x = subscripts[0]
-                start, stop = self.size(x.offset), self.size(b.add(x.offset, x.extent))
-                part = self.filled(value, self.program.buffers[s.buffer].dtype, (x.extent,), [0])
-                node = call(self.module.helper("_put"), [name(array.name), ast.Constant(0), start, stop, part])
-                self.out.append(assign(array.name, node))
-                return
             if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
                 made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])
+                self.out.append(assign(array.name, made))
+                return
+            if slots and self.module.is_made_from(s.value, s.buffer):
+                made = call(self.module.helper("_stored"), [name(array.name), as_index(items), value.node])
                 self.out.append(assign(array.name, made))
                 return
             self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))

@@ -10,7 +10,17 @@ from transkern.errors import CompileError
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
 from transkern.ir.expr import Apply, Expr, Load, Span, Var
-from transkern.ir.traverse import exprs, walk
+from transkern.ir.traverse import (
+    alone,
+    buffers_read,
+    buffers_used,
+    buffers_written,
+    exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+)
 from transkern.targets.pallas.merging import Origins, origins
 from transkern.targets.pallas.prelude import HELPERS
 from transkern.targets.pallas.quote import name
@@ -63,6 +73,7 @@ class Module:
     details: dict[str, str] = field(default_factory=dict)  # what messages tell of data, and its dtype
     summands: frozenset[str] = frozenset()
     origins: Origins = field(default_factory=Origins)
+    sources: dict[str, frozenset[str]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
     def check(self, s: n.Guard) -> int | None:
@@ -80,6 +91,7 @@ class Module:
         )
         module.summands = _summands(program)
         module.origins = origins(program)
+        module.sources = _sources(program)
         for p in program.params:
             module.taken.add(p.name)
             if isinstance(p, n.ScalarParam) and is_complex(p.dtype):
@@ -89,6 +101,11 @@ class Module:
                 module.identifiers[p.name] = p.name
         module.taken |= _OWN
         return module
+
+    def is_made_from(self, value: Expr, buffer: str) -> bool:
+        """Whether others that `value` reads are made from `buffer`, as it was before."""
+        read = (buffers_read(value) | variables_read(value)) - {buffer}
+        return any(buffer in self.sources.get(r, ()) for r in read)
 
     def identifier(self, of: str) -> str:
         """The Python name of something in the program; sizes ``n.`` and ``x.0`` lose their dot."""
@@ -180,6 +197,21 @@ def _summands(program: n.Program) -> frozenset[str]:
                 case _:
                     pass
     return frozenset(found)
+
+
+def _sources(program: n.Program) -> dict[str, frozenset[str]]:
+    """The names and buffers that each is made from, at once or by way of others, on some path."""
+    made: dict[str, set[str]] = {}
+    for s in walk(program.body):
+        own = alone(s)
+        for of in {*buffers_written(own), *scalars_set(own)}:
+            made.setdefault(of, set()).update(buffers_used(own), scalars_used(own))
+    before = -1
+    while (count := sum(map(len, made.values()))) != before:
+        before = count
+        for found in made.values():
+            found.update(*(made.get(of, ()) for of in tuple(found)))
+    return {of: frozenset(found) for of, found in made.items()}
 
 
 def numbers_of(result: n.Result, places: bool = True) -> list[Expr]:

@@ -306,8 +306,8 @@ class Vector:
                 plain = dtype == "index" or is_literal(value.node)
                 node = value.node if plain else quote(f"np.{new}(_0)", value.node)
                 return Value(node, dtype, static=dtype == "index")
-            if value.dtype.startswith(("index", "int", "uint")) and new.startswith(("int", "uint")) and new != "int64":
-                exact = "uint64" if value.dtype == "uint64" else "int64"  # NumPy refuses what another type cannot hold
+            if new.startswith(("int", "uint")) and value.dtype != "bool":  # a NumPy type refuses what it cannot hold
+                exact = "int64" if value.dtype.startswith(("index", "int")) else value.dtype
                 return Value(quote(f"np.{exact}(_0).astype(np.{new})", value.node), dtype)
             return Value(quote(f"np.{new}(_0)", value.node), dtype)
         if is_literal(value.node):  # JAX's functions are not for Python's numbers
