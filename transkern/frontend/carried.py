@@ -751,7 +751,7 @@ class LoopState:
             before = self.before.get(name)
             if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
                 owner.ctx.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
-        for name in self.all_assigned:
+        for name in sorted(self.all_assigned):
             if name in self.never:
                 continue
             if name not in self.slots:
