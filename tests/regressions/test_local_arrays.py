@@ -10,8 +10,8 @@ from tests.tools import on_target
 
 
 def places(x: Any, k: int) -> None:
-    for i in range(1, k, 2):
-        for j in range(1):
+    for _ in range(1, k, 2):
+        for _ in range(1):
             x[np.arange(1) % 1] += x
 
 

@@ -342,8 +342,8 @@ class Body(Statements):
             self.results.append(s.buffer)
         super().store(s, mask)
 
-    def ensure(self, buffer: str) -> None:
-        pass
+    def ensure(self, buffer: str) -> bool:
+        return False
 
 
 def _loads(e: Expr) -> list[Load]:

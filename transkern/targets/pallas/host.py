@@ -156,15 +156,16 @@ class Host(Statements):
 
     # --- memory
 
-    def ensure(self, buffer: str) -> None:
+    def ensure(self, buffer: str) -> bool:
         if buffer in self.defined:
-            return
+            return False
         self.defined.add(buffer)
         b = self.program.buffers[buffer]
         shape = sequence([self.size(d) for d in b.dims])
         self.out.append(
             assign(self.array(buffer).name, quote(f"jnp.zeros(_0, jnp.{self.module.dtype(b.dtype)})", shape))
         )
+        return True
 
     def store(self, s: n.Store, mask: Value | None) -> None:
         super().store(s, mask)

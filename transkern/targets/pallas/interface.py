@@ -128,8 +128,8 @@ class Interface(Statements):
     def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:
         return [c for c in super().carried(block) if c not in self.program.buffers]
 
-    def ensure(self, buffer: str) -> None:
-        pass
+    def ensure(self, buffer: str) -> bool:
+        return False
 
     # --- the call
 

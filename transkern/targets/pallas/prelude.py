@@ -290,6 +290,8 @@ def _stored(array, at, value):
     """`array` with `value`, which has been made from it, at the place `at`. XLA's compiler for CPUs may do both in one
     loop, in place, and read what it has stored (openxla/xla#49176): a branch that it cannot decide is no part of that.
     """
+    if not array.size:
+        return array
     if not _interpret():
         return array.at[at].set(value)
     return lax.cond(_kept(True), lambda a, v: a.at[at].set(v), lambda a, v: a, array, value)

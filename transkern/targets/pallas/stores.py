@@ -54,10 +54,10 @@ class Stores(Vector):
             node = self.spread(value, slots) if value.axes else self.filled(value, buffer.dtype, dims, slots)
             self.out.append(assign(array.name, quote("_0.reshape(_1)", node, shape)))
             return
-        self.ensure(s.buffer)
+        fresh = self.ensure(s.buffer)
         if self.mosaic:
             raise Inexpressible("a scatter")
-        self.scatter(s, array, value, mask, subscripts)
+        self.scatter(s, array, value, mask, subscripts, fresh)
 
     def store_flat(self, s: n.Store, array: Array, value: Value, mask: Value | None) -> None:
         """A store by linear index."""
@@ -71,8 +71,11 @@ class Stores(Vector):
         flat = quote("_0.reshape(-1).at[_1].set(_2, mode='drop')", name(array.name), node, value.node)
         self.out.append(assign(array.name, quote("_0.reshape(_1.shape)", flat, name(array.name))))
 
-    def scatter(self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Subscript]) -> None:
-        """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place."""
+    def scatter(
+        self, s: n.Store, array: Array, value: Value, mask: Value | None, subscripts: list[Subscript], fresh: bool
+    ) -> None:
+        """Everything that is not a whole array: ``.at[…].set(…)``, which XLA does in place. Nothing has been read of an
+        array that is `fresh`."""
         slots = [x.slot for x in subscripts if isinstance(x, Span_)]
         plain = all(isinstance(x, Place) or (isinstance(x, Span_) and x.stride > 0) for x in subscripts)
         plain = plain and not any(map(self.may_leave, subscripts, self.program.buffers[s.buffer].dims))
@@ -83,12 +86,11 @@ class Stores(Vector):
             or (not slots and not value.axes and plain and mask is None)
         ):
             items = [slice_of(self, x) if isinstance(x, Span_) else self.expr(x.at).node for x in subscripts]
-            if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims):
-                made = call(self.module.helper("_with"), [name(array.name), as_index(items), value.node])
-                self.out.append(assign(array.name, made))
-                return
-            if slots and self.module.is_made_from(s.value, s.buffer):
-                made = call(self.module.helper("_stored"), [name(array.name), as_index(items), value.node])
+            helper = "_with" if self.maybe_empty(subscripts, self.program.buffers[s.buffer].dims) else ""
+            if slots and not fresh and self.module.is_made_from(s.value, s.buffer):
+                helper = "_stored"
+            if helper:
+                made = call(self.module.helper(helper), [name(array.name), as_index(items), value.node])
                 self.out.append(assign(array.name, made))
                 return
             self.out.append(assign(array.name, quote("_0.at[_1].set(_2)", name(array.name), pack(items), value.node)))

@@ -338,8 +338,9 @@ class Vector:
             self.arrays[buffer] = Array(self.module.identifier(buffer))
         return self.arrays[buffer]
 
-    def ensure(self, buffer: str) -> None:
-        """Give a buffer that has no value yet one."""
+    def ensure(self, buffer: str) -> bool:
+        """Give a buffer that has no value yet one; whether it had none."""
+        return False
 
     def load(self, e: Load) -> Value:
         if e in self.views:
