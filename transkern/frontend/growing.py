@@ -72,7 +72,8 @@ def new(
     owner = GrowingList(buffer, count.name, depth=len(ctx.trips), site=site, known=frozenset(ctx.taken))
     if queue:
         owner.head = ctx.variable(f"{name}_head", "index").name
-        ctx.emit(n.Assign(owner.head, b.floordiv(ctx.room(()), b.index(2))))
+        least = ctx.room((b.ONE,))  # what is appended may be arrays, for which there is less room
+        ctx.emit(n.Assign(owner.head, b.floordiv(least, b.index(2))))
     ctx.emit(n.Alloc(buffer))
     if site in ctx.ragged:
         owner.rows = rows.made(ctx, name, site or ())
