@@ -216,16 +216,25 @@ def _searchsorted(ctx: Context, a: Arguments) -> Value:
     side = a.text("side", "left")
     if side not in ("left", "right"):
         ctx.guard(b.FALSE, "ValueError", f"search side must be 'left' or 'right' (got '{side}')")
-    v = as_array(ctx, sought)
-    v = ctx.kept(v)
+    return places_in(ctx, values, sought, side)
+
+
+def places_in(ctx: Context, values: Array, sought: Value, side: str, order: str = "asked for") -> Value:
+    """Where numbers would stand in a line: it is in order (`order` is "known"), or that is to be asked for, or not
+    ("unknown"), as NumPy has a way through what is in none, too."""
+    v = ctx.kept(as_array(ctx, sought))
     dtype = result_type(ctx, [values, v])  # a Python number is an int64 or a float64 here
     values, v = (x if x.dtype == dtype else convert(x, dtype) for x in (values, v))
     single = v.ndim == 0
     values = ctx.kept(values)
-    if single and ctx.steps_take_views and not is_complex(dtype):  # where a library would have to be asked for each
-        key, behind = Scalar(scalar_expr(ctx, v)), Static(side == "right")
-        made = compose(ctx, "searching", "_place_of", [values, key, behind], {})
-        return Scalar(ctx.let(scalar_expr(ctx, made), "at"))
+    if ctx.steps_take_views and not is_complex(dtype):  # else a library would have to be asked for each
+        behind = Static(side == "right")
+        if single:
+            made = compose(ctx, "searching", "_place_of", [values, Scalar(scalar_expr(ctx, v)), behind], {})
+            return Scalar(ctx.let(scalar_expr(ctx, made), "at"))
+        if order != "unknown":
+            search = "_places_in_order" if order == "known" else "_places_where_in_order"
+            return compose(ctx, "searching", search, [values, v, behind], {})
     if single:
         v = expand(ctx, Array((), scalar_expr(ctx, v)), 0)
     facts = {"low": b.ZERO, "high": b.add(values.dims[0], b.ONE)}

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend.compositions.primitives import places
+
 
 def folded(op: Any, a: Any, identity: Any, name: str) -> Any:
     if identity is None and a.shape[0] == 0:
@@ -83,7 +85,7 @@ def repeated(a: Any, counts: Any) -> Any:
     if np.any(counts < 0):
         raise ValueError("repeats may not contain negative values.")
     ends = np.cumsum(counts)
-    return a[np.searchsorted(ends, np.arange(np.sum(counts)), side="right")]
+    return a[places(ends, np.arange(np.sum(counts)), "right")]
 
 
 def max_or(values: Any, default: Any) -> Any:

@@ -19,6 +19,7 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import SliceValue, array_item, nonzero_positions
 from transkern.frontend.library_calls import step, stored
+from transkern.frontend.linear import places_in
 from transkern.frontend.reductions import axes_of
 from transkern.frontend.shaping import (
     as_line,
@@ -217,3 +218,24 @@ def _positions(ctx: Context, a: Arguments) -> Value:
     assert found[0].mask is not None
     ctx.emit(n.Filter(tuple(x.name for x in buffers), count.name, (domain,), found[0].mask, values))
     return Seq(tuple(ctx.whole(x, (count,)) for x in buffers))
+
+
+@handles(f"{_HERE}element", names="a at")
+def _element(ctx: Context, a: Arguments) -> Value:
+    value, at = stored(ctx, a.array("a"), "values"), a.need("at")
+    if isinstance(at, Array):
+        return Array(at.axes, value.at((b.as_index(at.body),)))
+    return Scalar(value.at((b.as_index(scalar_expr(ctx, at)),)))
+
+
+@handles(f"{_HERE}places_in_memory", names="count size")
+def _places_in_memory(ctx: Context, a: Arguments) -> Value:
+    count, size = (b.as_index(scalar_expr(ctx, a.need(k))) for k in ("count", "size"))
+    found = ctx.buffer("places", "int64", (count,), low=b.ZERO, high=b.add(size, b.ONE))
+    ctx.emit(n.Alloc(found.name))
+    return ctx.whole(found)
+
+
+@handles(f"{_HERE}places", names="a v side order")
+def _places(ctx: Context, a: Arguments) -> Value:
+    return places_in(ctx, a.array("a"), a.need("v"), a.text("side", "left"), a.text("order", "known"))

@@ -98,3 +98,18 @@ def least_squares(a: Any, b: Any, rcond: Any) -> Any:
 def positions(mask: Any) -> Any:
     """``np.nonzero``, in memory: all of its arrays have one length."""
     return np.nonzero(mask)
+
+
+def element(a: Any, at: Any) -> Any:
+    """``a[at]`` of a line, for one place or many, which are there: nobody asks."""
+    return a[at]
+
+
+def places_in_memory(count: Any, size: Any) -> Any:
+    """An array for as many places in a line of `size`, or behind it, of which none is known yet."""
+    return np.empty(count, np.int64)
+
+
+def places(a: Any, v: Any, side: str, order: str = "known") -> Any:
+    """``np.searchsorted(a, v, side)``, of what is in order unless that is "unknown"."""
+    return np.searchsorted(a, v, side=side)

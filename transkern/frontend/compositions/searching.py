@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern.frontend.compositions.primitives import axis_of, line, refuse
+from transkern.frontend.compositions.primitives import axis_of, element, line, places, places_in_memory, refuse
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -21,9 +21,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
         raise ValueError("bins must be monotonically increasing or decreasing")
     side = "left" if right else "right"
     if falling:
-        found = bins.shape[0] - np.searchsorted(bins[::-1], x, side=side)
+        found = bins.shape[0] - places(bins[::-1], x, side)
     else:
-        found = np.searchsorted(bins, x, side=side)
+        found = places(bins, x, side)
     return found
 
 
@@ -43,6 +43,50 @@ def _place_of(a: Any, v: Any, behind: Any) -> Any:
         else:
             high = middle
     return np.minimum(np.maximum(low, 0), size)
+
+
+def _places_in_order(a: Any, v: Any, behind: Any) -> Any:
+    """`np.searchsorted` of many numbers, in what is in order: between the places of the least and the largest of some
+    that follow each other, which is little where they are in order as well, by as many halvings for each of them."""
+    keys = v.reshape(-1)
+    count, size = keys.shape[0], np.int64(a.shape[0])
+    found = places_in_memory(count, a.shape[0])
+    for start in range(0, count, 64):
+        stop = min(start + 64, count)
+        turns = _halvings(size)
+        first = _place_in_order(a, np.fmin.reduce(keys[start:stop]), np.int64(0), size, turns, behind)
+        last = _place_in_order(a, np.max(keys[start:stop]), np.int64(0), size, turns, behind)
+        turns = _halvings(last - first)
+        for i in range(start, stop):
+            found[i] = _place_in_order(a, keys[i], first, last - first, turns, behind)
+    return found.reshape(v.shape)
+
+
+def _places_where_in_order(a: Any, v: Any, behind: Any) -> Any:
+    if a.shape[0] <= v.size and np.all(a[:-1] <= a[1:]):
+        return _places_in_order(a, v, behind)
+    return places(a, v, "right" if behind else "left", "unknown")
+
+
+def _halvings(size: Any) -> Any:
+    turns = np.int64(0)
+    while np.int64(1) << turns <= size:
+        turns += 1
+    return turns
+
+
+def _place_in_order(a: Any, key: Any, first: Any, left: Any, turns: Any, behind: Any) -> Any:
+    """The place of a number that is known to be one of `left` behind `first`, or that: no branch depends on it."""
+    low, left = first + 0, left + 0
+    for _ in range(turns):
+        half = (left + 1) >> 1
+        low = low + half * _stands_before(element(a, np.maximum(low + half - 1, 0)), key, behind)
+        left = left - half
+    return low
+
+
+def _stands_before(here: Any, key: Any, behind: Any) -> Any:
+    return (here <= key) | (key != key) if behind else (here < key) | ((key != key) & (here == here))
 
 
 def _is_falling(bins: Any) -> Any:
@@ -79,19 +123,37 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise ValueError("array of sample points is empty")
     if xp.shape[0] != fp.shape[0]:
         raise ValueError("fp and xp are not of the same length.")
+    behind = places(xp, x, "right")
+    if 1 < xp.shape[0] <= x.size and np.all(np.isfinite(np.diff(fp) / np.diff(xp))):
+        return _outside(x, xp, fp, _on_slopes(x, xp, fp, behind), left, right)
+    return _outside(x, xp, fp, _between(x, xp, fp, behind - 1), left, right)
+
+
+def _on_slopes(x: Any, xp: Any, fp: Any, behind: Any) -> Any:
+    """Before points `behind`, where all slopes are finite."""
+    slopes = np.append(np.diff(fp) / np.diff(xp), 0.0)
+    low = np.maximum(behind - 1, 0)
+    x0, y0 = element(xp, low), element(fp, low)
+    return np.where(x0 == x, y0, element(slopes, low) * (x - x0) + y0)
+
+
+def _between(x: Any, xp: Any, fp: Any, j: Any) -> Any:
+    """Between points `j` and the next, of which any may be infinite, NaN or the same."""
     n = xp.shape[0]
-    j = np.searchsorted(xp, x, side="right") - 1
     low = np.minimum(np.maximum(j, 0), n - 1)
     high = np.minimum(low + 1, n - 1)
-    x0, x1, y0, y1 = xp[low], xp[high], fp[low], fp[high]
+    x0, x1, y0, y1 = element(xp, low), element(xp, high), element(fp, low), element(fp, high)
     slope = (y1 - y0) / (x1 - x0)
     y = slope * (x - x0) + y0
     y = np.where(np.isnan(y), slope * (x - x1) + y1, y)
     y = np.where(np.isnan(y) & (y0 == y1), y0, y)
     y = np.where((j == n - 1) | (x0 == x), y0, y)
+    return np.where(np.isnan(x) & (n != 1), x, y)  # of a single point the comparisons with a NaN are all false
+
+
+def _outside(x: Any, xp: Any, fp: Any, y: Any, left: Any, right: Any) -> Any:
     y = np.where(x < xp[0], fp[0] if left is None else left, y)
-    y = np.where(x > xp[n - 1], fp[n - 1] if right is None else right, y)
-    return np.where(np.isnan(x) & (n != 1), x, y)[()]  # of a single point the comparisons with a NaN are all false
+    return np.where(x > xp[-1], fp[-1] if right is None else right, y)[()]
 
 
 def bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
@@ -331,7 +393,7 @@ def _has_table(a: Any, b: Any) -> bool:
 
 def _is_among(a: Any, b: Any) -> Any:
     s = np.sort(b)
-    found = np.searchsorted(s, a, side="right") > np.searchsorted(s, a, side="left")
+    found = places(s, a, "right") > places(s, a, "left")
     return found & ~np.isnan(a) if a.dtype.kind in "fc" else found
 
 
