@@ -569,7 +569,8 @@ def repeat_counts(ctx: Context, value: Array, counts: Array, axis: int) -> Array
         along = ctx.axes((size,))
         counts = Array(along, counts.at(stretched(ctx, (number,), along)))
     order = [axis, *[d for d in range(value.ndim) if d != axis]]
-    made = as_array(ctx, compose(ctx, "folding", "repeated", [transpose(ctx, value, order), counts], {}))
+    way = "repeated_in_turn" if ctx.steps_take_views else "repeated"  # by one after the other, or by all at once
+    made = as_array(ctx, compose(ctx, "folding", way, [transpose(ctx, value, order), counts], {}))
     return transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
 
 

@@ -88,6 +88,18 @@ def repeated(a: Any, counts: Any) -> Any:
     return a[places(ends, np.arange(np.sum(counts)), "right")]
 
 
+def repeated_in_turn(a: Any, counts: Any) -> Any:
+    if np.any(counts < 0):
+        raise ValueError("repeats may not contain negative values.")
+    made = np.empty((np.sum(counts), *a.shape[1:]), a.dtype)
+    at = 0
+    for i in range(a.shape[0]):
+        for _ in range(counts[i]):
+            made[at] = a[i]
+            at += 1
+    return made
+
+
 def max_or(values: Any, default: Any) -> Any:
     """``max(values, default=default)``."""
     return max(values) if len(values) > 0 else default
