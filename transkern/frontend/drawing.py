@@ -15,6 +15,7 @@ import numpy as np
 from transkern.frontend import large, outputs
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, convert
 from transkern.frontend.observed import note
@@ -25,7 +26,7 @@ from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Const, Expr
+from transkern.ir.expr import Apply, Const, Expr
 
 _DRAWS = {
     # name: (parameters, the first of which may be left out from the end; the dtype of a draw; a Python number?)
@@ -204,6 +205,8 @@ def draw(
     if name == "uniform" and a.get("size") is None:  # it takes the difference of its limits
         broadcast_dims(ctx, [v.dims for v in reversed(values)])
     dims = _size(ctx, a, [v.dims for v in values])
+    if name in ("random", "uniform") and dtype == "float64" and _is_drawn_here(ctx, generator, a, dims):
+        return _drawn(ctx, generator, "number_between" if values else "number", values)
     made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
     return _result(ctx, made, python and (legacy or a.get("dtype") is None))
 
@@ -247,6 +250,17 @@ def _step(
     return ctx.whole(out)
 
 
+def _is_drawn_here(ctx: Context, generator: Generator, a: Arguments, dims: tuple[Expr, ...]) -> bool:
+    """Whether a number is drawn by the kernel itself: where a library would take a call of Python's for each."""
+    return ctx.steps_take_views and generator.kind == "PCG64" and not dims and a.get("size") is None
+
+
+def _drawn(ctx: Context, generator: Generator, by: str, values: Sequence[Array]) -> Value:
+    state = ctx.whole(ctx.buffers[generator.state])
+    numbers = [Scalar(ctx.let(v.body, "parameter")) for v in values]
+    return compose(ctx, "drawing", by, [state, *numbers], {})
+
+
 def _result(ctx: Context, made: Array, python: bool) -> Value:
     """A number where no size was given."""
     if made.ndim:
@@ -264,6 +278,13 @@ def _integers(ctx: Context, generator: Generator, args: Sequence[Value], keyword
         low, high = Static(0), low
     values = [_taken(ctx, as_array(ctx, v), "int64") for v in (low, high)]
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
+    dims, closed = _size(ctx, a, [v.dims for v in values]), a.flag("endpoint")
+    if dtype == "int64" and _is_drawn_here(ctx, generator, a, dims):
+        first, last = (v.body for v in values)
+        message = f"low >{'' if closed else '='} high" if b.constant(first) != 0 else f"high <{'' if closed else '='} 0"
+        ctx.guard(b.compare("less_equal" if closed else "less", first, last), "ValueError", message)
+        last = last if closed else Apply("subtract", (last, Const(1, "int64")), "int64")
+        return _drawn(ctx, generator, "integer_between", [Array((), first), Array((), last)])
     made = _step(
         ctx, generator, "integers", values, _size(ctx, a, [v.dims for v in values]), dtype,
         f", endpoint={a.flag('endpoint')}, dtype='{dtype}'",

@@ -572,17 +572,14 @@ class _Module:
             return
         if info.is_reserved:
             c.used["reserve"] = RESERVE
-            self.line(f"release({name});")
-            self.line(f"if (!({name} = reserve(({c.expr(size)}) * sizeof *{name}))) {{")
-            self.line(f"    PyErr_NoMemory(); {self.leave()}")
-            self.line("}")
-            return
-        c.used["py_bytes"] = BYTES
-        missing = f"!({name} = aligned_alloc(64, ({bytes_of(c, info)} + 127) & ~(size_t)63))"
+            missing = f"!({name} = reserve(({c.expr(size)}) * sizeof *{name}))"
+        else:
+            c.used["py_bytes"] = BYTES
+            missing = f"!({name} = aligned_alloc(64, ({bytes_of(c, info)} + 127) & ~(size_t)63))"
         if self.loops and self.repeating.keeps(buffer):
             missing = f"!{name} && {missing}"  # or what the iteration before had
         else:
-            self.line(f"free({name});")
+            self.line(f"{'release' if info.is_reserved else 'free'}({name});")
         self.line(f"if ({missing}) {{")
         self.line(f"    PyErr_NoMemory(); {self.leave()}")
         self.line("}")

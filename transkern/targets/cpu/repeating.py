@@ -30,7 +30,7 @@ class Repeating:
     def keeps(self, buffer: str) -> bool:
         """Whether a temporary that is made in a loop may have the memory of the iteration before."""
         info = self.program.buffers[buffer]
-        return info.role == "temporary" and not info.is_reserved and buffer in self.once and self.is_same(info.dims)
+        return info.role == "temporary" and buffer in self.once and self.is_same(info.dims)
 
     def stays(self, buffer: str) -> bool:
         """Whether a buffer lies where it lay in the iteration before."""
