@@ -36,7 +36,7 @@ from tests.language import (  # noqa: F401  (they fill the registry)
     waiting,
 )
 from tests.language.registry import CASES, Case
-from transkern.runtime.generators import state_of
+from transkern.ir.generators import state_of
 
 
 def difference(got: Any, wanted: Any, tolerance: float) -> str:

@@ -6,18 +6,20 @@ in loops and branches, and by several kernels, in the order of the program.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from transkern.frontend import large, outputs
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
-from transkern.frontend.compositions import compose
+from transkern.frontend.compositions import compose, drawing, ziggurat
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, convert
+from transkern.frontend.elementwise import as_array, captured_array, convert
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import write
@@ -27,6 +29,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr
+from transkern.ir.generators import state_of
 
 _DRAWS = {
     # name: (parameters, the first of which may be left out from the end; the dtype of a draw; a Python number?)
@@ -75,6 +78,12 @@ _LEGACY_METHODS = {
 }  # fmt: skip
 """What `RandomState` has other names for."""
 LEGACY = (*(m for m in METHODS if m != "integers"), *_LEGACY_METHODS, "randint", "seed")
+_DRAWN_HERE = {
+    "random": "number", "uniform": "number_between", "standard_normal": "normal", "normal": "normal_around",
+}  # fmt: skip
+"""The compositions for what kernels draw."""
+_MANY = 65
+"""Numbers of which a library draws faster, with its call."""
 STATE_WORDS = {"PCG64": 6, "MT19937": 627, "global": 1}
 
 
@@ -177,7 +186,10 @@ def draw(
             return _seed(ctx, generator, args, keywords)
         case "random_sample" if legacy:
             a = Arguments(ctx, "random_sample", ("size",), args, keywords)
-            return _result(ctx, _step(ctx, generator, name, [], _size(ctx, a), "float64"), True)
+            dims = _size(ctx, a)
+            if _is_drawn_here(ctx, generator, [], dims):
+                return _drawn(ctx, generator, "number", [], dims, "float64")
+            return _result(ctx, _step(ctx, generator, name, [], dims, "float64"), True)
         case _ if name in _VECTORS:
             return _vectors(ctx, generator, name, args, keywords)
         case "integers":
@@ -205,8 +217,8 @@ def draw(
     if name == "uniform" and a.get("size") is None:  # it takes the difference of its limits
         broadcast_dims(ctx, [v.dims for v in reversed(values)])
     dims = _size(ctx, a, [v.dims for v in values])
-    if name in ("random", "uniform") and dtype == "float64" and _is_drawn_here(ctx, generator, a, dims):
-        return _drawn(ctx, generator, "number_between" if values else "number", values)
+    if name in _DRAWN_HERE and dtype == "float64" and _is_drawn_here(ctx, generator, values, dims):
+        return _drawn(ctx, generator, _DRAWN_HERE[name], values, dims, dtype)
     made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
     return _result(ctx, made, python and (legacy or a.get("dtype") is None))
 
@@ -250,15 +262,51 @@ def _step(
     return ctx.whole(out)
 
 
-def _is_drawn_here(ctx: Context, generator: Generator, a: Arguments, dims: tuple[Expr, ...]) -> bool:
-    """Whether a number is drawn by the kernel itself: where a library would take a call of Python's for each."""
-    return ctx.steps_take_views and generator.kind == "PCG64" and not dims and a.get("size") is None
+def _is_drawn_here(ctx: Context, generator: Generator, values: Sequence[Array], dims: tuple[Expr, ...]) -> bool:
+    """Whether the kernel draws, one number or a few alike: a library would take a call of Python's."""
+    few = (b.constant(b.product(dims)) if dims else 1) or _MANY
+    if not ctx.steps_take_views or generator.kind == "global" or few >= _MANY or any(v.dims for v in values):
+        return False
+    return is_numpys_way(generator.kind)
 
 
-def _drawn(ctx: Context, generator: Generator, by: str, values: Sequence[Array]) -> Value:
+@functools.cache
+def is_numpys_way(kind: str) -> bool:
+    """Whether the NumPy that is here draws as the compositions do: it promises no stream for all of its versions."""
+    theirs: Any = np.random.default_rng(1) if kind == "PCG64" else np.random.RandomState(1)
+    state, legacy = state_of(theirs), kind != "PCG64"
+    tables = () if legacy else (ziggurat.INSIDE, ziggurat.WIDTH, ziggurat.HEIGHT)
+    integers, prefix = ("randint", "twister_") if legacy else ("integers", "")
+    given: Sequence[tuple[str, str, tuple[Any, ...]]] = (
+        ("random", "number", ()), ("uniform", "number_between", (-2.0, 3.0)), (integers, "integer_between", (-2, 100)),
+        (integers, "integer_between", (0, 1 << 40)), ("standard_normal", "normal", ()),
+        ("normal", "normal_around", (1.0, 2.0)), (integers, "integer_between", (0, (1 << 31) + 7)),
+    )  # fmt: skip
+    with np.errstate(over="ignore"):
+        for _ in range(30):
+            for name, by, parameters in given:
+                wanted = getattr(theirs, "random_sample" if legacy and name == "random" else name)(*parameters)
+                last = tuple(np.int64(p - k) for k, p in enumerate(parameters)) if name == integers else parameters
+                more = tables if by in ("normal", "normal_around") else ()
+                if getattr(drawing, prefix + by)(state, *last, *more) != wanted:
+                    return False
+    return bool(np.array_equal(state, state_of(theirs)))
+
+
+def _drawn(
+    ctx: Context, generator: Generator, by: str, values: Sequence[Array], dims: tuple[Expr, ...], dtype: str
+) -> Value:
     state = ctx.whole(ctx.buffers[generator.state])
     numbers = [Scalar(ctx.let(v.body, "parameter")) for v in values]
-    return compose(ctx, "drawing", by, [state, *numbers], {})
+    by = f"twister_{by}" if generator.legacy else by
+    tables = (ziggurat.INSIDE, ziggurat.WIDTH, ziggurat.HEIGHT) if by in ("normal", "normal_around") else ()
+    given: list[Value] = [state, *numbers, *(captured_array(ctx, t) for t in tables)]
+    if not dims:
+        return compose(ctx, "drawing", by, given, {})
+    made = ctx.buffer("drawn", dtype, dims)
+    ctx.emit(n.Alloc(made.name))
+    compose(ctx, "drawing", "fill", [ctx.whole(made), Static(by), *given], {})
+    return ctx.whole(made)
 
 
 def _result(ctx: Context, made: Array, python: bool) -> Value:
@@ -279,12 +327,8 @@ def _integers(ctx: Context, generator: Generator, args: Sequence[Value], keyword
     values = [_taken(ctx, as_array(ctx, v), "int64") for v in (low, high)]
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
     dims, closed = _size(ctx, a, [v.dims for v in values]), a.flag("endpoint")
-    if dtype == "int64" and _is_drawn_here(ctx, generator, a, dims):
-        first, last = (v.body for v in values)
-        message = f"low >{'' if closed else '='} high" if b.constant(first) != 0 else f"high <{'' if closed else '='} 0"
-        ctx.guard(b.compare("less_equal" if closed else "less", first, last), "ValueError", message)
-        last = last if closed else Apply("subtract", (last, Const(1, "int64")), "int64")
-        return _drawn(ctx, generator, "integer_between", [Array((), first), Array((), last)])
+    if dtype == "int64" and _is_drawn_here(ctx, generator, values, dims):
+        return _integers_here(ctx, generator, values, closed, dims)
     made = _step(
         ctx, generator, "integers", values, _size(ctx, a, [v.dims for v in values]), dtype,
         f", endpoint={a.flag('endpoint')}, dtype='{dtype}'",
@@ -300,8 +344,23 @@ def _randint(ctx: Context, generator: Generator, args: Sequence[Value], keywords
     values = [convert(as_array(ctx, v), "int64") for v in (low, high)]
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
     dims = _size(ctx, a, [v.dims for v in values])
-    made = _step(ctx, generator, "randint", values, dims, dtype, f", dtype='{dtype}'")
+    if dtype == "int64" and _is_drawn_here(ctx, generator, values, dims):
+        made = as_array(ctx, _integers_here(ctx, generator, values, False, dims))
+    else:
+        made = _step(ctx, generator, "randint", values, dims, dtype, f", dtype='{dtype}'")
     return _result(ctx, made, a.get("dtype") is None)
+
+
+def _integers_here(
+    ctx: Context, generator: Generator, values: Sequence[Array], closed: bool, dims: tuple[Expr, ...]
+) -> Value:
+    """Integers from the first value up to the second, or with it (`closed`)."""
+    first, last = (v.body for v in values)
+    fits, equal = b.compare("less_equal" if closed else "less", first, last), "" if closed else "="
+    ctx.guard(b.either(b.compare("not_equal", first, Const(0, "int64")), fits), "ValueError", f"high <{equal} 0")
+    ctx.guard(fits, "ValueError", f"low >{equal} high")
+    last = last if closed else Apply("subtract", (last, Const(1, "int64")), "int64")
+    return _drawn(ctx, generator, "integer_between", [Array((), first), Array((), last)], dims, "int64")
 
 
 def _seed(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

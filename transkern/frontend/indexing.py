@@ -312,6 +312,7 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
         case Scalar() if elements and (found := _same_column(ctx, elements, item)) is not None:
             return found
         case Scalar() if not elements:
+            list_position(ctx, item)  # or it is too large for any list
             ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
             raise AssertionError
         case Scalar():

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
+from transkern.ir import generators
 from transkern.plain import is_plain_object, key_name, part_path
-from transkern.runtime import generators
 
 _DEEP, _MANY = 8, 512
 

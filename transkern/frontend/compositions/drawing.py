@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from transkern.frontend.compositions.primitives import element
+from transkern.frontend.compositions.ziggurat import TAIL
+
 _HIGH, _LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645  # the factor of the linear congruence
 _HALF = 0xFFFFFFFF
 
@@ -86,3 +89,154 @@ def integer_between(state: Any, low: Any, last: Any) -> Any:
                 word = _word(state)
         drawn = _product_above(word, count)
     return np.int64(np.uint64(low) + drawn)
+
+
+def normal(state: Any, inside: Any, width: Any, height: Any) -> Any:
+    """By the ziggurat of Marsaglia and Tsang (J. Stat. Softw. 5(8), 2000), whose tables are `ziggurat`'s."""
+    found, drawn = False, 0.0
+    while not found:
+        word = _word(state)
+        layer, across = np.int64(word & np.uint64(255)), (word >> np.uint64(9)) & np.uint64((1 << 52) - 1)
+        drawn = across * element(width, layer)
+        if word & np.uint64(256) != 0:
+            drawn = -drawn
+        if across < element(inside, layer):
+            found = True
+        elif layer == 0:
+            beyond, other = 0.0, 0.0
+            while not other + other > beyond * beyond:
+                beyond = -(1.0 / TAIL) * np.log1p(-number(state))
+                other = -np.log1p(-number(state))
+            drawn = -(TAIL + beyond) if across & np.uint64(256) != 0 else TAIL + beyond
+            found = True
+        else:
+            above = element(height, layer - 1) - element(height, layer)
+            found = above * number(state) + element(height, layer) < np.exp(-0.5 * drawn * drawn)
+    return drawn
+
+
+def normal_around(state: Any, mean: Any, deviation: Any, inside: Any, width: Any, height: Any) -> Any:
+    if np.signbit(deviation) and not np.isnan(deviation):
+        raise ValueError("scale < 0")
+    return mean + deviation * normal(state, inside, width, height)
+
+
+# --- `RandomState`: the Mersenne twister (Matsumoto and Nishimura, ACM TOMACS 8(1), 1998). The state has its 624 words,
+# the place of the next, whether the second of a pair of normal numbers is left, and the bits of it.
+
+
+def _twisted(state: Any) -> None:
+    for k in range(624):
+        joined = (state[k] & np.uint64(0x80000000)) | (state[(k + 1) % 624] & np.uint64(0x7FFFFFFF))
+        odd = np.uint64(0x9908B0DF) * (joined & np.uint64(1))
+        state[k] = state[(k + 397) % 624] ^ (joined >> np.uint64(1)) ^ odd
+
+
+def _twister_word(state: Any) -> Any:
+    """32 bits."""
+    if state[624] >= 624:
+        _twisted(state)
+        state[624] = 0
+    word = element(state, np.int64(state[624]))
+    state[624] += np.uint64(1)
+    word = word ^ (word >> np.uint64(11))
+    word = word ^ ((word << np.uint64(7)) & np.uint64(0x9D2C5680))
+    word = word ^ ((word << np.uint64(15)) & np.uint64(0xEFC60000))
+    return word ^ (word >> np.uint64(18))
+
+
+def twister_number(state: Any) -> Any:
+    high = _twister_word(state) >> np.uint64(5)
+    low = _twister_word(state) >> np.uint64(6)
+    return (high * 67108864.0 + low) / 9007199254740992.0
+
+
+def twister_number_between(state: Any, low: Any, high: Any) -> Any:
+    between = high - low
+    if not np.isfinite(between):
+        raise OverflowError("Range exceeds valid bounds")
+    return low + between * twister_number(state)
+
+
+def twister_integer_between(state: Any, low: Any, last: Any) -> Any:
+    """One of ``low`` to `last`, both among them: the first number of as many bits that is none too large."""
+    most = np.uint64(last) - np.uint64(low)
+    mask = most
+    for bits in (1, 2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(bits)
+    drawn = np.uint64(0)
+    if most > np.uint64(_HALF):
+        drawn = ((_twister_word(state) << np.uint64(32)) | _twister_word(state)) & mask
+        while drawn > most:
+            drawn = ((_twister_word(state) << np.uint64(32)) | _twister_word(state)) & mask
+    elif most > 0:
+        drawn = _twister_word(state) & mask
+        while drawn > most:
+            drawn = _twister_word(state) & mask
+    return np.int64(np.uint64(low) + drawn)
+
+
+def twister_normal(state: Any) -> Any:
+    """By the polar method (Marsaglia and Bray, SIAM Review 6(3), 1964), two at a time."""
+    if state[625] != 0:
+        bits = state[626]
+        state[625] = 0
+        state[626] = 0
+        part = (bits & np.uint64((1 << 52) - 1)) | np.uint64(1 << 52)
+        size = np.ldexp(np.float64(part), np.int32(np.int64((bits >> np.uint64(52)) & np.uint64(2047)) - 1075))
+        drawn = -size if bits >> np.uint64(63) != 0 else size
+    else:
+        x, y, square = 0.0, 0.0, 0.0
+        while square >= 1.0 or square == 0.0:
+            x = 2.0 * twister_number(state) - 1.0
+            y = 2.0 * twister_number(state) - 1.0
+            square = x * x + y * y
+        scale = np.sqrt(-2.0 * np.log(square) / square)
+        part, exponent = abs(scale * x), np.int64(1023)
+        while 0.0 < part < 1.0:
+            part, exponent = part * 2.0, exponent - 1
+        while part >= 2.0:
+            part, exponent = part * 0.5, exponent + 1
+        bits = np.uint64(part * 4503599627370496.0) & np.uint64((1 << 52) - 1)
+        sign = np.uint64(1) << np.uint64(63) if x < 0 else np.uint64(0)
+        state[625] = 1
+        state[626] = bits | (np.uint64(exponent) << np.uint64(52)) | sign if part != 0.0 else np.uint64(0)
+        drawn = scale * y
+    return drawn
+
+
+def twister_normal_around(state: Any, mean: Any, deviation: Any) -> Any:
+    if np.signbit(deviation) and not np.isnan(deviation):
+        raise ValueError("scale < 0")
+    return mean + deviation * twister_normal(state)
+
+
+def fill(made: Any, by: str, state: Any, *given: Any) -> None:
+    """Draws all of an array, one after the other."""
+    elements = made.reshape(-1)
+    for k in range(elements.shape[0]):
+        elements[k] = _one(by, state, *given)
+
+
+def _one(by: str, state: Any, *given: Any) -> Any:
+    match by:
+        case "number":
+            return number(state)
+        case "number_between":
+            return number_between(state, *given)
+        case "integer_between":
+            return integer_between(state, *given)
+        case "normal":
+            return normal(state, *given)
+        case "normal_around":
+            return normal_around(state, *given)
+        case "twister_number":
+            return twister_number(state)
+        case "twister_number_between":
+            return twister_number_between(state, *given)
+        case "twister_integer_between":
+            return twister_integer_between(state, *given)
+        case "twister_normal":
+            return twister_normal(state)
+        case _:
+            return twister_normal_around(state, *given)

@@ -1,4 +1,4 @@
-"""Random generators as arguments: compiled code takes their states, as words in memory."""
+"""Random generators: compiled code takes their states, as words in memory."""
 
 from __future__ import annotations
 
