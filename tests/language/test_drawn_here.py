@@ -20,7 +20,7 @@ def test_this_numpy_draws_so() -> None:
 
 
 def mixed(rng: Any, n: int) -> Any:
-    out = np.zeros((n, 8))
+    out = np.zeros((n, 10))
     for i in range(n):
         out[i, 0] = rng.random()
         out[i, 1] = rng.uniform(-2.5, 7.0)
@@ -29,13 +29,15 @@ def mixed(rng: Any, n: int) -> Any:
         out[i, 4] = rng.integers(3, 4 + i, endpoint=True)
         out[i, 5] = rng.normal(1.0, 2.0)
         out[i, 6] = rng.standard_normal()
-        out[i, 7] = rng.exponential() if i % 7 == 0 else rng.integers(0, 1 << 32)
+        out[i, 7] = rng.gamma(2.0) if i % 7 == 0 else rng.integers(0, 1 << 32)
+        out[i, 8:] = rng.exponential(), rng.standard_exponential() + rng.exponential(2.5)
     return out, rng.random(3), rng.integers(7), rng.normal(size=(2, 2)), rng.integers(-(2**63), 2**63 - 1, endpoint=True)
 
 
 def mixed_legacy(rng: Any, n: int) -> Any:
-    out = np.zeros((n, 8))
+    out = np.zeros((n, 10))
     for i in range(n):
+        out[i, 8:] = rng.exponential(), rng.standard_exponential() + rng.exponential(2.5)
         out[i, 0], out[i, 1], out[i, 2] = rng.rand(), rng.randn(), rng.uniform(-2.0, 7.5)
         out[i, 3] = rng.randint(0, 10) if i % 3 else rng.randint(5, 6)
         out[i, 4], out[i, 5] = rng.randint(-5, 3000000000), rng.normal(1, 2)
@@ -51,7 +53,7 @@ def test_the_same_numbers(legacy: bool) -> None:
     for seed in range(3):
         ours: Any = np.random.RandomState(seed) if legacy else np.random.default_rng(seed)
         theirs = copy.deepcopy(ours)
-        for n in (0, 1, 2, 300):
+        for n in (0, 1, 2, 300, 3000):
             found, wanted = compiled(ours, n), function(theirs, n)
             for a, b in zip(found, wanted, strict=True):
                 np.testing.assert_array_equal(a, b)
@@ -72,6 +74,8 @@ def errors(what: int, a: float, b: float) -> Any:
         return x, rng.normal(a, b)
     if what == 2:
         return x, rng.integers(int(a), int(b))
+    if what == 4:
+        return x, rng.exponential(a)
     return x, rng.integers(0, int(b), endpoint=True)
 
 
@@ -80,6 +84,8 @@ def errors_legacy(what: int, a: float, b: float) -> Any:
     x = rng.random_sample()
     if what == 0:
         return x, rng.uniform(a, b)
+    if what == 4:
+        return x, rng.exponential(a)
     return x, rng.normal(a, b) if what == 1 else rng.randint(int(a), int(b))
 
 
@@ -91,6 +97,8 @@ def test_parameters(legacy: bool) -> None:
         for a in special:
             for b in special:
                 alike(function, what, a, b)
+    for a in special:
+        alike(function, 4, a, 0.0)
     for what in (2,) if legacy else (2, 3):
         for a, b in ((0.0, 0.0), (0.0, -3.0), (4.0, 4.0), (5.0, 4.0), (4.0, 5.0), (-9.0, 9.0)):
             alike(function, what, a, b)

@@ -80,8 +80,14 @@ _LEGACY_METHODS = {
 LEGACY = (*(m for m in METHODS if m != "integers"), *_LEGACY_METHODS, "randint", "seed")
 _DRAWN_HERE = {
     "random": "number", "uniform": "number_between", "standard_normal": "normal", "normal": "normal_around",
+    "standard_exponential": "exponential", "exponential": "exponential_of_mean",
 }  # fmt: skip
 """The compositions for what kernels draw."""
+_TABLES = {
+    "normal": ziggurat.NORMAL, "normal_around": ziggurat.NORMAL, "exponential": ziggurat.EXPONENTIAL,
+    "exponential_of_mean": ziggurat.EXPONENTIAL,
+}  # fmt: skip
+"""The tables that some of them look up."""
 _MANY = 65
 """Numbers of which a library draws faster, with its call."""
 STATE_WORDS = {"PCG64": 6, "MT19937": 627, "global": 1}
@@ -275,19 +281,19 @@ def is_numpys_way(kind: str) -> bool:
     """Whether the NumPy that is here draws as the compositions do: it promises no stream for all of its versions."""
     theirs: Any = np.random.default_rng(1) if kind == "PCG64" else np.random.RandomState(1)
     state, legacy = state_of(theirs), kind != "PCG64"
-    tables = () if legacy else (ziggurat.INSIDE, ziggurat.WIDTH, ziggurat.HEIGHT)
     integers, prefix = ("randint", "twister_") if legacy else ("integers", "")
     given: Sequence[tuple[str, str, tuple[Any, ...]]] = (
         ("random", "number", ()), ("uniform", "number_between", (-2.0, 3.0)), (integers, "integer_between", (-2, 100)),
         (integers, "integer_between", (0, 1 << 40)), ("standard_normal", "normal", ()),
         ("normal", "normal_around", (1.0, 2.0)), (integers, "integer_between", (0, (1 << 31) + 7)),
+        ("standard_exponential", "exponential", ()), ("exponential", "exponential_of_mean", (3.0,)),
     )  # fmt: skip
     with np.errstate(over="ignore"):
         for _ in range(30):
             for name, by, parameters in given:
                 wanted = getattr(theirs, "random_sample" if legacy and name == "random" else name)(*parameters)
                 last = tuple(np.int64(p - k) for k, p in enumerate(parameters)) if name == integers else parameters
-                more = tables if by in ("normal", "normal_around") else ()
+                more = () if legacy else _TABLES.get(by, ())
                 if getattr(drawing, prefix + by)(state, *last, *more) != wanted:
                     return False
     return bool(np.array_equal(state, state_of(theirs)))
@@ -298,8 +304,8 @@ def _drawn(
 ) -> Value:
     state = ctx.whole(ctx.buffers[generator.state])
     numbers = [Scalar(ctx.let(v.body, "parameter")) for v in values]
+    tables = () if generator.legacy else _TABLES.get(by, ())
     by = f"twister_{by}" if generator.legacy else by
-    tables = (ziggurat.INSIDE, ziggurat.WIDTH, ziggurat.HEIGHT) if by in ("normal", "normal_around") else ()
     given: list[Value] = [state, *numbers, *(captured_array(ctx, t) for t in tables)]
     if not dims:
         return compose(ctx, "drawing", by, given, {})

@@ -134,6 +134,19 @@ _SEED = (
 _LEGACY_SEED = "(lambda r: " + _LEGACY_WORDS + ")(np.random.RandomState({seed}))"
 
 
+_EMPTY = ("np.random.PCG64(0)", "np.random.RandomState(0)")
+
+
+def keeping(text: str) -> str:
+    """The function of a step that keeps the generator which it gives states to, one a thread: to make one takes longer
+    than to draw from it."""
+    for made in _EMPTY:
+        if made in text:
+            kept = text.replace(made, f"(held.__dict__.get(0) or held.__dict__.setdefault(0, {made}))")
+            return f"(lambda held: {kept})(__import__('threading').local())"
+    return text
+
+
 def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[str, Any], ...]) -> str:
     """The Python expression of a library step for a module named `module`: ``np``, ``cp`` or ``jnp``."""
     if name in ("seeded", "drawn"):  # on the host, whatever the device

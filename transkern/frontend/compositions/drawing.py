@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.compositions.primitives import element
-from transkern.frontend.compositions.ziggurat import TAIL
+from transkern.frontend.compositions.ziggurat import EXPONENTIAL_TAIL, NORMAL_TAIL
 
 _HIGH, _LOW = 0x2360ED051FC65DA4, 0x4385DF649FCCF645  # the factor of the linear congruence
 _HALF = 0xFFFFFFFF
@@ -105,9 +105,9 @@ def normal(state: Any, inside: Any, width: Any, height: Any) -> Any:
         elif layer == 0:
             beyond, other = 0.0, 0.0
             while not other + other > beyond * beyond:
-                beyond = -(1.0 / TAIL) * np.log1p(-number(state))
+                beyond = -(1.0 / NORMAL_TAIL) * np.log1p(-number(state))
                 other = -np.log1p(-number(state))
-            drawn = -(TAIL + beyond) if across & np.uint64(256) != 0 else TAIL + beyond
+            drawn = -(NORMAL_TAIL + beyond) if across & np.uint64(256) != 0 else NORMAL_TAIL + beyond
             found = True
         else:
             above = element(height, layer - 1) - element(height, layer)
@@ -119,6 +119,29 @@ def normal_around(state: Any, mean: Any, deviation: Any, inside: Any, width: Any
     if np.signbit(deviation) and not np.isnan(deviation):
         raise ValueError("scale < 0")
     return mean + deviation * normal(state, inside, width, height)
+
+
+def exponential(state: Any, inside: Any, width: Any, height: Any) -> Any:
+    found, drawn = False, 0.0
+    while not found:
+        word = _word(state) >> np.uint64(3)
+        layer, across = np.int64(word & np.uint64(255)), word >> np.uint64(8)
+        drawn = across * element(width, layer)
+        if across < element(inside, layer):
+            found = True
+        elif layer == 0:
+            drawn = EXPONENTIAL_TAIL - np.log1p(-number(state))
+            found = True
+        else:
+            above = element(height, layer - 1) - element(height, layer)
+            found = above * number(state) + element(height, layer) < np.exp(-drawn)
+    return drawn
+
+
+def exponential_of_mean(state: Any, mean: Any, inside: Any, width: Any, height: Any) -> Any:
+    if np.signbit(mean) and not np.isnan(mean):
+        raise ValueError("scale < 0")
+    return mean * exponential(state, inside, width, height)
 
 
 # --- `RandomState`: the Mersenne twister (Matsumoto and Nishimura, ACM TOMACS 8(1), 1998). The state has its 624 words,
@@ -211,6 +234,16 @@ def twister_normal_around(state: Any, mean: Any, deviation: Any) -> Any:
     return mean + deviation * twister_normal(state)
 
 
+def twister_exponential(state: Any) -> Any:
+    return -np.log(1.0 - twister_number(state))
+
+
+def twister_exponential_of_mean(state: Any, mean: Any) -> Any:
+    if np.signbit(mean) and not np.isnan(mean):
+        raise ValueError("scale < 0")
+    return mean * twister_exponential(state)
+
+
 def fill(made: Any, by: str, state: Any, *given: Any) -> None:
     """Draws all of an array, one after the other."""
     elements = made.reshape(-1)
@@ -230,6 +263,14 @@ def _one(by: str, state: Any, *given: Any) -> Any:
             return normal(state, *given)
         case "normal_around":
             return normal_around(state, *given)
+        case "exponential":
+            return exponential(state, *given)
+        case "exponential_of_mean":
+            return exponential_of_mean(state, *given)
+        case "twister_exponential":
+            return twister_exponential(state)
+        case "twister_exponential_of_mean":
+            return twister_exponential_of_mean(state, *given)
         case "twister_number":
             return twister_number(state)
         case "twister_number_between":
