@@ -261,9 +261,10 @@ def _step(
     names = (generator.state, *(v.base for v in ins))
     ctx.before_write(generator.state)
     taken = only or ", ".join(f"a[{k}]" for k in range(len(ins)))
-    shape = "" if not sized else "size=shape or None" if generator.legacy else "shape"
-    call = f"{name}({', '.join(part for part in (taken, shape) if part)}{more}){then}"
-    attributes = (("call", call), ("kind", generator.kind), ("of", generator.of))
+    shape = "" if not sized or not dims else "size=shape or None" if generator.legacy else "shape"
+    given = f"{', '.join(part for part in (taken, shape) if part)}{more}"
+    call = f"{name}({given.removeprefix(', ')}){then}"
+    attributes = (("call", call), ("kind", generator.kind), ("of", generator.of), ("single", not dims))
     ctx.emit(n.Library("drawn", (out.name, generator.state), names, attributes))
     return ctx.whole(out)
 

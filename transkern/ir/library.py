@@ -7,7 +7,7 @@ shape and dtype to be filled, are ``{out}``, ``{out1}``, ….
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +132,15 @@ _SEED = (
     "s['state']['inc'] % 2**64, 0, 0], 'uint64'))(np.random.PCG64({seed}).state)"
 )
 _LEGACY_SEED = "(lambda r: " + _LEGACY_WORDS + ")(np.random.RandomState({seed}))"
+
+
+def single(outs: Sequence[str], ins: Sequence[str], call: str, kind: str, of: str = "", single: bool = False) -> str:
+    """The function of a step that draws one number from a generator that others share, with few calls; or nothing."""
+    if not single or kind != "global":
+        return ""
+    for k, parameter in enumerate(ins[1:]):
+        call = call.replace(f"a[{k}]", parameter)
+    return f"lambda {', '.join([*outs, *ins])}: {outs[0]}.fill({of}.{call})"
 
 
 _EMPTY = ("np.random.PCG64(0)", "np.random.RandomState(0)")

@@ -20,7 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
-from transkern.ir.library import IN_PLACE, INTO, keeping, spell
+from transkern.ir.library import IN_PLACE, INTO, keeping, single, spell
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
@@ -597,7 +597,9 @@ class _Module:
             if s.name in IN_PLACE:
                 fill = f"(np.copyto(out, a0), {IN_PLACE[s.name].format(**dict(s.attributes))})"
             text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
-            text = keeping(text) if s.name == "drawn" else INTO.get(s.name, text)
+            text = INTO.get(s.name, text)
+            if s.name == "drawn":
+                text = single(outs, names, **dict(s.attributes)) or keeping(text)
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)
