@@ -104,6 +104,12 @@ def test_parameters(legacy: bool) -> None:
             alike(function, what, a, b)
 
 
+def kinds(seed: int) -> Any:
+    rng, old = np.random.default_rng(seed), np.random.RandomState(seed)
+    made = rng.random(), rng.uniform(1, 2), rng.normal(), rng.standard_exponential(), rng.integers(3), rng.random(dtype=float)
+    return *made, old.rand(), old.randn(), old.uniform(), old.exponential(), old.randint(5), old.randint(5, dtype=np.int64)
+
+
 def inside_circle(n: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     inside = 0
@@ -125,4 +131,5 @@ def walk(n: int, seed: int) -> Any:
 def test_loops() -> None:
     alike(inside_circle, 5000, 3)
     alike(walk, 500, 4)
+    alike(kinds, 1)  # Python's numbers or NumPy's
     assert "np.random.Generator(" not in transkern.compile(inside_circle, target="cpu").emit(types="inside_circle(int, int)")

@@ -194,7 +194,7 @@ def draw(
             a = Arguments(ctx, "random_sample", ("size",), args, keywords)
             dims = _size(ctx, a)
             if _is_drawn_here(ctx, generator, [], dims):
-                return _drawn(ctx, generator, "number", [], dims, "float64")
+                return _result(ctx, _drawn(ctx, generator, "number", [], dims, "float64"), True)
             return _result(ctx, _step(ctx, generator, name, [], dims, "float64"), True)
         case _ if name in _VECTORS:
             return _vectors(ctx, generator, name, args, keywords)
@@ -224,8 +224,9 @@ def draw(
         broadcast_dims(ctx, [v.dims for v in reversed(values)])
     dims = _size(ctx, a, [v.dims for v in values])
     if name in _DRAWN_HERE and dtype == "float64" and _is_drawn_here(ctx, generator, values, dims):
-        return _drawn(ctx, generator, _DRAWN_HERE[name], values, dims, dtype)
-    made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
+        made = _drawn(ctx, generator, _DRAWN_HERE[name], values, dims, dtype)
+    else:
+        made = _step(ctx, generator, name, values, dims, dtype, "" if legacy else _typed(name, dtype))
     return _result(ctx, made, python and (legacy or a.get("dtype") is None))
 
 
@@ -302,14 +303,14 @@ def is_numpys_way(kind: str) -> bool:
 
 def _drawn(
     ctx: Context, generator: Generator, by: str, values: Sequence[Array], dims: tuple[Expr, ...], dtype: str
-) -> Value:
+) -> Array:
     state = ctx.whole(ctx.buffers[generator.state])
     numbers = [Scalar(ctx.let(v.body, "parameter")) for v in values]
     tables = () if generator.legacy else _TABLES.get(by, ())
     by = f"twister_{by}" if generator.legacy else by
     given: list[Value] = [state, *numbers, *(captured_array(ctx, t) for t in tables)]
     if not dims:
-        return compose(ctx, "drawing", by, given, {})
+        return as_array(ctx, compose(ctx, "drawing", by, given, {}))
     made = ctx.buffer("drawn", dtype, dims)
     ctx.emit(n.Alloc(made.name))
     compose(ctx, "drawing", "fill", [ctx.whole(made), Static(by), *given], {})
@@ -335,7 +336,7 @@ def _integers(ctx: Context, generator: Generator, args: Sequence[Value], keyword
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
     dims, closed = _size(ctx, a, [v.dims for v in values]), a.flag("endpoint")
     if dtype == "int64" and _is_drawn_here(ctx, generator, values, dims):
-        return _integers_here(ctx, generator, values, closed, dims)
+        return _result(ctx, _integers_here(ctx, generator, values, closed, dims), False)
     made = _step(
         ctx, generator, "integers", values, _size(ctx, a, [v.dims for v in values]), dtype,
         f", endpoint={a.flag('endpoint')}, dtype='{dtype}'",
@@ -352,7 +353,7 @@ def _randint(ctx: Context, generator: Generator, args: Sequence[Value], keywords
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
     dims = _size(ctx, a, [v.dims for v in values])
     if dtype == "int64" and _is_drawn_here(ctx, generator, values, dims):
-        made = as_array(ctx, _integers_here(ctx, generator, values, False, dims))
+        made = _integers_here(ctx, generator, values, False, dims)
     else:
         made = _step(ctx, generator, "randint", values, dims, dtype, f", dtype='{dtype}'")
     return _result(ctx, made, a.get("dtype") is None)
@@ -360,7 +361,7 @@ def _randint(ctx: Context, generator: Generator, args: Sequence[Value], keywords
 
 def _integers_here(
     ctx: Context, generator: Generator, values: Sequence[Array], closed: bool, dims: tuple[Expr, ...]
-) -> Value:
+) -> Array:
     """Integers from the first value up to the second, or with it (`closed`)."""
     first, last = (v.body for v in values)
     fits, equal = b.compare("less_equal" if closed else "less", first, last), "" if closed else "="
