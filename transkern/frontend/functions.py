@@ -107,6 +107,8 @@ def listed(ctx: Context, value: Value) -> Value:
     return ctx.deref(compose(ctx, "lists", "listed", [value], {}))
 
 
+_METHODS_OF_NUMBERS = ("bit_length", "bit_count", "is_integer")
+"""Of Python's integers and floats, for which there are compositions."""
 _ABSTRACT = (
     np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating,
     np.complexfloating, np.flexible, np.character,
@@ -248,6 +250,12 @@ def call_method(
             if is_python_number(receiver) and isinstance(receiver, Static):
                 given = [constant_object(ctx, v, f"`.{name}` with a run-time number") for v in args]
                 return Static(asked(ctx, getattr(receiver.value, name), *given))
+            if is_python_number(receiver) and isinstance(receiver, Scalar) and name in _METHODS_OF_NUMBERS:
+                Arguments(ctx, name, (), args, keywords)
+                is_float = receiver.dtype.startswith("float")
+                if is_float == (name == "is_integer"):
+                    number = receiver if is_float else Scalar(b.cast(receiver.expr, "int64"))
+                    return python_number(ctx, compose(ctx, "arithmetic", f"_{name}", [number], {}))
             if is_python_number(receiver) and name != "conjugate":
                 ctx.fail(f"`.{name}` of {describe(receiver)}")
             if name not in METHODS and f"numpy.{name}" in TABLE and hasattr(np.ndarray, name):

@@ -365,3 +365,28 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     if v.shape[0] == 0:
         raise ValueError("second array argument cannot be empty")
     return correlation(a, np.conjugate(v) if v.dtype.kind == "c" else v, mode, False)
+
+
+# --- methods of Python's numbers
+
+
+def _bit_length(x: Any) -> Any:
+    left, count = _magnitude(x), 0
+    while left > 0:
+        left, count = left >> np.uint64(1), count + 1
+    return count
+
+
+def _bit_count(x: Any) -> Any:
+    left, count = _magnitude(x), 0
+    while left > 0:
+        left, count = left & (left - np.uint64(1)), count + 1
+    return count
+
+
+def _is_integer(x: Any) -> Any:
+    return bool(np.isfinite(x) and np.floor(x) == x)
+
+
+def _magnitude(x: Any) -> Any:
+    return np.uint64(0) - np.uint64(x) if x < 0 else np.uint64(x)
