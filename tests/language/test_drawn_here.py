@@ -104,6 +104,21 @@ def test_parameters(legacy: bool) -> None:
             alike(function, what, a, b)
 
 
+def pairs(rng: Any) -> Any:
+    return rng.randn(), rng.randn(), rng.normal(3.0)
+
+
+def test_the_second_of_a_pair() -> None:
+    compiled = transkern.compile(pairs)
+    for second in (0.0, -0.0, 1.0, -1.5, 5e-324, -1e-310, 1e300):
+        results = []
+        for function in (compiled, pairs):
+            rng = np.random.RandomState(1)
+            rng.set_state((*rng.get_state()[:3], 1, second))
+            results.append([repr(x) for x in function(rng)])
+        assert results[0] == results[1]
+
+
 def kinds(seed: int) -> Any:
     rng, old = np.random.default_rng(seed), np.random.RandomState(seed)
     made = rng.random(), rng.uniform(1, 2), rng.normal(), rng.standard_exponential(), rng.integers(3), rng.random(dtype=float)

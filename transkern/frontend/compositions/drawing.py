@@ -205,8 +205,9 @@ def twister_normal(state: Any) -> Any:
         bits = state[626]
         state[625] = 0
         state[626] = 0
-        part = (bits & np.uint64((1 << 52) - 1)) | np.uint64(1 << 52)
-        size = np.ldexp(np.float64(part), np.int32(np.int64((bits >> np.uint64(52)) & np.uint64(2047)) - 1075))
+        part, exponent = bits & np.uint64((1 << 52) - 1), np.int64((bits >> np.uint64(52)) & np.uint64(2047))
+        part = part | np.uint64(1 << 52) if exponent > 0 else part
+        size = np.ldexp(np.float64(part), np.int32(np.maximum(exponent, 1) - 1075))
         drawn = -size if bits >> np.uint64(63) != 0 else size
     else:
         x, y, square = 0.0, 0.0, 0.0
