@@ -87,6 +87,8 @@ def test_repeated() -> None:
         alike(repeated, rng.normal(size=size), counts)
         alike(repeated, rng.normal(size=size), counts * 0)
         alike(repeated, rng.normal(size=size), counts * 90)
+        alike(repeated, rng.normal(size=size), counts > 1)
+        alike(repeated, rng.normal(size=size), counts.astype(np.uint8))
 
 
 def test_no_library_is_asked_for_what_is_in_order() -> None:

@@ -94,7 +94,7 @@ def repeated_in_turn(a: Any, counts: Any) -> Any:
     made = np.empty((np.sum(counts), *a.shape[1:]), a.dtype)
     at = 0
     for i in range(a.shape[0]):
-        for _ in range(counts[i]):
+        for _ in range(int(counts[i])):
             made[at] = a[i]
             at += 1
     return made
