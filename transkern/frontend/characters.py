@@ -11,7 +11,7 @@ from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, captured_array, describe, select
 from transkern.frontend.values import Char, Dict, Scalar, Seq, Static, Value
-from transkern.frontend.whole import integer_expr
+from transkern.frontend.whole import NO_POSITION, integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
@@ -23,8 +23,7 @@ def item(ctx: Context, text: str, position: Value) -> Value:
     """``text[position]``."""
     if isinstance(position, Static):
         return Static(asked(ctx, operator.getitem, text, position.value))
-    problem = "cannot fit 'numpy.uint64' into an index-sized integer"
-    at, extent = integer_expr(ctx, position, "IndexError", problem), b.index(len(text))
+    at, extent = integer_expr(ctx, position, "IndexError", NO_POSITION), b.index(len(text))
     inside = b.both(b.compare("less", at, extent), b.compare("greater_equal", at, b.neg(extent)))
     ctx.guard(inside, "IndexError", "string index out of range")
     return at_position(ctx, text, b.wrap_index(at, extent))

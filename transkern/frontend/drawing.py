@@ -338,8 +338,7 @@ def _integers(ctx: Context, generator: Generator, args: Sequence[Value], keyword
     if dtype == "int64" and _is_drawn_here(ctx, generator, values, dims):
         return _result(ctx, _integers_here(ctx, generator, values, closed, dims), False)
     made = _step(
-        ctx, generator, "integers", values, _size(ctx, a, [v.dims for v in values]), dtype,
-        f", endpoint={a.flag('endpoint')}, dtype='{dtype}'",
+        ctx, generator, "integers", values, dims, dtype, f", endpoint={closed}, dtype='{dtype}'"
     )  # fmt: skip
     return _result(ctx, made, False)
 

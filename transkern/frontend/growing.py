@@ -49,14 +49,14 @@ from transkern.frontend.values import (
     Static,
     Value,
 )
-from transkern.frontend.whole import integer_expr
+from transkern.frontend.whole import NO_SIZE, integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
 from transkern.ir.traverse import variables_read
 
 _COLUMNS = 16  # items of tuples in lists
-_NO_ARGUMENT = ("OverflowError", "Python int too large to convert to C ssize_t")
+_NO_ARGUMENT = ("OverflowError", NO_SIZE)
 
 
 def new(

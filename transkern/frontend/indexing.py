@@ -53,7 +53,7 @@ from transkern.frontend.values import (
     same_structure,
     with_children,
 )  # fmt: skip
-from transkern.frontend.whole import in_64_bits, integer_expr
+from transkern.frontend.whole import NO_POSITION, in_64_bits, integer_expr
 from transkern.ir import build as b
 from transkern.ir.containers import with_text
 from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce
@@ -385,10 +385,7 @@ def _same_column(ctx: Context, elements: tuple[Value, ...], item: Scalar) -> Val
     return with_children(first, tuple(items))
 
 
-_NO_SUBSCRIPT = "cannot fit 'numpy.uint64' into an index-sized integer"
-
-
-def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = _NO_SUBSCRIPT) -> Expr:
+def list_position(ctx: Context, item: Value, error: str = "IndexError", problem: str = NO_POSITION) -> Expr:
     """A subscript of a list (or an argument of one of its methods), not yet checked against its length."""
     return integer_expr(ctx, item, error, problem)
 

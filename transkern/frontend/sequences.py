@@ -35,14 +35,12 @@ from transkern.frontend.values import (
     Static,
     Value,
 )  # fmt: skip
-from transkern.frontend.whole import integer_expr
+from transkern.frontend.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr
 
 _FEW = 64
-
-_NO_POSITION = "cannot fit 'numpy.uint64' into an index-sized integer"
 
 
 def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
@@ -100,11 +98,11 @@ def _list_method(
     match name:
         case "pop" if at_run_time:  # what is appended further down in a loop comes when that is translated again
             check_position(ctx, args[0], list[int]().pop)
-            integer_expr(ctx, ctx.deref(args[0]), "OverflowError", "Python int too large to convert to C ssize_t")
+            integer_expr(ctx, ctx.deref(args[0]), "OverflowError", NO_SIZE)
             ctx.guard(b.FALSE, "IndexError", "pop from empty list")
         case "__delitem__" if at_run_time:
             check_position(ctx, args[0], list[int]().__delitem__)
-            integer_expr(ctx, ctx.deref(args[0]), "IndexError", _NO_POSITION)
+            integer_expr(ctx, ctx.deref(args[0]), "IndexError", NO_POSITION)
             ctx.guard(b.FALSE, "IndexError", "list assignment index out of range")
         case "append":
             changed.append(args[0])
@@ -286,7 +284,7 @@ def is_count(value: Value) -> bool:
 
 def how_often(ctx: Context, times: Value) -> Expr:
     """A count of `is_count` as Python takes it."""
-    return integer_expr(ctx, times, "OverflowError", _NO_POSITION)
+    return integer_expr(ctx, times, "OverflowError", NO_POSITION)
 
 
 def repeated_list(ctx: Context, owner: GrowingList, times: Value) -> Value:

@@ -13,6 +13,10 @@ from transkern.frontend.values import Array, Scalar, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Const, Expr, Reduce
 
+NO_POSITION = "cannot fit 'numpy.uint64' into an index-sized integer"
+NO_SIZE = "Python int too large to convert to C ssize_t"
+"""Python's words for a subscript, and for an argument of a list's method, that 64 bits do not hold."""
+
 
 def in_64_bits(
     ctx: Context, expr: Expr, error: str = "OverflowError", problem: str = "Python int too large to convert to C long"

@@ -134,7 +134,9 @@ _SEED = (
 _LEGACY_SEED = "(lambda r: " + _LEGACY_WORDS + ")(np.random.RandomState({seed}))"
 
 
-def single(outs: Sequence[str], ins: Sequence[str], call: str, kind: str, of: str = "", single: bool = False) -> str:
+def drawn_alone(
+    outs: Sequence[str], ins: Sequence[str], call: str, kind: str, of: str = "", single: bool = False
+) -> str:
     """The function of a step that draws one number from a generator that others share, with few calls; or nothing."""
     if not single or kind != "global":
         return ""

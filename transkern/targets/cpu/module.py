@@ -20,7 +20,7 @@ from transkern.ir import nodes as n
 from transkern.ir.complexes import float_of, is_complex, parts_of_scalar
 from transkern.ir.containers import container_text, error_text, print_text, with_changes
 from transkern.ir.expr import NOWHERE, Apply, Expr, Span, Var
-from transkern.ir.library import IN_PLACE, INTO, keeping, single, spell
+from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
@@ -599,7 +599,7 @@ class _Module:
             text = f"lambda {', '.join([*outs, *names])}: {fill}" if s.outs else f"lambda: {value}"
             text = INTO.get(s.name, text)
             if s.name == "drawn":
-                text = single(outs, names, **dict(s.attributes)) or keeping(text)
+                text = drawn_alone(outs, names, **dict(s.attributes)) or keeping(text)
         if text not in self.steps:
             self.steps.append(text)
         k = self.steps.index(text)

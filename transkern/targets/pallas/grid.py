@@ -342,9 +342,6 @@ class Body(Statements):
             self.results.append(s.buffer)
         super().store(s, mask)
 
-    def ensure(self, buffer: str) -> bool:
-        return False
-
 
 def _loads(e: Expr) -> list[Load]:
     return [x for x in walk_expr(e) if isinstance(x, Load)]

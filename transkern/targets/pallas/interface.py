@@ -128,9 +128,6 @@ class Interface(Statements):
     def carried(self, block: tuple[n.Stmt, ...]) -> list[str]:
         return [c for c in super().carried(block) if c not in self.program.buffers]
 
-    def ensure(self, buffer: str) -> bool:
-        return False
-
     # --- the call
 
     def run(self) -> None:
