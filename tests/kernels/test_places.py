@@ -72,6 +72,9 @@ def test_interpolation() -> None:
         alike(interpolated, v, xp, fp)
         alike(interpolated, v, np.array([0.0, 1, 2, 3, special]), np.arange(5.0))
         alike(interpolated, v[:3], xp, fp)  # fewer than points
+    for first in (-np.inf, np.finfo(np.float64).min):  # a slope of 0, over a distance without end
+        for last in (5.0, np.inf, np.finfo(np.float64).max):
+            alike(interpolated, np.append(v, [-1e308, 1e308]), np.array([first, 1, 2, 3, last]), np.arange(5.0))
     alike(interpolated, np.array([[0.5, 1.5], [7, -1]]), xp, xp * 2)
     alike(interpolated, 1.25, xp, xp * 2)
 

@@ -124,13 +124,13 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if xp.shape[0] != fp.shape[0]:
         raise ValueError("fp and xp are not of the same length.")
     behind = places(xp, x, "right")
-    if 1 < xp.shape[0] <= x.size and np.all(np.isfinite(np.diff(fp) / np.diff(xp))):
+    if 1 < xp.shape[0] <= x.size and np.all(np.isfinite(np.diff(xp)) & np.isfinite(np.diff(fp) / np.diff(xp))):
         return _outside(x, xp, fp, _on_slopes(x, xp, fp, behind), left, right)
     return _outside(x, xp, fp, _between(x, xp, fp, behind - 1), left, right)
 
 
 def _on_slopes(x: Any, xp: Any, fp: Any, behind: Any) -> Any:
-    """Before points `behind`, where all slopes are finite."""
+    """Before points `behind`, where all distances and slopes are finite: a slope of 0 to a point at -inf is NaN."""
     slopes = np.append(np.diff(fp) / np.diff(xp), 0.0)
     low = np.maximum(behind - 1, 0)
     x0, y0 = element(xp, low), element(fp, low)
