@@ -24,9 +24,9 @@ from unittest import mock
 from lengths import KINDS
 
 from transkern import limits, pipeline
+from transkern.frontend.annotations import types_from_annotations
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import types_from_annotations
 from transkern.targets.cpu.module import emit
 
 STEPS = ("front end", "passes", "emission", "C compiler")
@@ -35,7 +35,7 @@ STEPS = ("front end", "passes", "emission", "C compiler")
 def seconds_for(text: str) -> tuple[float, float, float]:
     """Of a function `f`: the front end, the passes, the emission."""
     function = TextScope(text, "<text>").function("f")
-    types = types_from_annotations(function.node)
+    types = types_from_annotations(function)
     assert types is not None
     marks = [time.process_time()]
     program = specialise(function, types)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from transkern import pipeline
+from transkern.frontend.annotations import types_from_annotations
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
-from transkern.frontend.types import types_from_annotations
 from transkern.targets.cpu.module import emit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -25,7 +25,7 @@ sys.path.pop(0)
 def calls(text: str) -> int:
     """How many functions of Python's are entered while `f` becomes C."""
     function = TextScope(text, "<text>").function("f")
-    types = types_from_annotations(function.node)
+    types = types_from_annotations(function)
     assert types is not None
     count = 0
 

@@ -19,18 +19,13 @@ from transkern.ir.build import fits
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 
 _CHARACTERS, _DIMENSIONS = 4096, 64  # of a list of types, of an array: NumPy has no more
-_PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
+PYTHON = {"int": "index", "float": "float64", "bool": "bool", "complex": "complex128"}
 _DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
-_JAXTYPING = {
-    "Float": "float64", "Float16": "float16", "Float32": "float32", "Float64": "float64", "Int": "int64",
-    "Int8": "int8", "Int16": "int16", "Int32": "int32", "Int64": "int64", "UInt8": "uint8", "UInt16": "uint16",
-    "UInt32": "uint32", "UInt64": "uint64", "Bool": "bool", "Complex64": "complex64", "Complex128": "complex128",
-}  # fmt: skip
-
-
+_CODES = {np.dtype(name).str[1:]: name for name in _DTYPES}  # f8, as NumPy writes it
+_ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\s*(?:\[(.*)\])?", re.S)
 _WORDS = ("strided", "unaligned", "readonly")
 """What may stand behind an array's type, in this order."""
 
@@ -195,7 +190,7 @@ def parse_signature(text: str) -> tuple[str, tuple[ArgType, ...]]:
     if not match:
         raise TypesNeeded(f"not a list of types: {text!r}; write for instance 'f(float32[n,4], int, float)'")
     name, inner = match.groups()
-    return name, tuple(parse_type(part) for part in _split(inner))
+    return name, tuple(parse_type(part, f"_{place}") for place, part in enumerate(_split(inner)))
 
 
 def _bounded(text: str) -> None:
@@ -219,8 +214,15 @@ def _split(text: str) -> list[str]:
     return [p.strip() for p in [*parts, current] if p.strip()]
 
 
-def parse_type(text: str) -> ArgType:
-    """``float32[n,4]``, ``float``, ``int32``, ``None``, or a literal."""
+def names_dtype(text: str) -> bool:
+    """Whether a text is made as the type of an array or of a number of NumPy's."""
+    found = _ARRAY.fullmatch(text.strip())
+    return found is not None and _CODES.get(found[1], found[1]) in _DTYPES
+
+
+def parse_type(text: str, name: str) -> ArgType:
+    """``float32[n,4]``, ``f4[:, :]``, ``float``, ``int32``, ``None``, or a literal; sizes that are ``:`` are known by
+    the name of the argument."""
     _bounded(text)
     text = text.strip()
     words: set[str] = set()
@@ -228,66 +230,27 @@ def parse_type(text: str) -> ArgType:
         text, _, word = text.rpartition(" ")
         words.add(word)
         text = text.strip()
-    if text in _PYTHON:
-        return ScalarType(_PYTHON[text], text)
-    match = re.fullmatch(r"(\w+)\s*(?:\[(.*)\])?", text, re.S)
-    if match and match.group(1) in _DTYPES:
-        dtype, dims = match.groups()
+    if text in PYTHON:
+        return ScalarType(PYTHON[text], text)
+    match = _ARRAY.fullmatch(text)
+    if match and (dtype := _CODES.get(match[1], match[1])) in _DTYPES:
+        dims = match[2]
         if dims is None:
             return ScalarType(dtype)
-        parsed = tuple(int(d) if d.isdecimal() else d for d in (p.strip() for p in dims.split(",")) if d)
+        sizes = [size for part in dims.split(",") if (size := part.strip())]
+        parsed = tuple(int(d) if d.isdecimal() else f"{name}_{k}" if d == ":" else d for k, d in enumerate(sizes))
         if len(parsed) > _DIMENSIONS or any(isinstance(d, int) and d >= 2**63 for d in parsed):
             raise TypesNeeded(f"no array is as large as {_shown(text)}")
         for dim in parsed:
             if isinstance(dim, str) and not dim.isidentifier():
-                raise TypesNeeded(f"{dim!r} in {text!r} is not a size: write a number or a name")
+                raise TypesNeeded(f"{dim!r} in {text!r} is not a size: write a number, a name or ':'")
         layout = "strided" if "strided" in words else "C"
         return ArrayType(dtype, parsed, layout, aligned="unaligned" not in words, readonly="readonly" in words)
     try:
         return ConstantType(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        known = ", ".join((*_PYTHON, *_DTYPES))
+        known = ", ".join((*PYTHON, *_DTYPES))
         raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}, dtype[sizes]") from None
-
-
-def annotation_type(node: ast.expr | None, name: str) -> ArgType | None:
-    """The type that an annotation states, or None: strings of ours, `int`, `NDArray[np.float32]` (one dim unknown:
-    none), and jaxtyping's ``Float32[np.ndarray, "n 4"]``."""
-    match node:
-        case None:
-            return None
-        case ast.Constant(value=str() as text):
-            return parse_type(text)
-        case ast.Name(id=plain) if plain in _PYTHON:
-            return ScalarType(_PYTHON[plain], plain)
-        case ast.Subscript(value=value, slice=ast.Tuple(elts=[_, ast.Constant(value=str() as dims)])):
-            kind = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-            if kind in _JAXTYPING:
-                return parse_type(f"{_JAXTYPING[kind]}[{','.join(dims.split())}]")
-    return None
-
-
-def types_from_annotations(node: ast.FunctionDef | ast.Lambda) -> tuple[ArgType, ...] | None:
-    """The types of all parameters, where annotations or defaults give them."""
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    defaults: list[ast.expr | None] = [None] * (len(arguments) - len(node.args.defaults)) + list(node.args.defaults)
-    arguments, defaults = [*arguments, *node.args.kwonlyargs], [*defaults, *node.args.kw_defaults]
-    if node.args.vararg or node.args.kwarg:
-        return None
-    found: list[ArgType] = []
-    for argument, default in zip(arguments, defaults, strict=True):
-        kind = annotation_type(argument.annotation, argument.arg)
-        if kind is None and isinstance(default, ast.Constant):
-            value = default.value
-            kind = (
-                ScalarType(_PYTHON[type(value).__name__], type(value).__name__)
-                if (type(value).__name__ in _PYTHON)
-                else ConstantType(value)
-            )
-        if kind is None:
-            return None
-        found.append(kind)
-    return tuple(found)
 
 
 def types_of(
@@ -329,7 +292,7 @@ def types_of(
             found.append(ConstantType(value))
         elif type(value) in (int, float, bool, complex):
             python = type(value).__name__
-            found.append(ScalarType(_PYTHON[python], python))
+            found.append(ScalarType(PYTHON[python], python))
         elif isinstance(value, np.generic):
             found.append(ScalarType(dtype_name(value.dtype)))
         elif (

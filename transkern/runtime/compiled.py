@@ -408,15 +408,16 @@ class Compiled:
         return self._info
 
     def _types(self, types: str | None) -> tuple[Any, ...]:
+        from transkern.frontend.annotations import types_from_annotations
         from transkern.frontend.source import live_function
-        from transkern.frontend.types import parse_signature, types_from_annotations
+        from transkern.frontend.types import parse_signature
 
         text = types or (None if self._last is not None else self.types)
         if text is not None:
             return parse_signature(text)[1]
         if self._last is not None:
             return self._last.types
-        found = types_from_annotations(live_function(self.function).node)
+        found = types_from_annotations(live_function(self.function))
         if found is None:
             raise TypesNeeded(types_help(self.function.__name__, self._names, "call it once, or "))
         return found

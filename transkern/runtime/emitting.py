@@ -15,11 +15,12 @@ from typing import Any
 
 from transkern import limits, pipeline
 from transkern.errors import CompileError, InternalError, NeedsConstant, TypesNeeded
+from transkern.frontend.annotations import types_from_annotations
 from transkern.frontend.decorators import check_entry
 from transkern.frontend.source import TextScope, read_module, span_of
 from transkern.frontend.specialise import specialise
 from transkern.frontend.syntax import parameter_names
-from transkern.frontend.types import ArgType, parse_signature, types_from_annotations
+from transkern.frontend.types import ArgType, parse_signature
 from transkern.frontend.values import Function
 from transkern.ir.printer import program
 from transkern.options import DEFAULT, Options
@@ -65,7 +66,7 @@ def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
     text = types or _decorator_types(function)
     if text is not None:
         return parse_signature(text)[1]
-    found = types_from_annotations(function.node)
+    found = types_from_annotations(function)
     if found is None:
         raise TypesNeeded(types_help(function.name, parameter_names(function.node)))
     return found
