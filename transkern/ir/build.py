@@ -183,9 +183,12 @@ def maximum(a: Expr, b: Expr) -> Expr:
     for x, y in ((a, b), (b, a)):
         if constant(x) == 0 and is_nonnegative(y):
             return y
-        match y:  # max(max(u, 0), 0), and max(u, c) under a larger constant
-            case Apply("maximum", (u, v), "index") if constant(x) is not None and constant(v) is not None:
-                return maximum(u, index(max(constant(x) or 0, constant(v) or 0)))
+        match y:  # max(max(u, 0), 0), max(max(u, n), n + 1)
+            case Apply("maximum", (u, v), "index"):
+                for inner, other in ((u, v), (v, u)):
+                    gap = difference(x, inner)
+                    if gap is not None:
+                        return y if gap <= 0 else maximum(other, x)
         least = constant(x)
         for inner in affine(y)[0] if least is not None else ():  # max(max(u, 0) - 1, 0): the inner bound does not tell
             match inner:
@@ -205,7 +208,12 @@ def minimum(a: Expr, b: Expr) -> Expr:
     for x, y in ((a, b), (b, a)):
         if constant(x) == 0 and is_nonnegative(y):
             return x
-        match y:  # min(n, max(n - c, 0)) is the second
+        match y:  # min(min(u, n), n); min(n, max(n - c, 0)) is the second
+            case Apply("minimum", (u, v), "index"):
+                for inner, other in ((u, v), (v, u)):
+                    gap = difference(x, inner)
+                    if gap is not None:
+                        return y if gap >= 0 else minimum(other, x)
             case Apply("maximum", (u, v), "index") if constant(v) == 0 and is_nonnegative(x):
                 gap = difference(x, u)
                 if gap is not None and gap >= 0:
