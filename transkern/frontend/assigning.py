@@ -504,7 +504,7 @@ class Assignments(Results):
             if not base.view and isinstance(target.value, ast.Name):
                 base = self.own(target.value.id, base)
             if base.view:
-                storing.write(ctx, part(base, target.attr), [Static(Ellipsis)], value)
+                storing.write(ctx, part(ctx, base, target.attr), [Static(Ellipsis)], value)
         elif target.attr == "flat" and isinstance(base, Array):
             if not base.view and isinstance(target.value, ast.Name):
                 base = self.own(target.value.id, base)

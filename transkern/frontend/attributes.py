@@ -323,7 +323,7 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             if is_complex(value.dtype):
                 if isinstance(original, Static):
                     return Static(getattr(original.value, name))
-                made = part(value, name)
+                made = part(ctx, value, name)
                 return Scalar(made.body, original.python) if isinstance(original, Scalar) else made
             if name == "real":
                 return original

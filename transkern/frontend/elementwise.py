@@ -974,11 +974,15 @@ def nonzero(expr: Expr) -> Expr:
     return Apply("not_equal", (expr, Const(zero, expr.dtype)), "bool")
 
 
-def part(value: Array, name: str) -> Array:
+def part(ctx: Context, value: Array, name: str) -> Array:
     """``z.real``, ``z.imag`` of complex numbers: of memory a view."""
     dtype = float_of(value.dtype)
     if value.view and isinstance(value.body, Load):
-        index = (*value.body.index, REAL if name == "real" else IMAG)
+        index, dims = value.body.index, ctx.buffers[value.body.buffer].dims
+        if len(index) != len(dims):  # counted in memory, which a part behind it would make a subscript of two axes
+            [place] = index
+            index = b.unravel(place, dims)
+        index = (*index, REAL if name == "real" else IMAG)
         return replace(value, body=Load(value.body.buffer, index, dtype), identity="")
     return replace(value, body=Apply(name, (value.body,), dtype), identity="")
 

@@ -455,7 +455,7 @@ def rounded(ctx: Context, value: Value, digits: Value | None) -> Value:
             return Scalar(b.cast(scalar_expr(ctx, scaled), dtype))
         return replace(array, view=False, identity="") if isinstance(array, Array) else array
     if is_complex(array.dtype):
-        parts = [part(as_array(ctx, array), name) for name in ("real", "imag")]
+        parts = [part(ctx, as_array(ctx, array), name) for name in ("real", "imag")]
         return together(ctx, *(rounded(ctx, p if p.ndim else Scalar(p.body), digits) for p in parts))
     if places == 0:
         return apply(ctx, "rint", [array])

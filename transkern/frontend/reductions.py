@@ -316,7 +316,7 @@ def variance(
     deviation = apply(ctx, "subtract", [value, as_array(ctx, centre)])
     if is_complex(work):  # the squared distance, in the dtype of the parts
         work = out = float_of(work)
-        parts = [part(as_array(ctx, deviation), name) for name in ("real", "imag")]
+        parts = [part(ctx, as_array(ctx, deviation), name) for name in ("real", "imag")]
         square = apply(ctx, "add", [apply(ctx, "multiply", [p, p]) for p in parts])
     else:
         square = apply(ctx, "multiply", [deviation, deviation])

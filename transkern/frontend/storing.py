@@ -264,7 +264,7 @@ def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) 
         return number
     if is_complex(number.dtype):
         if basic and dtype.startswith("int") and isinstance(value, Scalar):
-            whole_number(ctx, part(as_array(ctx, value), "real").body, dtype)
+            whole_number(ctx, part(ctx, as_array(ctx, value), "real").body, dtype)
         return number
     if isinstance(value, Static):
         probe = np.zeros(1, dtype)

@@ -297,6 +297,8 @@ def place_in_memory(ctx: Context, value: Array) -> n.View | None:
         part = "real" if index[-1] == REAL else "imag"
         index = index[:-1]
     base = ctx.buffers[value.base]
+    if part and isinstance(index[-1], Apply) and b.unravel(index[-1].args[0], base.dims) == index:
+        index = (index[-1].args[0],)  # as `part` has taken it apart
     if len(index) != len(base.dims) and (len(index) != 1 or base.layout != "C"):
         return None
     offset, steps = [], []

@@ -352,7 +352,7 @@ def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
     if is_complex(value.dtype):
         if op != "sum":
             return as_array(ctx, folded(ctx, {"prod": "multiply"}[op], value, axis, None, True))
-        real, imag = (scan(ctx, op, part(value, name), axis, f"{base}_{name}") for name in ("real", "imag"))
+        real, imag = (scan(ctx, op, part(ctx, value, name), axis, f"{base}_{name}") for name in ("real", "imag"))
         return as_array(ctx, together(ctx, real, imag))
     order = [d for d in range(value.ndim) if d != axis] + [axis]
     turned = value if axis == value.ndim - 1 else transpose(ctx, value, order)
