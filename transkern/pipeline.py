@@ -62,6 +62,7 @@ from transkern.fuse.raised import raise_loops
 from transkern.fuse.recompact import close_gaps
 from transkern.fuse.recompute import recompute
 from transkern.fuse.relabel import relabel_permuted
+from transkern.fuse.running import write_out_scans
 from transkern.fuse.scalars import coalesce_scalars, drop_dead_scalars, settle_after_loop
 from transkern.fuse.selecting import select_sorted
 from transkern.fuse.share import share_values
@@ -155,6 +156,7 @@ PASSES: tuple[Pass, ...] = (
     hoist_guards,  # those of what a loop does not change
     check_ahead,  # what is left, before anything asks for loops without checks
     drop_dead_fills,  # before loops are fused: a fill stands alone
+    write_out_scans,  # before dependence is asked for
     *HOLDING_PASSES,
     distribute_rows,  # before loops become parallel, after elements are held: sums are then variables
     *LOOP_PASSES,

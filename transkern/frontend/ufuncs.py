@@ -354,15 +354,10 @@ def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
             return as_array(ctx, folded(ctx, {"prod": "multiply"}[op], value, axis, None, True))
         real, imag = (scan(ctx, op, part(ctx, value, name), axis, f"{base}_{name}") for name in ("real", "imag"))
         return as_array(ctx, together(ctx, real, imag))
-    order = [d for d in range(value.ndim) if d != axis] + [axis]
-    turned = value if axis == value.ndim - 1 else transpose(ctx, value, order)
-    buffer = ctx.buffer(base, value.dtype, turned.dims)
+    buffer = ctx.buffer(base, value.dtype, value.dims)
     ctx.emit(n.Alloc(buffer.name))
-    ctx.emit(n.Scan(op, buffer.name, turned.axes, turned.body))
-    made = ctx.whole(buffer)
-    if axis < value.ndim - 1:
-        made = transpose(ctx, made, [order.index(d) for d in range(value.ndim)])
-    return in_order_of(ctx, made, value)
+    ctx.emit(n.Scan(op, buffer.name, value.axes, value.body, axis))
+    return in_order_of(ctx, ctx.whole(buffer), value)
 
 
 def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from transkern.analysis.dependence import Carried
 from transkern.analysis.verdicts import Walk
+from transkern.fuse.states import is_cheap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
@@ -81,8 +82,8 @@ class _Fusing(Walk):
             down = stays and isinstance(loop, n.Loop)
             if down and not (isinstance(head, n.Loop) and self._hands_arrays(earlier, piece)):
                 continue
-            alike = isinstance(head, n.Loop) and head.kind == "parallel" and _same_range(head, loop)
-            if isinstance(head, n.Loop) and alike and not self._is_beside(earlier, piece):
+            alike = isinstance(head, n.Loop) and _same_range(head, loop)
+            if isinstance(head, n.Loop) and alike and self._gains(earlier, piece):
                 if head.axis not in renamed:
                     renamed[head.axis] = _renamed(piece, head.axis)
                 two = renamed[head.axis]
@@ -119,6 +120,14 @@ class _Fusing(Walk):
     def _hands_arrays(self, one: _Piece, two: _Piece) -> bool:
         """Whether a temporary array goes from one loop to the other."""
         return any(x in self.buffers and self.buffers[x].role == "temporary" for x in two.used & one.written)
+
+    def _gains(self, one: _Piece, two: _Piece) -> bool:
+        """Whether two loops are better one. Behind a loop in order, one that does a few operations with what that
+        makes is: they cost less than the array between them, though they are done in no lanes then."""
+        if _is_parallel(one.head):
+            return not self._is_beside(one, two)
+        few = isinstance(two.head, n.Loop) and all(map(_is_simple, two.head.body))
+        return self.apart and few and self._hands_arrays(one, two)
 
     def _is_beside(self, one: _Piece, two: _Piece) -> bool:
         """Whether two loops have nothing of each other's, and one goes through more than the other: what either could
@@ -214,9 +223,10 @@ class _Piece:
         mine.accumulated |= its.accumulated
         self.used, self.written = _grown(self.used, two.used), _grown(self.written, two.written)
         self.set, self.read = _grown(self.set, two.set), _grown(self.read, two.read)
-        assert isinstance(self.head, n.Loop)
-        self._more.append(self.head.body)
-        self.head = two.head
+        one = self.head
+        assert isinstance(one, n.Loop)
+        self._more.append(one.body)
+        self.head = replace(two.head, kind=one.kind) if isinstance(two.head, n.Loop) else two.head
 
     def statement(self) -> n.Stmt:
         if not self._more:
@@ -285,6 +295,10 @@ def _inner(loop: n.Loop | n.Compact) -> _Inner:
 
 def _is_parallel(s: n.Stmt) -> bool:
     return isinstance(s, n.Compact) or (isinstance(s, n.Loop) and s.kind == "parallel")
+
+
+def _is_simple(s: n.Stmt) -> bool:
+    return isinstance(s, (n.Let, n.Store)) and all(is_cheap(e) for e in own_exprs(s))
 
 
 def _same_range(one: n.Loop, two: n.Loop | n.Compact) -> bool:

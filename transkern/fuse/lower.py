@@ -53,8 +53,8 @@ class _Lowering:
                 return self.filter(s)
             case n.Scatter(buffer, axes, index, value, mask):
                 return self.nest(axes, buffer, index, value, mask, "sequential")
-            case n.Scan(op, buffer, axes, value):
-                return self.scan(op, buffer, axes, value)
+            case n.Scan():
+                return self.scan(s)
             case n.While(head, condition, body):
                 inner: list[n.Stmt] = list(self.block(head))
                 condition = self.expr(condition, inner)
@@ -236,13 +236,13 @@ class _Lowering:
         )  # fmt: skip
         return [*before, compact]
 
-    def scan(self, op: str, buffer: str, axes: tuple[Axis, ...], value: Expr) -> list[n.Stmt]:
-        *outer, axis = axes
-        kept, at = _without_ones(outer)
+    def scan(self, s: n.Scan) -> list[n.Stmt]:
+        axis = s.axes[s.along]
+        kept, at = _without_ones([a for a in s.axes if a is not axis])
         inner: list[n.Stmt] = []
-        value = self.expr(b.substitute(value, at), inner)
-        index = tuple(b.substitute(a.var, at) for a in axes)
-        scanning = n.Scanning(op, buffer, axis.name, axis.extent, tuple(inner), value, index)
+        value = self.expr(b.substitute(s.value, at), inner)
+        index = tuple(b.substitute(a.var, at) for a in s.axes)
+        scanning = n.Scanning(s.op, s.buffer, axis.name, axis.extent, tuple(inner), value, index)
         return _loops(kept, [scanning])
 
     def buffer(self, base: str, dtype: str, dims: tuple[Expr, ...]) -> str:

@@ -326,16 +326,14 @@ class _Machine:
                 for _ in self.points(axes):
                     if mask is None or self.value(mask):
                         self.store(buffer, [self.value(i) for i in index], self.value(value))
-            case n.Scan(op, buffer, axes, value):
+            case n.Scan(op, buffer, axes, value, along):
                 if buffer not in self.memory:
                     self.alloc(buffer)
-                *outer, axis = axes
-                for _ in self.points(outer):
-                    before = [self.values[a.name] for a in outer]
+                for _ in self.points([a for a in axes if a is not axes[along]]):
                     running: Any = None
-                    for _ in self.points([axis]):
+                    for _ in self.points([axes[along]]):
                         running = _run(op, running, self.value(value), self.program.buffers[buffer].dtype)
-                        self.store(buffer, [*before, self.values[axis.name]], running)
+                        self.store(buffer, [self.values[a.name] for a in axes], running)
             case n.Filter(outputs, count, axes, mask, values, inner, append):
                 kept = []
                 for _ in self.points(axes):

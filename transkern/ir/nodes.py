@@ -144,10 +144,13 @@ class Filter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Scan(Node):
+    """``buffer[axes] = value`` reduced by `op` along the axis at the position `along`, up to each element."""
+
     op: str
     buffer: str
     axes: tuple[Axis, ...]
     value: Expr
+    along: int
 
 
 @dataclass(frozen=True, slots=True)

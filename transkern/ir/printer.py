@@ -93,8 +93,9 @@ def _statement(s: n.Stmt, depth: int) -> Iterator[str]:
             becomes = f"{count} {'+' if s.append else ''}= {', '.join(map(text, values))}"
             where = f"if {text(mask)}  for {_axes((*axes, *s.inner))}"
             yield f"{pad}filter {', '.join(outputs)}; {becomes} {where}"
-        case n.Scan(op, buffer, axes, value):
-            yield f"{pad}scan {op} {buffer}[{', '.join(a.name for a in axes)}] of {text(value)}  for {_axes(axes)}"
+        case n.Scan(op, buffer, axes, value, along):
+            made = f"{buffer}[{', '.join(a.name for a in axes)}]"
+            yield f"{pad}scan {op} along {axes[along].name}: {made} of {text(value)}  for {_axes(axes)}"
         case n.Scatter(buffer, axes, index, value, mask):
             where = "" if mask is None else f" if {text(mask)}"
             yield f"{pad}scatter {buffer}[{', '.join(map(text, index))}] = {text(value)}{where}  for {_axes(axes)}"

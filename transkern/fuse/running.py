@@ -1,0 +1,73 @@
+"""Running sums, products and extrema written out:
+
+    scanning sum j < m: c[i, j] of x[i, j]      to      total := -0.0
+                                                         sequential j in 0 .. m.:
+                                                           let total_1 = total + x[i, j]
+                                                           c[i, j] = total_1
+                                                           total := total_1
+
+On a CPU they are recurrences like all others, and go in lanes over the rows, inside the loops over columns, and with
+what reads them. A sum begins with -0.0, which is what adds nothing to each number, -0.0 as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from transkern.ir import build as b
+from transkern.ir import nodes as n
+from transkern.ir.expr import Apply, Const, Expr, Var
+from transkern.ir.names import Names
+from transkern.ir.traverse import walk, with_bodies
+
+_STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+
+def write_out_scans(program: n.Program) -> n.Program:
+    """The program without `Scanning`."""
+    if not any(isinstance(s, n.Scanning) for s in walk(program.body)):
+        return program
+    return _Writing(program).program()
+
+
+class _Writing:
+    def __init__(self, program: n.Program) -> None:
+        self.old, self.names, self.variables = program, Names.of(program), dict(program.variables)
+
+    def program(self) -> n.Program:
+        return replace(self.old, body=self.block(self.old.body), variables=self.variables)
+
+    def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
+        return tuple(x for s in statements for x in self.statement(with_bodies(s, self.block)))
+
+    def statement(self, s: n.Stmt) -> tuple[n.Stmt, ...]:
+        if not isinstance(s, n.Scanning):
+            return (s,)
+        dtype = self.old.buffers[s.buffer].dtype
+        total, so_far = (Var(self.names.fresh(s.buffer), dtype) for _ in range(2))
+        self.variables[total.name] = dtype
+        body = (
+            *s.body,
+            n.Let(so_far.name, Apply(_STEPS[s.op], (total, s.value), dtype), span=s.span),
+            n.Store(s.buffer, s.index, so_far, span=s.span),
+            n.Assign(total.name, so_far, span=s.span),
+        )
+        loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "sequential", body, span=s.span)
+        return n.Assign(total.name, _neutral(s.op, dtype), span=s.span), loop
+
+
+def _neutral(op: str, dtype: str) -> Expr:
+    """What leaves each value as it is."""
+    is_float = np.dtype(dtype).kind == "f"
+    match op:
+        case "sum":
+            return Const(-0.0 if is_float else 0, dtype)
+        case "prod":
+            return Const(1.0 if is_float else 1, dtype)
+    if is_float:
+        return Const(-np.inf if op == "max" else np.inf, dtype)
+    limits = np.iinfo(dtype)
+    return Const(int(limits.min if op == "max" else limits.max), dtype)
