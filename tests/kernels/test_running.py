@@ -67,7 +67,40 @@ def test_running(function: Callable[..., Any], dtype: str) -> None:
         alike(function, np.full((12, 4), np.iinfo(dtype).min, dtype))
 
 
-@pytest.mark.parametrize("function", [columns, rows, middle, of_all, less, a_row_at_a_time])
+def groups(x: Any, label: Any) -> Any:
+    total = np.zeros((5, x.shape[1]))
+    for k in range(x.shape[1]):
+        total[:, k] = np.bincount(label, weights=x[:, k], minlength=5)
+    return total, np.bincount(label, weights=x[:, 0])
+
+
+def chained(x: Any, y: Any) -> Any:
+    """Loops in order that read what another has made, behind it, before it, and of itself."""
+    a, b, c = x.copy(), x.copy(), x.copy()
+    for i in range(1, len(x)):
+        a[i] = a[i - 1] * 0.5 + y[i]
+    for i in range(1, len(x)):
+        b[i] = b[i - 1] * 0.25 + a[i - 1] * y[i]
+    for i in range(1, len(x)):
+        c[i] = c[i - 1] - a[len(x) - i] * y[i]
+    total = 0.0
+    for i in range(1, len(x)):
+        total = total * 0.5 + y[i]
+    for i in range(1, len(x)):
+        a[i - 1] = a[i] + y[i] * total
+    return a, b, c, total
+
+
+def test_loops_in_order_beside_each_other() -> None:
+    rng = np.random.default_rng(0)
+    for count in (0, 1, 2, 50):
+        alike(groups, rng.normal(size=(count, 4)), rng.integers(0, 5, count))
+        alike(groups, rng.normal(size=(count, 4)), rng.integers(0, 9, count))
+        alike(chained, rng.normal(size=count), rng.normal(size=count))
+    alike(groups, rng.normal(size=(3, 4)), np.array([0, -1, 2]))
+
+
+@pytest.mark.parametrize("function", [columns, rows, of_all, less, a_row_at_a_time])
 def test_one_kernel(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function)
     compiled(np.ones((12, 8)))

@@ -38,6 +38,9 @@ from transkern.ir.traverse import (
 
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
 
+_STREAMS, _FEW, _NEAR = 8, 16, 40
+"""Loops in order that run as one, and statements of each: all of it has registers; where they are looked for."""
+
 
 def fuse_loops(program: n.Program) -> n.Program:
     """The program with adjacent parallel loops over one range made one, at every depth."""
@@ -59,8 +62,13 @@ class _Fusing(Walk):
         out: list[_Piece] = []
         with self.scope():
             for s in statements:
-                if not (isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s) and self._merge(out, s)):
-                    out.append(_Piece(s))
+                piece = _Piece(s)
+                if isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s):
+                    merged = self._merge(out, piece)
+                else:
+                    merged = self.apart and _is_short_recurrence(s) and self._interleave(out, piece)
+                if not merged:
+                    out.append(piece)
                 self.learn(s)
         return super().block([piece.statement() for piece in out])
 
@@ -69,10 +77,33 @@ class _Fusing(Walk):
             return super().inside(s)
         return with_bodies(s, self.block)
 
-    def _merge(self, out: list[_Piece], loop: n.Loop | n.Compact) -> bool:
-        """Fuse `loop` into an earlier loop of `out`; declarations it needs move up with it."""
+    def _interleave(self, out: list[_Piece], piece: _Piece) -> bool:
+        """Fuse a loop in order into an earlier one that reads what it reads, too: they wait for what they have just
+        computed, and so do it at the same time. What it needs moves up with it."""
+        needed: list[int] = []
+        assert isinstance(piece.head, n.Loop)
+        for position in range(len(out) - 1, max(-1, len(out) - 1 - _NEAR), -1):
+            earlier = out[position]
+            if earlier.barrier:
+                return False
+            free = not any(_conflict(earlier, out[k]) for k in needed)
+            if free and earlier.streams < _STREAMS and _is_short_recurrence(earlier.head) and earlier.used & piece.used:
+                assert isinstance(earlier.head, n.Loop)
+                two = _renamed(piece, earlier.head.axis)
+                if _same_range(earlier.head, piece.head) and self._fusible(earlier, piece, two):
+                    between = [s for k, s in enumerate(out[position + 1 :], position + 1) if k not in needed]
+                    earlier.take(two)
+                    out[position:] = [*(out[k] for k in sorted(needed)), earlier, *between]
+                    return True
+            if not free or _conflict(earlier, piece):
+                needed.append(position)
+        return False
+
+    def _merge(self, out: list[_Piece], piece: _Piece) -> bool:
+        """Fuse a loop into an earlier one of `out`; declarations it needs move up with it."""
         needed: list[int] = []  # positions of declarations that only this loop needs
-        piece = _Piece(loop)
+        loop = piece.head
+        assert isinstance(loop, (n.Loop, n.Compact))
         renamed: dict[str, _Piece] = {}  # the loop, by the name of its axis
         stays = isinstance(loop, n.Compact)  # an earlier loop comes down to it
         for position in range(len(out) - 1, -1, -1):
@@ -165,6 +196,10 @@ class _Fusing(Walk):
                     return False
                 continue
             if not _aligned(axis, accesses, one, two):
+                if isinstance(loop.head, n.Loop) and loop.head.kind == "sequential":
+                    if not _disjoint(buffer, one, two):
+                        return False
+                    continue
                 return isinstance(loop.head, n.Loop) and self._apart(one.joined(two))
         return True
 
@@ -227,6 +262,11 @@ class _Piece:
         assert isinstance(one, n.Loop)
         self._more.append(one.body)
         self.head = replace(two.head, kind=one.kind) if isinstance(two.head, n.Loop) else two.head
+
+    @property
+    def streams(self) -> int:
+        """How many loops it has been."""
+        return len(self._more) + 1
 
     def statement(self) -> n.Stmt:
         if not self._more:
@@ -295,6 +335,28 @@ def _inner(loop: n.Loop | n.Compact) -> _Inner:
 
 def _is_parallel(s: n.Stmt) -> bool:
     return isinstance(s, n.Compact) or (isinstance(s, n.Loop) and s.kind == "parallel")
+
+
+def _is_short_recurrence(s: n.Stmt) -> bool:
+    """Whether a loop in order is a few statements, one after the other."""
+    straight = (n.Let, n.Assign, n.Store)
+    return isinstance(s, n.Loop) and s.kind == "sequential" and len(s.body) <= _FEW and all(
+        isinstance(x, straight) for x in s.body
+    )  # fmt: skip
+
+
+def _disjoint(buffer: str, one: _Piece, two: _Piece) -> bool:
+    """Whether two loops surely touch other elements of an array: along some dim they are at other places, which do not
+    change as the loops run."""
+    for first in one.inner.accesses.get(buffer, ()):
+        for second in two.inner.accesses.get(buffer, ()):
+            if len(first) != len(second) or not any(
+                (b.difference(x, y) or 0) != 0 and not any(
+                    piece.binds(name) for piece in (one, two) for name in variables_read(x) | variables_read(y)
+                ) for x, y in zip(first, second, strict=True)
+            ):  # fmt: skip
+                return False
+    return True
 
 
 def _is_simple(s: n.Stmt) -> bool:
