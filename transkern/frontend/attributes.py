@@ -315,7 +315,10 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             _of_something(ctx, value, "dtype")
             return Static(np.dtype(value.dtype))
         case "flat":
-            return Flat(flat(ctx, value))
+            line = flat(ctx, value)
+            if isinstance(original, Scalar) or is_number(original):  # it has no memory of its own that one could see
+                line = replace(ctx.define(replace(line, view=False), "line"), view=True)
+            return Flat(line)
         case "itemsize":
             _of_something(ctx, value, "itemsize")
             return Static(np.dtype(value.dtype).itemsize)
