@@ -498,6 +498,10 @@ def _differ(found: Any, wanted: Any, noise: dict[str, Any], where: str, shown: s
                 gap = np.abs(one.astype(np.float64) - two.astype(np.float64))
                 spacing = np.spacing(np.abs(two)).astype(np.float64)
                 same |= (allowed > 0) & (gap <= 16 * allowed + 2 * np.where(np.isfinite(spacing), spacing, 0))
+    elif two.dtype.kind == "c":
+        with np.errstate(all="ignore"):
+            signs = (np.signbit(one.real) == np.signbit(two.real)) & (np.signbit(one.imag) == np.signbit(two.imag))
+            same = (one == two) & signs | (np.isnan(one) & np.isnan(two))
     else:
         same = one == two
     if np.all(same):

@@ -10,7 +10,17 @@ import numpy as np
 from transkern.frontend.arguments import Arguments
 from transkern.frontend.broadcasting import shape_text
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import align, apply, as_array, convert, exact_expr, nonzero, part, scalar_expr
+from transkern.frontend.elementwise import (
+    align,
+    apply,
+    as_array,
+    convert,
+    exact_expr,
+    nonzero,
+    part,
+    result_type,
+    scalar_expr,
+)
 from transkern.frontend.shaping import constant_axis, dtype_of, normal_axis, reshape, transpose
 from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.ir import build as b
@@ -302,7 +312,13 @@ def variance(
     """``np.var`` and ``np.std``, in NumPy's two passes; `centre`: the mean, where the caller has it."""
     _check_counted(ctx, axis, value.ndim)
     _check_inexact(ctx, dtype)
+    if dtype is not None and (is_complex(dtype) or is_complex(value.dtype)):
+        ctx.fail(f"`dtype=` in a variance of {value.dtype} as {dtype}", "cast the array, or the result: .astype(…)")
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
+    if centre is not None and dtype is None:  # which has a type of its own, and so have the distances from it
+        out = result_type(ctx, [value if value.dtype == out else convert(value, out), centre])
+        if is_complex(out) and not is_complex(value.dtype):
+            ctx.fail("distances of real numbers from a complex `mean=`", "cast the array: .astype(complex)")
     work = "float32" if out == "float16" != value.dtype else out
     if value.dtype != work:
         value = convert(value, work)

@@ -337,10 +337,16 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
     return np.argmin(a, axis=axis, out=out, keepdims=keepdims)
 
 
+def _check_inexact(dtype: Any) -> None:
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+
+
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
         return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+    _check_inexact(dtype)
     count = np.sum(~np.isnan(a), axis=axis, dtype=np.int64, keepdims=keepdims)
     total = np.sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
     result = np.divide(total, count).astype(total.dtype)
@@ -356,12 +362,14 @@ def nanvar(
     a = np.asanyarray(a)
     if a.dtype.kind not in "fc":
         return np.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims)
+    _check_inexact(dtype)
     nan = np.isnan(a)
     count = np.sum(~nan, axis=axis, dtype=np.int64, keepdims=True)
     mean = np.sum(_without_nan(a, 0), axis=axis, dtype=dtype, keepdims=True)
     mean = np.divide(mean, count).astype(mean.dtype)
     deviation = np.where(nan, np.array(0, a.dtype), (a - mean).astype(a.dtype))
-    total = np.sum(deviation * deviation, axis=axis, dtype=dtype, keepdims=keepdims)
+    square = (deviation * np.conj(deviation)).real if a.dtype.kind == "c" else deviation * deviation
+    total = np.sum(square, axis=axis, dtype=dtype, keepdims=keepdims)
     free = count - ddof
     if not keepdims:
         free = np.sum(~nan, axis=axis, dtype=np.int64) - ddof
