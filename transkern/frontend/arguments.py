@@ -85,6 +85,8 @@ class Arguments:
             return default
         if not isinstance(value, Static):
             self.ctx.fail(f"`{name}=` must be a constant")
+        if not isinstance(value.value, (str, type(None))):
+            self.ctx.fail(f"`{name}=` that is no text")
         return str(value.value)
 
     def check_out(self) -> None:

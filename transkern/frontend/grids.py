@@ -287,6 +287,8 @@ def _ravel_multi_index(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "ValueError", text)
     zero = apply(ctx, "multiply", [index.items[0], Static(0)])
     parts = [as_array(ctx, apply(ctx, "add", [i, zero])) for i in index.items]
+    if any(p.dtype.startswith(("float", "complex")) for p in parts):
+        ctx.guard(b.FALSE, "TypeError", "only int indices permitted")
     axes = parts[0].axes
     at = [b.as_index(p.at(tuple(x.var for x in axes))) for p in parts]
     for i, d in zip(at, dims, strict=True):

@@ -899,6 +899,8 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
     k = a.get("k") or Static(0)
     if as_array(ctx, k).dtype.startswith("uint") and not is_python_number(k):
         ctx.fail("a diagonal counted by an unsigned integer, which NumPy computes with in its type", "take int(k)")
+    if as_array(ctx, k).dtype.startswith(("float", "complex")):
+        ctx.fail("a diagonal counted by a number that is no integer", "take int(k)")
     shift = integer_expr(ctx, k)
     i, j = value.axes[-2:]
     edge = b.add(i.var, shift)

@@ -36,6 +36,8 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = float) -> Any:
     if "u" in (np.asarray(k).dtype.kind, np.asarray(N).dtype.kind, np.asarray(0 if M is None else M).dtype.kind):
         refuse("a triangle of unsigned integers, which NumPy computes with in its type", "take int(…)")
+    if np.asarray(k).dtype.kind in "fc":
+        refuse("a diagonal counted by a number that is no integer", "take int(k)")
     columns = np.arange(-k, (N if M is None else M) - k)
     return (np.arange(N)[:, None] >= columns).astype(dtype)
 
