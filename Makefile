@@ -4,6 +4,7 @@
 # make fuzz    generated programs on all targets against NumPy, for MINUTES=30, then the spellings, 90 % of which must meet
 # make questions  what may be asked of each kind of value, in programs of three lines: QUESTIONS=6000
 # make changes what others were made of, and changes behind them: lists, dicts, views: CHANGES=6000
+# make layouts  arrays of every layout and type, in views of views and NumPy's functions: LAYOUTS=20000
 # make spellings  functions of the corpus in other spellings, by rules: how many become the same program: PAIRS=1000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
@@ -19,10 +20,11 @@ MINUTES ?= 30
 CALLS ?= 100000
 QUESTIONS ?= 6000
 CHANGES ?= 6000
+LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz questions changes spellings calls soak bench clean
+.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -45,6 +47,9 @@ questions: $(VENV)/.dev
 
 changes: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.changes --programs $(CHANGES) $(OPTIONS)
+
+layouts: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz.layouts --programs $(LAYOUTS) $(OPTIONS)
 
 spellings: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz.meeting --pairs $(PAIRS) $(OPTIONS)

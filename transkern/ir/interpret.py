@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from transkern.ir import nodes as n
+from transkern.ir.complexes import PART, is_complex
 from transkern.ir.containers import OF_NUMPY, container_text, error_text, print_text, with_changes
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.extremes import highest, lowest
@@ -200,6 +201,8 @@ class _Machine:
         memory = self.memory.get(buffer)
         if memory is None:
             raise Invalid(f"`{buffer}` has no memory")
+        if index and isinstance(index[-1], str):
+            memory, index = getattr(memory, index[-1]), index[:-1]
         if len(index) == memory.ndim:
             for i, extent in zip(index, memory.shape, strict=True):
                 if not 0 <= i < extent:
@@ -476,7 +479,7 @@ class _Machine:
                 return eval(container_text(r), {"np": np})(*made)
 
     def view(self, r: n.ViewResult) -> Any:
-        made = self.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps))
+        made = self.seen(self.arguments[r.buffer], n.View(r.dims, r.offset, r.steps, r.part))
         if r.readonly:
             made.flags.writeable = False
         return made
@@ -492,7 +495,8 @@ class _Machine:
         ]
         start = base.reshape(-1) if linear else base
         if not all(dims):
-            return np.empty(dims, base.dtype)
+            made = np.empty(dims, base.dtype)
+            return getattr(made, r.part) if r.part else made
         first: Any = (..., *(slice(i, i + 1) for i in at))  # [()] of an array without axes is a number
         made = np.lib.stride_tricks.as_strided(start[first], dims, steps)
         return getattr(made, r.part) if r.part else made
@@ -521,6 +525,8 @@ _ON_INDICES: dict[str, Callable[..., Any]] = {
 
 
 def _typed(value: Any, dtype: str) -> Any:
+    if dtype == PART:
+        return "imag" if value else "real"
     return int(value) if dtype == "index" else np.dtype(dtype).type(value)
 
 
@@ -583,7 +589,8 @@ def _combine(op: str, state: Any, value: Any, dtype: str) -> Any:
 
 def _finish(state: Any, dtype: str) -> Any:
     if isinstance(state, list):
-        return np.dtype(dtype).type(np.sum(np.array(state, dtype), dtype=np.longdouble))
+        wide = np.clongdouble if is_complex(dtype) else np.longdouble
+        return np.dtype(dtype).type(np.sum(np.array(state, dtype), dtype=wide))
     return state
 
 

@@ -25,7 +25,7 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
     sign = np.sign(start)
     start, stop = start / sign, stop / sign
     made = np.power(10.0, np.linspace(np.log10(start), np.log10(stop), num=num, endpoint=endpoint)).astype(kind)
-    at = np.expand_dims(np.arange(num), list(range(1, 1 + start.ndim)))
+    at = np.expand_dims(np.arange(num), list(range(1, made.ndim)))
     if endpoint:
         made = np.where((at == num - 1) & (num > 1), stop, made)
     made = np.where(at == 0, start, made) * sign

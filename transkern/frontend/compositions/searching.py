@@ -402,7 +402,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    both = _sorted_together(ar1, ar2, assume_unique)
+    both = _sorted_together(np.asarray(ar1), np.asarray(ar2), assume_unique)  # a number has its own type, too
     return both[:-1][both[1:] == both[:-1]]
 
 

@@ -115,11 +115,18 @@ def _middle(s: Any, n: Any, may_be_nan: bool) -> Any:
     return result.astype(s.dtype) if s.dtype.kind in "fc" else result[()]
 
 
+def _of_reals(a: Any) -> Any:
+    a = np.asanyarray(a)
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    return a
+
+
 def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    a = np.asanyarray(a)
+    a = _of_reals(a)
     fraction = np.true_divide(q, 100)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Percentiles must be in the range [0, 100]")
@@ -130,7 +137,7 @@ def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    a = np.asanyarray(a)
+    a = _of_reals(a)
     fraction = np.asanyarray(q)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
@@ -141,7 +148,7 @@ def nanpercentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    a = np.asanyarray(a)
+    a = _of_reals(a)
     fraction = np.true_divide(q, 100)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Percentiles must be in the range [0, 100]")
@@ -152,7 +159,7 @@ def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    a = np.asanyarray(a)
+    a = _of_reals(a)
     fraction = np.asanyarray(q)
     if not np.all((fraction >= 0) & (fraction <= 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
