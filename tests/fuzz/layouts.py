@@ -145,6 +145,8 @@ def differ(found: Any, wanted: Any, tolerance: float) -> bool:
         return True
     if two.dtype.kind not in "fc":
         return not np.array_equal(one, two)
+    if two.dtype.kind == "c":
+        return differ(one.real, two.real, tolerance) or differ(one.imag, two.imag, tolerance)
     return not np.allclose(one, two, equal_nan=True, rtol=tolerance, atol=tolerance)
 
 

@@ -30,3 +30,12 @@ def test_progressions_to_arrays() -> None:
 
 def test_percentiles_are_of_real_numbers() -> None:
     alike(percentile, np.ones(3, complex))
+
+
+def of_lists(x: Any) -> Any:
+    return np.average(x, [0, 1]), np.average(x, axis=[1, 0], weights=x), np.vander(x[0]), np.vander(x[0], 0)
+
+
+def test_axes_in_lists_and_powers() -> None:
+    alike(of_lists, np.arange(1.0, 7).reshape(2, 3))
+    alike(of_lists, np.arange(1, 7).reshape(2, 3))

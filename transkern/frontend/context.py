@@ -136,6 +136,8 @@ class Context:
         self.doubtful: dict[str, tuple[str, CompileError]] = {}
         self.spaced: set[str] = set()  # arrays that NumPy has between other numbers
         self.makers: dict[str, Expr] = {}  # arrays that an expression was put into: it
+        # what was computed of arrays of which one had been computed and then turned: by its axes, all of them
+        self.operands: dict[tuple[Axis, ...], list[Array]] = {}
         self.filled_like = False  # an array was made in the order of one whose order only a call can tell
         self.begun: set[str] = set()  # what loops carry that begins as an array which is seen elsewhere
         self.memories: set[str] = set()  # what several arguments share: buffers that are no argument themselves

@@ -915,6 +915,8 @@ def align(
             elements.append(scalar_expr(ctx, v))
             continue
         elements.append(v.candidate(stretched(ctx, v.domain, axes)))
+    if any(a.is_turned or a.axes in ctx.operands for a in arrays):
+        ctx.operands[axes] = arrays
     mask = None if mask_owner is None else mask_owner.mask_at(axes[0].var)
     return elements, axes, mask, False
 

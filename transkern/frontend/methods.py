@@ -265,7 +265,10 @@ def _is_fortran(ctx: Context, a: Arguments) -> bool:
 @method("ravel", "flatten", parameters="order", filters=True)
 def _ravel(ctx: Context, x: Array, a: Arguments) -> Value:
     flat = raveled(ctx, transpose(ctx, x, None) if _is_fortran(ctx, a) else x)
-    return flat if a.name == "ravel" or not flat.view else ctx.define(replace(flat, view=False), "copy")
+    if a.name == "ravel":
+        return flat
+    flat = replace(flat, readonly=False)
+    return ctx.define(replace(flat, view=False), "copy") if flat.view else flat
 
 
 @method("transpose", parameters="a b c d e f")

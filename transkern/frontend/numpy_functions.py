@@ -244,6 +244,8 @@ def _array(ctx: Context, a: Arguments) -> Value:
         ctx.fail(f"`{a.name}` with order={order!r}", 'say "C" or "F", or leave it out')
     if is_new and array.view and not isinstance(value, GrowingList):
         return copied(ctx, array, "copy")
+    if is_new and array.readonly:
+        return replace(array, readonly=False)
     if a.name in ("np.asarray", "np.asanyarray") and isinstance(value, Static) and isinstance(value.value, np.ndarray):
         return value if value.value.ndim == array.ndim else array
     return array

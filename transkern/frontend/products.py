@@ -324,4 +324,7 @@ def diagonal(ctx: Context, value: Array, shift: Value, axis1: int, axis2: int) -
     last = axes[-1].var
     at = (*(x.var for x in axes[:-1]), b.add(last, b.index(max(0, -by))), b.add(last, b.index(max(0, by))))
     line = turned.seen(axes, at)
-    return replace(line if line.view else ctx.define(line, "diagonal"), readonly=True)
+    if not line.view:
+        line = ctx.define(line, "diagonal")
+        ctx.spaced.add(line.base)
+    return replace(line, readonly=True)

@@ -147,12 +147,8 @@ def _ordered_as_operands(ctx: Context, value: Array) -> tuple[Array, tuple[Expr,
     """NumPy's order "K": an elementwise result lies in memory as its operands do where they agree, else in C order."""
     if value.ndim < 2:
         return None
-    parts = list(walk_expr(value.body))
-    if any(isinstance(x, Reduce) for x in parts):
-        return None
-    found = [_strides(ctx, Array(value.axes, x, view=True)) for x in parts if isinstance(x, Load)]
-    strides = [x[0] for x in found if x is not None]
-    if not strides or len(strides) < len(found):
+    strides = _strides_of_operands(ctx, value)
+    if not strides:
         return None
     order = list(range(value.ndim))
     for k in range(1, value.ndim):  # as NumPy's iterator sorts them: C order wins where operands differ
@@ -167,11 +163,48 @@ def _ordered_as_operands(ctx: Context, value: Array) -> tuple[Array, tuple[Expr,
     return replace(value, axes=tuple(value.axes[d] for d in order)), tuple(value.axes[d].var for d in order)
 
 
+def _strides_of_operands(ctx: Context, value: Array) -> list[list[Expr]]:
+    """How far apart the operands of an elementwise result are along its axes, in memory; empty where that is not known,
+    or where there are none."""
+    operands = ctx.operands.get(value.axes)
+    if operands is not None:
+        return [_strides_over(ctx, operand, value.axes) for operand in operands if operand.mask is None]
+    parts = list(walk_expr(value.body))
+    if any(isinstance(x, Reduce) for x in parts):
+        return []
+    found = [_strides(ctx, Array(value.axes, x, view=True)) for x in parts if isinstance(x, Load)]
+    return [x[0] for x in found if x is not None] if all(found) else []
+
+
+def _strides_over(ctx: Context, operand: Array, axes: Sequence[Axis]) -> list[Expr]:
+    """The strides of an operand along the axes of a result, 0 where it is stretched."""
+    steps: Sequence[Expr] | None = None
+    if operand.view:
+        found = _strides(ctx, operand)
+        steps = found[0] if found is not None else None
+    else:
+        array, index = (operand.is_turned and operand.origin) or (operand, tuple(a.var for a in operand.axes))
+        made = _ordered_as_operands(ctx, array) if array.mask is None else None
+        order = [array.axes.index(a) for a in (array if made is None else made[0]).axes]
+        lengths = {d: b.product(tuple(array.dims[x] for x in order[k + 1 :])) for k, d in enumerate(order)}
+        along = _steps_along(index, [lengths[d] for d in range(array.ndim)], operand.axes)
+        steps = list(along[0].values()) if along is not None else None
+    if steps is None:
+        steps = [b.product(operand.dims[d + 1 :]) for d in range(operand.ndim)]
+    beyond: list[Expr] = [b.ZERO] * (len(axes) - operand.ndim)
+    stretched = zip(steps, operand.axes, axes[len(beyond) :], strict=True)
+    return beyond + [b.ZERO if b.constant(a.extent) == 1 != b.constant(x.extent) else s for s, a, x in stretched]
+
+
 def _is_shorter(one: Expr, two: Expr) -> bool:
     """Whether a stride is surely shorter than another, or as long where a size of 1 makes it one that is never used."""
     mine, theirs = _factors(one), _factors(two)
-    if mine is None or theirs is None or mine == theirs:
+    if mine is None or mine == theirs:
         return False
+    if theirs is None:  # that of a diagonal: longer than each of those it is the sum of
+        terms, total = b.affine(two)
+        parts = [b.mul(b.index(count), term) for term, count in terms.items()]
+        return total >= 0 and min(terms.values()) > 0 and any(one == x or _is_shorter(one, x) for x in parts)
     return mine[0] <= theirs[0] and not mine[1] - theirs[1]
 
 
@@ -263,6 +296,8 @@ def _has_strided(ctx: Context) -> bool:
 
 def laid_out(ctx: Context, value: Array, order: str, what: str, is_new: bool = False) -> Array:
     """`value` with its elements in C or Fortran `order` without gaps: itself where they stand so, unless `is_new`."""
+    if not value.view and (found := _origin(value)) and not _is_in_order(found[0], value.axes, found[1]):
+        value = replace(value, origin=None, readonly=False)  # NumPy makes it anew
     turned = value if order == "C" or value.ndim < 2 else value.turned(range(value.ndim)[::-1])
     if not is_new and (is_contiguous(ctx, turned) if value.view else turned is value):
         return value

@@ -12,6 +12,7 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr, Load, Var
+from transkern.ir.traverse import variables_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,16 @@ class Array:
         """With its axes in another order."""
         origin = self._origin_at(tuple(a.var for a in self.axes)) if self.mask is None else None
         return replace(self, axes=tuple(self.axes[a] for a in order), identity="", origin=origin)
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether it shows what was computed with its axes in another order, and nothing was computed with it since."""
+        if self.origin is None or self.view or self.ndim < 2:
+            return False
+        array, index = self.origin
+        names = [a.name for a in self.axes]
+        places = [names.index(name) for i in index for name in variables_read(i) if name in names]
+        return places != sorted(places) and array.at(index) == self.body
 
     def _origin_at(self, index: tuple[Expr, ...]) -> tuple[Array, tuple[Expr, ...]] | None:
         if self.view:

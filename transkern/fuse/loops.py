@@ -57,6 +57,7 @@ class _Fusing(Walk):
     def __init__(self, program: n.Program, apart: bool) -> None:
         super().__init__(program)
         self.buffers, self.apart = program.buffers, apart
+        self.within_lanes = False  # of a parallel loop around
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         out: list[_Piece] = []
@@ -66,16 +67,18 @@ class _Fusing(Walk):
                 if isinstance(s, (n.Loop, n.Compact)) and _is_parallel(s):
                     merged = self._merge(out, piece)
                 else:
-                    merged = self.apart and _is_short_recurrence(s) and self._interleave(out, piece)
+                    alone = self.apart and not self.within_lanes  # lanes do not wait for each other
+                    merged = alone and _is_short_recurrence(s) and self._interleave(out, piece)
                 if not merged:
                     out.append(piece)
                 self.learn(s)
         return super().block([piece.statement() for piece in out])
 
     def inside(self, s: n.Stmt) -> n.Stmt:
-        if isinstance(s, (n.Loop, n.If, n.While)):
-            return super().inside(s)
-        return with_bodies(s, self.block)
+        around, self.within_lanes = self.within_lanes, self.within_lanes or _is_parallel(s)
+        made = super().inside(s) if isinstance(s, (n.Loop, n.If, n.While)) else with_bodies(s, self.block)
+        self.within_lanes = around
+        return made
 
     def _interleave(self, out: list[_Piece], piece: _Piece) -> bool:
         """Fuse a loop in order into an earlier one that reads what it reads, too: they wait for what they have just

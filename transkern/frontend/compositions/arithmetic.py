@@ -112,6 +112,8 @@ def array_equiv(a1: Any, a2: Any) -> Any:
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * np.pi) -> Any:
     p = np.asarray(p)
+    if discont is not None and np.ndim(discont):
+        refuse("np.unwrap with an array of discontinuities")
     dd = np.diff(p, axis=axis)
     kind = np.result_type(dd, period)
     if kind.kind in "iu":

@@ -89,8 +89,8 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
         raise ValueError("x must be a one-dimensional array or sequence.")
     factors = np.ones((x.shape[0], x.shape[0] if N is None else N), np.promote_types(x.dtype, int))
     factors[:, 1:] = x[:, None]
-    powers = np.cumprod(factors, axis=1)
-    return powers if increasing else powers[:, ::-1]
+    factors[:, 1:] = np.cumprod(factors[:, 1:], axis=1)
+    return factors if increasing else factors[:, ::-1]
 
 
 # --- windows

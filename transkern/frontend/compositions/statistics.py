@@ -23,6 +23,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     if axis is not None:
         for one in axis if isinstance(axis, (tuple, list)) else (axis,):
             axis_of(one, a.ndim, "axis")
+        axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         mean = np.mean(a, axis=axis, keepdims=keepdims)
         if np.size(mean) == 0:  # NumPy divides the two sizes, whoever asks for the quotient
