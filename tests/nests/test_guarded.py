@@ -14,7 +14,7 @@ FOUND = (34, 50)
 """Seeds of which a store ran ahead of its condition once, out of its array."""
 
 
-@pytest.mark.parametrize("seed", [*range(3), *FOUND])
+@pytest.mark.parametrize("seed", [0, *FOUND])
 @pytest.mark.parametrize("target", ["cpu", "cuda", "pallas"])
 def test_results_are_pythons(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function = guarded(seed)
@@ -27,4 +27,4 @@ def test_results_are_pythons(seed: int, target: str, monkeypatch: pytest.MonkeyP
 
 def test_nothing_outside_is_touched() -> None:
     require("cc", "sanitizers")
-    assert not found_in([f"guarded-{seed}" for seed in (*range(3, 6), *FOUND)])
+    assert not found_in([f"guarded-{seed}" for seed in (3, *FOUND)])

@@ -508,11 +508,13 @@ KINDS = tuple(itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1
 @pytest.mark.parametrize("kinds", KINDS, ids="-".join)
 def test_sets_of_integers_that_floats_do_not_hold(kinds: tuple[str, str]) -> None:
     """`searching`: NumPy finds integers exactly or as floats, by how many there are."""
-    for counts in ((5, 4), (5, 30), (40, 30), (0, 3), (3, 0), (12, 40)):
-        for large in (False, True):
-            x, y = (_numbers(kind, count, large) for kind, count in zip(kinds, counts, strict=True))
-            for made in SETS:
-                assert not difference(f"return {made}", "x, y", [x, y], stage=0), made
+    every = list(itertools.product(((5, 4), (5, 30), (40, 30), (0, 3), (3, 0), (12, 40)), (True, False)))
+    if kinds[0] != kinds[1]:  # of each two types a third of them
+        every = every[KINDS.index(kinds) % 3 :: 3]
+    for counts, large in every:
+        x, y = (_numbers(kind, count, large) for kind, count in zip(kinds, counts, strict=True))
+        for made in SETS:
+            assert not difference(f"return {made}", "x, y", [x, y], stage=0), made
 
 
 def test_limits_of_types_that_have_none() -> None:

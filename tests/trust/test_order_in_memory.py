@@ -114,7 +114,8 @@ def test_what_is_computed_of_turned_arrays(made: str) -> None:
 
 WRITABLE = (
     "np.imag(x).copy()", "np.imag(x).flatten()", "np.imag(x) + 1", "np.array(np.imag(x))", "np.imag(x)[[0, 1]]",
-    "np.broadcast_to(x[0] + 1, (2, 3)).copy()", "np.diagonal(x + 1).copy()", "np.broadcast_to(x[0], (2, 3)).reshape(-1)",
+    "np.broadcast_to(x[0] + 1, (2, 3)).copy()", "np.diagonal(x + 1).copy()",
+    "np.broadcast_to(x[0], (2, 3)).reshape(-1)",
 )  # fmt: skip
 
 
