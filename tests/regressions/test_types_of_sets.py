@@ -39,3 +39,44 @@ def of_lists(x: Any) -> Any:
 def test_axes_in_lists_and_powers() -> None:
     alike(of_lists, np.arange(1.0, 7).reshape(2, 3))
     alike(of_lists, np.arange(1, 7).reshape(2, 3))
+
+
+def by_a_number(x: Any) -> Any:
+    return x.dot(0), np.dot(2, x), np.inner(x, 1)
+
+
+def joined_as_floats(x: Any) -> Any:
+    return np.concatenate((x, x), dtype=np.float64), np.vstack((x, x), dtype=np.float32)
+
+
+def joined_as_integers(x: Any) -> Any:
+    return np.concatenate((x, x), dtype=int)
+
+
+def parts_in_order(x: Any) -> Any:
+    v = np.asfortranarray(x).imag.astype(np.complex128)
+    w = v.reshape(-1)
+    w[1:] = w[:-1]
+    return v, w
+
+
+def test_products_with_numbers_of_more_axes() -> None:
+    """BLAS skips a factor of zero, and is not asked for more than two axes: NaN stays."""
+    for dtype in ("float64", "float32", "complex64", "int32"):
+        for shape in ((3,), (2, 3), (2, 3, 4)):
+            x = np.arange(1, 1 + np.prod(shape)).reshape(shape).astype(dtype)
+            x.flat[0] = -1 if dtype == "int32" else np.nan
+            alike(by_a_number, x)
+
+
+def test_joined_as_another_type() -> None:
+    for dtype in (int, np.complex64, np.float64):
+        alike(joined_as_floats, np.ones(2, dtype))
+        alike(joined_as_integers, np.ones(2, dtype))
+
+
+def test_order_of_parts() -> None:
+    z = np.arange(6).reshape(2, 3) * (1 + 2j)
+    alike(parts_in_order, z)
+    alike(parts_in_order, np.asfortranarray(z))
+    alike(parts_in_order, np.repeat(z, 2, axis=1)[:, ::2])

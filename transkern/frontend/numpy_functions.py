@@ -438,8 +438,18 @@ def _concatenate(ctx: Context, a: Arguments) -> Value:
     parts: list[Value] = list(_items_of(ctx, a.need("arrays")))
     outputs.check_apart(ctx, a.name, a.get("out"), parts)
     if a.get("dtype") is not None:
-        parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
+        dtype, arrays = dtype_of(ctx, a.get("dtype"), ""), [as_array(ctx, p) for p in parts]
+        for array in arrays:
+            _check_cast(ctx, a, array.dtype, dtype)
+        parts = [convert(array, dtype) for array in arrays]
     return _put_together(ctx, a, _joined(ctx, a, parts))
+
+
+def _check_cast(ctx: Context, a: Arguments, source: str, target: str) -> None:
+    rule = a.text("casting", "same_kind")
+    if not np.can_cast(source, target, rule):  # type: ignore[arg-type]
+        types = f"from dtype('{source}') to dtype('{target}')"
+        ctx.guard(b.FALSE, "TypeError", f"Cannot cast array data {types} according to the rule '{rule}'")
 
 
 def _put_together(ctx: Context, a: Arguments, value: Value) -> Value:
@@ -449,10 +459,7 @@ def _put_together(ctx: Context, a: Arguments, value: Value) -> Value:
         if out.ndim != made.ndim:
             ctx.guard(b.FALSE, "ValueError", "Output array has wrong dimensionality")
         outputs.check_shape(ctx, out, ctx.kept(made).dims, "Output array is the wrong shape")
-        rule = a.text("casting", "same_kind")
-        if not np.can_cast(made.dtype, out.dtype, rule):  # type: ignore[arg-type]
-            types = f"from dtype('{made.dtype}') to dtype('{out.dtype}')"
-            ctx.guard(b.FALSE, "TypeError", f"Cannot cast array data {types} according to the rule '{rule}'")
+        _check_cast(ctx, a, made.dtype, out.dtype)
         value = made
     return a.result(value)
 

@@ -69,7 +69,8 @@ def dot(ctx: Context, left: Value, right: Value, inner: bool = False) -> Value:
     if x.ndim == 0 or y.ndim == 0:
         scaled = apply(ctx, "multiply", [x, y])  # Python's numbers as arrays: they are not weak here
         dtype = result_type(ctx, [x, y])
-        if dtype not in _OF_BLAS or all(b.constant(d) == 1 for d in (*x.dims, *y.dims)):
+        dims = (*x.dims, *y.dims)
+        if dtype not in _OF_BLAS or len(dims) > 2 or all(b.constant(d) == 1 for d in dims):
             return scaled
         zero = Const(0j if is_complex(dtype) else 0.0, dtype)
         added = as_array(ctx, apply(ctx, "add", [Scalar(zero), scaled]))  # BLAS adds it to zeros: -0.0 does not stay

@@ -172,15 +172,21 @@ def _strides_of_operands(ctx: Context, value: Array) -> list[list[Expr]]:
     parts = list(walk_expr(value.body))
     if any(isinstance(x, Reduce) for x in parts):
         return []
-    found = [_strides(ctx, Array(value.axes, x, view=True)) for x in parts if isinstance(x, Load)]
+    found = [_strides(ctx, Array(value.axes, _whole_element(x), view=True)) for x in parts if isinstance(x, Load)]
     return [x[0] for x in found if x is not None] if all(found) else []
+
+
+def _whole_element(load: Load) -> Load:
+    """What is loaded, or the complex element of which that is a part: they are as far apart from each other."""
+    return replace(load, index=load.index[:-1]) if has_part(load.index) else load
 
 
 def _strides_over(ctx: Context, operand: Array, axes: Sequence[Axis]) -> list[Expr]:
     """The strides of an operand along the axes of a result, 0 where it is stretched."""
     steps: Sequence[Expr] | None = None
     if operand.view:
-        found = _strides(ctx, operand)
+        assert isinstance(operand.body, Load)
+        found = _strides(ctx, replace(operand, body=_whole_element(operand.body)))
         steps = found[0] if found is not None else None
     else:
         array, index = (operand.is_turned and operand.origin) or (operand, tuple(a.var for a in operand.axes))

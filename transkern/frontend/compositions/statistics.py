@@ -179,6 +179,8 @@ def _quantile(
     if not skip_nan and s.shape[-1] == 0:
         _refuse_no_elements(s, q, method)
     of_none = skip_nan and a.dtype.kind not in "fc" and q.dtype.kind == "f"
+    if skip_nan and a.dtype.kind not in "fc" and q.dtype.kind != "f" and s.shape[-1] == 0:
+        raise RuntimeError("a quantile of no integers, which has another type than one of some, is not compiled")
     skip_nan = skip_nan and a.dtype.kind in "fc"
     if np.ndim(q) == 1:
         s = np.broadcast_to(s, (*np.shape(q), *s.shape))
