@@ -57,12 +57,13 @@ def test_running(function: Callable[..., Any], dtype: str) -> None:
     if dtype == "bool" and function is less:
         pytest.skip("NumPy subtracts no truth values")
     rng = np.random.default_rng(0)
-    for shape in ((12, 8), (3, 4), (1, 12), (12, 1), (36, 40), (0, 12)):
+    for shape in ((12, 8), (1, 12), (36, 40), (0, 12)):
         x = (rng.normal(size=shape) * 3).astype(dtype)
         if x.dtype.kind == "f" and x.size in (96, 12):
             x.flat[0], x.flat[-1], x.flat[x.size // 2] = -0.0, np.nan, -np.inf
         alike(function, x)
-        alike(function, np.asfortranarray(x))
+        if dtype in ("float64", "int8"):
+            alike(function, np.asfortranarray(x))
     if np.dtype(dtype).kind == "i":
         alike(function, np.full((12, 4), np.iinfo(dtype).min, dtype))
 

@@ -509,8 +509,8 @@ KINDS = tuple(itertools.product(("i8", "u8", "f8", "i4"), ("i8", "u8", "f8", "b1
 def test_sets_of_integers_that_floats_do_not_hold(kinds: tuple[str, str]) -> None:
     """`searching`: NumPy finds integers exactly or as floats, by how many there are."""
     every = list(itertools.product(((5, 4), (5, 30), (40, 30), (0, 3), (3, 0), (12, 40)), (True, False)))
-    if kinds[0] != kinds[1]:  # of each two types a third of them
-        every = every[KINDS.index(kinds) % 3 :: 3]
+    apart = 2 if kinds[0] == kinds[1] else 4
+    every = every[KINDS.index(kinds) % apart :: apart]
     for counts, large in every:
         x, y = (_numbers(kind, count, large) for kind, count in zip(kinds, counts, strict=True))
         for made in SETS:
