@@ -268,7 +268,7 @@ class KernelPrinter:
 
     def statement(self, s: n.Stmt) -> None:
         c = self.c
-        if not isinstance(s, (n.Accumulator, n.Alloc, n.Loop, n.Compact, n.Scanning)):
+        if not isinstance(s, (n.Accumulator, n.Alloc, n.Loop, n.Compact)):
             self.source(s)
         match s:
             case n.Let(name, value):
@@ -296,8 +296,6 @@ class KernelPrinter:
                 self.line("}")
             case n.Compact():
                 print_filter(self, s)
-            case n.Scanning():
-                self.scanning(s)
             case n.Guard():
                 self.guard(s)
             case n.Fetch(buffer, index):
@@ -504,7 +502,7 @@ class KernelPrinter:
         declared = {x.name for x in walk(s.body) if isinstance(x, n.Accumulator)}
         own = [x for x in _direct(s.body) if isinstance(x, n.Accumulate) and x.name not in declared]
         outer = [x for x in every if x.name not in declared]
-        innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact, n.Scanning)) for x in walk(s.body))
+        innermost = not any(isinstance(x, (n.Loop, n.While, n.Compact)) for x in walk(s.body))
         serial = _serial(s)
         sums = [x for x in own if self.is_float_sum(x)] if innermost else []
         threads = self._threads(s, _in_order(s))
@@ -588,7 +586,7 @@ class KernelPrinter:
     def work(self, s: n.Loop) -> tuple[Expr, float]:
         """How many steps of one the loops make along the deepest nest in `s`, and what each costs."""
         extents: list[Expr] = [b.sub(s.stop, s.start)]
-        steps = _step(s)
+        steps = abs(b.constant(s.step) or 1)
         inner = list(_direct(s.body))
         most: dict[str, Expr] = {s.axis: s.stop}  # what changes inside, at its end
         least: dict[str, Expr] = {s.axis: s.start}  # and at its beginning
@@ -597,12 +595,11 @@ class KernelPrinter:
             for x in inner:
                 if isinstance(x, n.Let) and x.value.dtype == "index":
                     most[x.name], least[x.name] = (b.substitute(x.value, at) for at in (most, least))
-            found: tuple[n.Loop | n.Scanning, Expr] | None = None
+            found: tuple[n.Loop, Expr] | None = None
             for x in sorted(inner, key=_depth_and_work, reverse=True):
-                if isinstance(x, (n.Loop, n.Scanning)):
-                    start = b.ZERO if isinstance(x, n.Scanning) else x.start
-                    first, extent = (b.sub(b.substitute(x.stop, at), b.substitute(start, at)) for at in (least, most))
-                    if isinstance(x, n.Loop) and (most_here := at_most(x)) is not None:
+                if isinstance(x, n.Loop):
+                    first, extent = (b.sub(b.substitute(x.stop, at), b.substitute(x.start, at)) for at in (least, most))
+                    if (most_here := at_most(x)) is not None:
                         extent = b.index(most_here)  # a block of a range, of which the loop around goes over the blocks
                     elif (known := b.constant(extent)) is not None and known <= 0:
                         extent = first  # a triangle that narrows
@@ -614,11 +611,11 @@ class KernelPrinter:
                 break
             loop, extent = found
             extents.append(extent)
-            steps *= _step(loop)
+            steps *= abs(b.constant(loop.step) or 1)
             most[loop.axis] = b.substitute(loop.stop, most)
-            least[loop.axis] = b.ZERO if isinstance(loop, n.Scanning) else b.substitute(loop.start, least)
+            least[loop.axis] = b.substitute(loop.start, least)
             inner = list(_direct(loop.body))
-        unknown = any(isinstance(x, (n.Loop, n.Scanning, n.While)) for y in inner for x in walk((y,)))
+        unknown = any(isinstance(x, (n.Loop, n.While)) for y in inner for x in walk((y,)))
         return b.product(tuple(extents)), max(1, _cost(s.body)) / steps * (_UNKNOWN if unknown else 1)
 
     def vectorises(self, s: n.Loop) -> bool:
@@ -833,34 +830,6 @@ class KernelPrinter:
             self.c.used.setdefault("add_exactly", _ADD_EXACTLY)
             self.line(f"add_exactly(&{ident(name)}_high, &{ident(name)}_low, {self.blocked.pop(name)});")
 
-    # --- scans
-
-    def scanning(self, s: n.Scanning) -> None:
-        c, i = self.c, ident(s.axis)
-        dtype = self.program.buffers[s.buffer].dtype
-        self.source(s)
-        self.line("{")
-        self.depth += 1
-        self.line(f"{c.type(dtype)} running_value = {1 if s.op == 'prod' else 0};")
-        self.line(f"for (int64_t {i} = 0; {i} < {c.operand(s.stop)}; ++{i}) {{")
-        self.depth += 1
-        self.block(s.body)
-        value = c.expr(s.value)
-        if s.op in ("max", "min"):
-            larger = Apply("maximum" if s.op == "max" else "minimum", (Var("running_value", dtype), s.value), dtype)
-            text = c.expr(larger).replace("running_value_", "running_value")
-            self.line(f"running_value = {i} == 0 ? {value} : {text};")
-        else:
-            sign = "*" if s.op == "prod" else "+"
-            first = f"{i} == 0 ? {value} : " if kind_of(dtype) == "f" else ""  # -0.0 stays what it is
-            cast = f"({c.type(dtype)})" if kind_of(dtype) in "iu" else ""
-            self.line(f"running_value = {first}{cast}(running_value {sign} ({value}));")
-        self.line(f"{c.element(s.buffer, s.index)} = running_value;")
-        self.depth -= 1
-        self.line("}")
-        self.depth -= 1
-        self.line("}")
-
 
 _ADD_EXACTLY = """static inline void add_exactly(double *high, double *low, double value) {
     const double sum = *high + value;  // two-sum: what the addition rounds away goes into `low`
@@ -1017,10 +986,6 @@ def _reads_before_set(body: Sequence[n.Stmt], name: str) -> bool:
     return False
 
 
-def _step(s: n.Loop | n.Scanning) -> int:
-    return abs(b.constant(s.step) or 1) if isinstance(s, n.Loop) else 1
-
-
 def _depth_and_work(s: n.Stmt) -> tuple[int, bool]:
     """Of loops beside each other, what is in order are the borders of what is not."""
     return _depth(s), isinstance(s, n.Loop) and s.kind == "parallel"
@@ -1029,4 +994,4 @@ def _depth_and_work(s: n.Stmt) -> tuple[int, bool]:
 def _depth(s: n.Stmt) -> int:
     """How many loops are nested in the statement, itself included."""
     inner = max((_depth(x) for body in bodies(s) for x in body), default=0)
-    return inner + isinstance(s, (n.Loop, n.Scanning))
+    return inner + isinstance(s, n.Loop)

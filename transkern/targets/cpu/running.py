@@ -194,9 +194,6 @@ class _Counting:
                     copied = b.mul(b.product(tuple(a.extent for a in s.inner)), b.index(1 + len(s.outputs)))
                     inner = b.add(self.within(s.body, axis, start, stop, most, least), self.known(copied))
                     total = b.add(total, b.mul(self.turns(s, start, stop, most, least), inner))
-                case n.Scanning(axis=axis, stop=stop):
-                    inner = b.add(self.within(s.body, axis, b.ZERO, stop, most, least), b.index(2))
-                    total = b.add(total, b.mul(self.turns(s, b.ZERO, stop, most, least), inner))
                 case n.While(head, _, body):
                     total = b.add(total, b.mul(self.unknown(s), self.amount((*head, *body), most, least)))
                 case _:

@@ -289,6 +289,6 @@ def _hands_on(body: Sequence[n.Stmt]) -> bool:
 
 
 def _bound(s: n.Loop) -> set[str]:
-    return {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Scanning, n.Compact))} | {
+    return {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Compact))} | {
         name for x in s.body for name in scalars_set(x)
     }
