@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern.fuse.running import STEPS, written_out
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
@@ -58,16 +59,14 @@ class _Rounding:
 
     def running(self, s: n.Scanning) -> Sequence[n.Stmt]:
         """The loop in order that a running operation is."""
-        op, start = _RUNNING[s.op]
-        total = Var(self.names.fresh(f"{s.buffer}_running"), HALF)
-        self.variables[total.name] = HALF
-        operands = (_wide(total), _wide(s.value))
-        if op in ("maximum", "minimum"):  # of two zeros the first, as of two operands
-            operands = operands[::-1]
-        step = _narrow(Apply(op, operands, WIDE))
-        body = (*s.body, n.Assign(total.name, step, span=s.span), n.Store(s.buffer, s.index, total, span=s.span))
-        loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "sequential", body, span=s.span)
-        return n.Assign(total.name, Const(start, HALF), span=s.span), loop
+
+        def step(total: Expr) -> Expr:
+            operands = (_wide(total), _wide(s.value))
+            if s.op in ("max", "min"):  # of two zeros the first, as of two operands
+                operands = operands[::-1]
+            return _narrow(Apply(STEPS[s.op], operands, WIDE))
+
+        return written_out(s, HALF, self.names, self.variables, step)
 
     def rounded(self, e: Expr) -> Expr | None:
         """`e` with what it computes in float16 computed in float32."""
@@ -87,14 +86,6 @@ class _Rounding:
 
     def of(self, e: Expr) -> Expr:
         return b.map_expr(e, self.rounded)
-
-
-_RUNNING: dict[str, tuple[str, float]] = {
-    "add": ("add", -0.0), "sum": ("add", -0.0), "multiply": ("multiply", 1.0), "prod": ("multiply", 1.0),
-    "maximum": ("maximum", -np.inf), "max": ("maximum", -np.inf),
-    "minimum": ("minimum", np.inf), "min": ("minimum", np.inf),
-}  # fmt: skip
-"""What a running operation does at each step, and begins with, which leaves the first element as it is."""
 
 
 def _wide(e: Expr) -> Expr:

@@ -12,7 +12,7 @@ what reads them. A sum begins with -0.0, which is what adds nothing to each numb
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,8 @@ from transkern.ir.expr import Apply, Const, Expr, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import walk, with_bodies
 
-_STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+"""What a scan does with what there is so far and a value."""
 
 
 def write_out_scans(program: n.Program) -> n.Program:
@@ -47,16 +48,26 @@ class _Writing:
         if not isinstance(s, n.Scanning):
             return (s,)
         dtype = self.old.buffers[s.buffer].dtype
-        total, so_far = (Var(self.names.fresh(s.buffer), dtype) for _ in range(2))
-        self.variables[total.name] = dtype
-        body = (
-            *s.body,
-            n.Let(so_far.name, Apply(_STEPS[s.op], (total, s.value), dtype), span=s.span),
-            n.Store(s.buffer, s.index, so_far, span=s.span),
-            n.Assign(total.name, so_far, span=s.span),
+        return written_out(
+            s, dtype, self.names, self.variables, lambda total: Apply(STEPS[s.op], (total, s.value), dtype)
         )
-        loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "sequential", body, span=s.span)
-        return n.Assign(total.name, _neutral(s.op, dtype), span=s.span), loop
+
+
+def written_out(
+    s: n.Scanning, dtype: str, names: Names, variables: dict[str, str], step: Callable[[Expr], Expr]
+) -> tuple[n.Stmt, ...]:
+    """The loop in order that a scan is, of a `dtype`: `step` makes of what there is so far what comes next. The
+    variable that holds it joins `variables`."""
+    total, so_far = (Var(names.fresh(s.buffer), dtype) for _ in range(2))
+    variables[total.name] = dtype
+    body = (
+        *s.body,
+        n.Let(so_far.name, step(total), span=s.span),
+        n.Store(s.buffer, s.index, so_far, span=s.span),
+        n.Assign(total.name, so_far, span=s.span),
+    )
+    loop = n.Loop(s.axis, b.ZERO, s.stop, b.ONE, "sequential", body, span=s.span)
+    return n.Assign(total.name, _neutral(s.op, dtype), span=s.span), loop
 
 
 def _neutral(op: str, dtype: str) -> Expr:
