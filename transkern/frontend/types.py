@@ -216,8 +216,14 @@ def _split(text: str) -> list[str]:
 
 def names_dtype(text: str) -> bool:
     """Whether a text is made as the type of an array or of a number of NumPy's."""
-    found = _ARRAY.fullmatch(text.strip())
-    return found is not None and _CODES.get(found[1], found[1]) in _DTYPES
+    return _array(text.strip()) is not None
+
+
+def _array(text: str) -> tuple[str, str | None] | None:
+    """A dtype, and the sizes behind it."""
+    found = _ARRAY.fullmatch(text)
+    dtype = _CODES.get(found[1], found[1]) if found else ""
+    return (dtype, found[2]) if found and dtype in _DTYPES else None
 
 
 def parse_type(text: str, name: str) -> ArgType:
@@ -232,9 +238,8 @@ def parse_type(text: str, name: str) -> ArgType:
         text = text.strip()
     if text in PYTHON:
         return ScalarType(PYTHON[text], text)
-    match = _ARRAY.fullmatch(text)
-    if match and (dtype := _CODES.get(match[1], match[1])) in _DTYPES:
-        dims = match[2]
+    if (array := _array(text)) is not None:
+        dtype, dims = array
         if dims is None:
             return ScalarType(dtype)
         sizes = [size for part in dims.split(",") if (size := part.strip())]
