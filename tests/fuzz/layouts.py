@@ -10,11 +10,9 @@ compiled is run by the interpreter of the IR after the passes that come before c
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ import numpy as np
 
 from tests.fuzz.oracle import call
 from tests.fuzz.questions import refused_at_run_time
+from tests.fuzz.seeds import run
 from tests.fuzz.stages import function_of, interpreted, names
 from transkern.errors import InternalError, TranskernError
 
@@ -62,8 +61,7 @@ CALLS = (
 METHODS = (
     "all", "any", "argmax", "argmin", "argsort", "clip", "conj", "copy", "cumprod", "cumsum", "diagonal", "dot",
     "flatten", "max", "mean", "min", "nonzero", "prod", "ravel", "repeat", "reshape", "round", "searchsorted", "sort",
-    "squeeze",
-    "std", "sum", "swapaxes", "take", "trace", "transpose", "var", "tolist", "item", "partition",
+    "squeeze", "std", "sum", "swapaxes", "take", "trace", "transpose", "var", "tolist", "item", "partition",
 )  # fmt: skip
 OF_METHODS = (
     "x.{}()", "x.{}(axis=0)", "x.{}(0)", "x.{}(1)", "x.{}(-1)", "x.T.{}()", "x[::-1].{}(axis=1)", "x[0].{}()",
@@ -180,24 +178,5 @@ def verdict(seed: int) -> tuple[str, str]:
     return "right", ""
 
 
-def verdicts(first: int, count: int) -> Iterator[tuple[int, str, str]]:
-    for seed in range(first, first + count):
-        yield seed, *verdict(seed)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=20000)
-    parser.add_argument("--first", type=int, default=1, help="the first seed")
-    options = parser.parse_args()
-    counts: Counter[str] = Counter()
-    for seed, found, told in verdicts(options.first, options.programs):
-        counts[found] += 1
-        if found == "wrong":
-            print(f"seed {seed}: {told}\n", flush=True)
-    print(dict(counts))
-    raise SystemExit(counts["wrong"] > 0)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, lambda seed: [verdict(seed)], 20000)

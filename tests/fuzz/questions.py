@@ -9,11 +9,9 @@ compiler and sees each read outside of an array: some hundred programs a second 
 
 from __future__ import annotations
 
-import argparse
 import linecache
 import math
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.oracle import call, difference, refused_at_run_time
+from tests.fuzz.seeds import run
 from tests.fuzz.stages import interpreted
 from transkern import InternalError, TranskernError
 
@@ -213,21 +212,5 @@ def verdicts(seed: int) -> Iterator[tuple[str, str]]:
         yield ("wrong", f"{text}of {arguments(which)[:2]}: {problem}") if problem else ("right", "")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=6000)
-    parser.add_argument("--first", type=int, default=1, help="the first seed")
-    options = parser.parse_args()
-    counts: Counter[str] = Counter()
-    for seed in range(options.first, options.first + options.programs):
-        for verdict, told in verdicts(seed):
-            counts[verdict] += 1
-            if verdict == "wrong":
-                print(f"seed {seed}: {told}\n", flush=True)
-                break
-    print(dict(counts))
-    raise SystemExit(counts["wrong"] > 0)
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, verdicts, 6000)
