@@ -261,6 +261,7 @@ def _step(
     ctx.emit(n.Alloc(out.name))
     names = (generator.state, *(v.base for v in ins))
     ctx.before_write(generator.state)
+    outputs.note_written(ctx, ctx.whole(ctx.buffers[generator.state]))
     taken = only or ", ".join(f"a[{k}]" for k in range(len(ins)))
     shape = "" if not sized or not dims else "size=shape or None" if generator.legacy else "shape"
     given = f"{', '.join(part for part in (taken, shape) if part)}{more}"

@@ -15,7 +15,7 @@ from transkern.frontend.elementwise import as_array, describe
 from transkern.frontend.values import Array, Concatenation, GrowingList, Object, Row, Rows, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load
+from transkern.ir.expr import Const, Expr, Load
 
 _LEAST = 4
 
@@ -157,6 +157,9 @@ def _make_room(ctx: Context, row: Row, size: Expr, more: Expr) -> None:
             # behind all that there is: the parts do not overlap, and a device need not keep one meanwhile
             moved = n.Write if ctx.reserves else n.Scatter
             ctx.emit(moved(buffer, axes, (b.add(there, axes[0].var), *rest), held))
+        for buffer, dtype in _codes(pool):
+            (axis,) = ctx.axes((b.sub(room, size),))
+            ctx.emit(n.Write(buffer, (axis,), (b.add(b.add(there, size), axis.var),), Const(0, dtype)))
         ctx.emit(n.Store(rows.starts.buffer, (row.number,), there))
         ctx.emit(n.Store(rows.rooms.buffer, (row.number,), room))
         ctx.emit(n.Assign(pool.count, end))
@@ -170,6 +173,15 @@ def _memories(pool: GrowingList) -> list[tuple[str, tuple[Expr, ...]]]:
         return [m for c in pool.columns for m in _memories(c)]
     found = [(pool.buffer, pool.dims)] if pool.dtype else []
     return found + ([(pool.tags, ())] if pool.tags else [])
+
+
+def _codes(pool: GrowingList) -> list[tuple[str, str]]:
+    """The buffers of numbers that stand for something, with their dtypes: a result is made of a pool as a whole, so
+    that the room behind a row must say something too."""
+    if pool.columns:
+        return [code for c in pool.columns for code in _codes(c)]
+    texts = [(pool.buffer, pool.dtype)] if pool.options and pool.dtype else []
+    return texts + ([(pool.tags, "uint8")] if pool.tags else [])
 
 
 def joined(ctx: Context, name: str, one: Value, two: Value, out1: list[n.Stmt], out2: list[n.Stmt]) -> Row | None:

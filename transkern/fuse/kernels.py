@@ -160,12 +160,16 @@ def spill_scalars(program: n.Program) -> n.Program:
                 host_reads(body)
 
     host_reads(program.body)
+    loops = [s for s in walk(program.body) if isinstance(s, (n.Loop, n.While))]
+    again = [s for loop in loops for s in walk(loop.body) if isinstance(s, n.Kernel)]
     crossing: dict[str, str] = {}
     dtypes = _scalar_dtypes(program)
     for kernel in kernels:
         live = scalars_set(kernel) - {s.name for s in walk(kernel.body) if isinstance(s, n.Let)}
-        for name in sorted(live):  # what each kernel sets anew is its own, also where they give it one name
-            elsewhere = name in outside or any(reads_before_set(k.body, name) for k in kernels if k is not kernel)
+        # What each kernel sets anew is its own, also where they give it one name; one in a loop follows itself.
+        others = [k for k in kernels if k is not kernel or any(k is one for one in again)]
+        for name in sorted(live):
+            elsewhere = name in outside or any(reads_before_set(k.body, name) for k in others)
             if elsewhere and name in dtypes:
                 crossing[name] = ""
     buffers = dict(program.buffers)

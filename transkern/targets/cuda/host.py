@@ -73,6 +73,10 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
             return f"{at(x, _TERNARY + 1)} if {at(c, _TERNARY + 1)} else {at(y, _TERNARY)}", _TERNARY
         case Apply("logical_not", (x,), _):
             return f"not {at(x, _NOT)}", _NOT
+        case Apply("floor_divide" | "remainder" as op, (x, y), "index") if not isinstance(y, Const):
+            # A check of the divisor may come where the quotient is used: nothing fails before that.
+            sign, divisor = _INFIX[op][0], at(y, _UNARY)
+            return f"{at(x, _MUL)} {sign} {divisor} if {divisor} else 0", _TERNARY
         case Apply(op, (x, y), _) if op in _INFIX and (x.dtype in ("index", "bool") or op in _COMPARISONS):
             sign, level = _INFIX[op]
             return f"{at(x, level + (level == _COMPARE))} {sign} {at(y, level + 1)}", level
@@ -81,6 +85,8 @@ def _print(e: Expr, look: Callable[[str], str]) -> tuple[str, int]:
         case Apply("maximum" | "minimum" | "absolute" as op, args, "index"):
             function = {"maximum": "max", "minimum": "min", "absolute": "abs"}[op]
             return f"{function}({', '.join(_print(x, look)[0] for x in args)})", _ATOM
+        case Apply("multiply_add", (x, y, z), _):  # rounded twice here: Python has no other before 3.13
+            return f"{at(x, _MUL)} * {at(y, _MUL + 1)} + {at(z, _ADD + 1)}", _ADD
         case Apply("power", (x, y), "index"):
             return f"{at(x, _POWER + 1)} ** {at(y, _UNARY)}", _POWER
         case Apply("positive", (x,), "index"):

@@ -352,7 +352,8 @@ class Launcher:
             self.line(text)
             return
         if len(s.outs) > 1:
-            self.line(f"{', '.join(map(host.name, s.outs))} = map(cp.ascontiguousarray, {text})")
+            held = [f"{host.name(out)}{'[...]' if self.is_argument(out) else ''}" for out in s.outs]
+            self.line(f"{', '.join(held)} = map(cp.ascontiguousarray, {text})")
             for out in s.outs:
                 if self.program.buffers[out].element:
                     self.line(f"{host.name(out)} = {self.use('_parts')}({host.name(out)})")
@@ -360,10 +361,14 @@ class Launcher:
         (out,) = s.outs
         if self.program.buffers[out].element:
             text = f"{self.use('_parts')}(cp.ascontiguousarray({text}))"
-        if self.program.buffers[out].role == "argument":
+        if self.is_argument(out):
             self.line(f"{host.name(out)}[...] = {text}")
         else:
             self.line(f"{host.name(out)} = cp.ascontiguousarray({text})")
+
+    def is_argument(self, buffer: str) -> bool:
+        """Whether what is written into a buffer is the caller's: its memory is kept."""
+        return self.program.buffers[buffer].role == "argument"
 
     def cut(self, buffer: str, dims: Sequence[Expr]) -> str:
         """What makes an array of `dims` of a buffer, whose memory is as long as these may be: along the first axis a
@@ -498,6 +503,8 @@ class Launcher:
             case n.ScalarResult(value, python):
                 kind = {"index": "int", "float64": "float", "bool": "bool"}.get(value.dtype) if python else None
                 return f"{kind or host.dtype(value.dtype)}({self.value(value)})"
+            case n.ListResult(""):  # of Nones alone, which stand around it
+                return "[]"
             case n.ListResult(buffer, count, dtype, _, dims) if dims:
                 return f"[row.copy() for row in {self.whole(buffer, f'[:{self.value(count)}]')}.get()]"
             case n.ListResult(buffer, count, dtype, python):

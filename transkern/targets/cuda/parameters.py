@@ -9,6 +9,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.highest import highest
+from transkern.ir.storage import itemsize
 from transkern.ir.traverse import bodies, buffers_read, buffers_written, exprs, scalars_set, variables_read, walk
 from transkern.ir.uses import reads_before_set
 from transkern.targets.clike import ident
@@ -16,7 +17,13 @@ from transkern.targets.cuda.spelling import TYPES
 
 
 def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list[n.Buffer], list[Var], list[str]]:
-    """The buffers and scalars of a launch, and the parameters as text. `shared`: threads see each other's stores."""
+    """The buffers and scalars of a launch, and the parameters as text. `shared`: threads see each other's stores.
+
+    `__restrict__` lets NVRTC load through the cache of what nobody writes. From `c ? x[i] : out[i]` it makes one load
+    of a chosen address, and takes what holds for `x` to hold for `out` too (seen with 13.0 and 13.5): it drops a store
+    that comes before, or reads what the cache held before it. So where a kernel loads what it writes, what it does not
+    write and has elements as wide is declared without.
+    """
     buffers, scalars = interface(program, kernel)
     known = {v.name for v in scalars}
     for name in sorted(scalars_set(kernel)):
@@ -24,12 +31,14 @@ def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list
             scalars.append(Var(name, program.variables[name]))
     buffers = buffers + [program.buffers[x] for x in sorted(shared_allocs(kernel))]
     written = buffers_written(kernel)
+    loaded = {e.buffer for e in exprs(kernel.body) if isinstance(e, Load)}
+    mixed = {itemsize(x.dtype) for x in buffers if x.name in written and x.name in loaded}
     params = []
     for x in buffers:
         if x.name in written:
             params.append(f"{TYPES[x.dtype]} *{'' if shared else '__restrict__ '}{ident(x.name)}")
         else:
-            params.append(f"const {TYPES[x.dtype]} *__restrict__ {ident(x.name)}")
+            params.append(f"const {TYPES[x.dtype]} *{'' if itemsize(x.dtype) in mixed else '__restrict__ '}{ident(x.name)}")
     for x in buffers:
         if x.layout != "C":
             params += [f"const long long {ident(x.name)}_stride{d}" for d in range(len(x.dims))]
