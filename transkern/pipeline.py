@@ -21,7 +21,7 @@ from transkern.fuse.companions import forward_positions, shrink_together
 from transkern.fuse.contents import know_contents
 from transkern.fuse.contract import contract_temporaries
 from transkern.fuse.delinearise import delinearise
-from transkern.fuse.distribute import distribute_rows
+from transkern.fuse.distribute import distribute_rows, distribute_rows_for_devices
 from transkern.fuse.divergent import vectorise_divergent
 from transkern.fuse.ends import end_by_lane
 from transkern.fuse.factored import factor_out
@@ -74,6 +74,7 @@ from transkern.fuse.timetiles import tile_time
 from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.unroll import unroll_short
+from transkern.fuse.updates import sort_updates, update_atomically
 from transkern.fuse.versions import version_loops
 from transkern.fuse.wavefront import tile_wavefronts
 from transkern.fuse.windows import split_windows
@@ -208,12 +209,19 @@ DEVICE_PASSES: tuple[Pass, ...] = (
 )
 """For targets whose kernels cannot hand scalars to each other in registers."""
 
+_HELD = DEVICE_PASSES.index(HOLDING_PASSES[-1]) + 1
 _FORMED = DEVICE_PASSES.index(predicate_stores) + 1
+_PLACED = DEVICE_PASSES.index(place_kernels)
 CUDA_PASSES: tuple[Pass, ...] = (
-    *DEVICE_PASSES[:_FORMED],
+    *DEVICE_PASSES[:_HELD],
+    distribute_rows_for_devices,
+    *DEVICE_PASSES[_HELD:_FORMED],
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
-    *DEVICE_PASSES[_FORMED:],
+    *DEVICE_PASSES[_FORMED:_PLACED],
+    update_atomically,  # when nothing asks any more what loops do
+    sort_updates,
+    *DEVICE_PASSES[_PLACED:],
 )
 """For CUDA."""
 

@@ -44,19 +44,31 @@ from transkern.ir.traverse import (
 
 _ROWS = 16
 """Rows at a time: twice as many as sums go side by side, and few enough for the rows to stay in the cache."""
+_DEVICE_ROWS = 16384
+"""Rows at a time where each has a thread: a device is full, and what they hand on is little memory still."""
 
 
 def distribute_rows(program: n.Program) -> n.Program:
     """The program with loops over rows taken apart into sums along the rows and sums over the rows."""
+    return _distributed(program, _ROWS)
+
+
+def distribute_rows_for_devices(program: n.Program) -> n.Program:
+    """`distribute_rows` where each row has a thread, and each column."""
+    return _distributed(program, _DEVICE_ROWS)
+
+
+def _distributed(program: n.Program, together: int) -> n.Program:
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
-    state = _Distributing(program)
+    state = _Distributing(program, together)
     body = state.block(program.body)
     return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
 
 class _Distributing(Walk):
-    def __init__(self, program: n.Program) -> None:
+    def __init__(self, program: n.Program, together: int) -> None:
+        self.together = together
         self.buffers = dict(program.buffers)
         super().__init__(replace(program, buffers=self.buffers))
         self.names, self.variables = Names.of(program), dict(program.variables)
@@ -120,7 +132,7 @@ class _Distributing(Walk):
     # --- what is made of it
 
     def apart(self, s: n.Loop, rows: Sequence[n.Stmt], columns: Sequence[n.Loop]) -> n.Loop:
-        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(_ROWS)
+        block, size = Var(self.names.fresh(f"{s.axis}_block")), b.index(self.together)
         stop = b.minimum(b.add(block, size), s.stop)
         changing = {x.name for x in walk(rows) if isinstance(x, n.Assign)}
         written = {name for x in rows for name in buffers_written(x)}

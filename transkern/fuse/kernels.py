@@ -73,6 +73,11 @@ class _Placing:
         return self.names.fresh(f"{self.program.name}_{base.replace('.', '_')}")
 
 
+def runs_on_host(s: n.Stmt) -> bool:
+    """Whether a statement at the top is the launcher's, with kernels in it."""
+    return _placement(s) == "host"
+
+
 def _placement(s: n.Stmt) -> str:
     """Where a statement at the top runs."""
     match s:

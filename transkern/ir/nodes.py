@@ -211,9 +211,12 @@ class Assign(Node):
 
 @dataclass(frozen=True, slots=True)
 class Store(Node):
+    """`atomic`: the value is that of the element and another one combined, in one step for all threads."""
+
     buffer: str
     index: tuple[Expr, ...]
     value: Expr
+    atomic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

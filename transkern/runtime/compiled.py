@@ -14,6 +14,7 @@ from transkern.options import Options
 from transkern.runtime import floating, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
 from transkern.runtime.choosing import TARGETS, default_target
+from transkern.runtime.device_calls import DeviceCalls
 from transkern.runtime.parameters import Parameters, plain_function
 from transkern.runtime.specialisation import CacheInfo, Specialisation, guarded, run, settled
 from transkern.runtime.watching import Conditions, unchanged
@@ -124,6 +125,7 @@ class Compiled:
         self._parameters = Parameters(self.function)
         self._names, self._variadic = self._parameters.names, self._parameters.variadic
         self._count = self._parameters.count
+        self._on_device = DeviceCalls(self._names, self._serve)
         # calls that cannot go straight to the code
         self._is_special = self.verify or self.options.warnings is not None or self._variadic
         self._unchanged: Callable[[], bool] | None = None
@@ -150,6 +152,11 @@ class Compiled:
             for one in known:
                 conditions.update(one.conditions or {})
             self._unchanged = unchanged(conditions)
+
+    def _serve(self, made: Specialisation) -> None:
+        """A call goes to code that is known."""
+        self._last = made
+        self._info.hits += 1
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -187,8 +194,14 @@ class Compiled:
             and not (kind == "cupy" and target == "cuda")
             and not (kind == "jax" and target == "pallas")
         ):
-            return foreign.call_foreign(self._call_numpy, values, kind, target, lambda: self._written(self._names))
+            call = self._call_known if (kind, target) == ("torch_cuda", "cuda") else self._call_numpy
+            return foreign.call_foreign(call, values, kind, target, lambda: self._written(self._names))
         return self._call_numpy(values, target)
+
+    def _call_known(self, values: list[Any], target: str) -> Any:
+        """A call with arrays of CuPy that came as others."""
+        result = self._on_device.call(*values)
+        return self._call_numpy(values, target) if result is NotImplemented else result
 
     def _structured(self, values: list[Any], plain: Callable[[], Any]) -> Any:
         """A call with arguments that are made up of others."""
@@ -288,6 +301,9 @@ class Compiled:
                     else:
                         self._remember(found, leaf_types, shapes)
                     self._watch(found)
+                elif target == "cuda" and not shared and not readonly and shapes is None:
+                    if self._on_device.remember(values, demands, found):
+                        self._fast = self._on_device.call
                 return result
             reason = found.why() if found.why is not None else "types"
             if reason == "sizes":  # an assumption on derived sizes does not hold: settle all sizes

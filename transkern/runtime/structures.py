@@ -17,6 +17,7 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.ir import generators
 from transkern.plain import is_plain_object, key_name, part_path
+from transkern.runtime.foreign import kind_of
 
 _DEEP, _MANY = 8, 512
 
@@ -51,7 +52,7 @@ class Shape:
 
 def is_plain(values: Sequence[Any]) -> bool:
     """Whether no argument has a structure (the common case)."""
-    return all(isinstance(v, _PLAIN) or v is None for v in values)
+    return all(isinstance(v, _PLAIN) or v is None or kind_of(v) is not None for v in values)
 
 
 _PLAIN = (np.ndarray, int, float, complex, np.generic, str)

@@ -6,17 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from transkern.errors import CompileError
+from transkern.fuse.updates import operand
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
 from transkern.ir.names import Names
-from transkern.ir.storage import itemsize
+from transkern.ir.storage import itemsize, storage
 from transkern.ir.traverse import walk
 from transkern.targets.clike import CPrinter, ident
 from transkern.targets.comments import comment
 from transkern.targets.cuda.spelling import PREFIX, TYPES, Reduction, accumulate, reduction, running
 
 LOCAL_BYTES = 1024  # temporaries of one iteration up to this size are the thread's own
+
+
+_ATOMIC = {
+    "add": "atomicAdd", "subtract": "atomicAdd", "maximum": "atomicMax", "minimum": "atomicMin",
+    "bitwise_and": "atomicAnd", "bitwise_or": "atomicOr", "bitwise_xor": "atomicXor",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -189,7 +196,24 @@ class Body:
                 raise self.fail(s, f"a {type(s).__name__} inside a kernel", "move it out of the loop")
 
     def store(self, s: n.Store) -> None:
+        if s.atomic:
+            self.line(self.update(s))
+            return
         self.line(f"{self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};")
+
+    def update(self, s: n.Store) -> str:
+        """An element changed in one step. Sums of integers and their bits are those of unsigned ones, which all are
+        there."""
+        found = operand(s)
+        assert found is not None
+        (op, other), dtype = found, storage(s.value.dtype)
+        value, place = self.c.expr(other), f"&{self.c.element(s.buffer, s.index)}"
+        if op not in ("maximum", "minimum"):
+            unsigned = TYPES[f"uint{8 * itemsize(dtype)}"]
+            place, value = f"({unsigned} *){place}", f"({unsigned})({value})"
+        if op == "subtract":
+            value = f"0u - {value}"
+        return f"{_ATOMIC[op]}({place}, {value});"
 
     def combine(self, s: n.Accumulate) -> None:
         held = self.held[s.name]

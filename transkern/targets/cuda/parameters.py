@@ -31,14 +31,16 @@ def parameters(program: n.Program, kernel: n.Kernel, shared: bool) -> tuple[list
             scalars.append(Var(name, program.variables[name]))
     buffers = buffers + [program.buffers[x] for x in sorted(shared_allocs(kernel))]
     written = buffers_written(kernel)
-    loaded = {e.buffer for e in exprs(kernel.body) if isinstance(e, Load)}
+    atomic = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Store) and s.atomic}  # which no load is left of
+    loaded = {e.buffer for e in exprs(kernel.body) if isinstance(e, Load)} - atomic
     mixed = {itemsize(x.dtype) for x in buffers if x.name in written and x.name in loaded}
     params = []
     for x in buffers:
         if x.name in written:
             params.append(f"{TYPES[x.dtype]} *{'' if shared else '__restrict__ '}{ident(x.name)}")
         else:
-            params.append(f"const {TYPES[x.dtype]} *{'' if itemsize(x.dtype) in mixed else '__restrict__ '}{ident(x.name)}")
+            cached = "" if itemsize(x.dtype) in mixed else "__restrict__ "
+            params.append(f"const {TYPES[x.dtype]} *{cached}{ident(x.name)}")
     for x in buffers:
         if x.layout != "C":
             params += [f"const long long {ident(x.name)}_stride{d}" for d in range(len(x.dims))]
