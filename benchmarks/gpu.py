@@ -97,7 +97,7 @@ def main() -> int:
 
 _SELF = (sys.executable, str(Path(__file__).resolve()))
 _MACHINE = """
-import json, platform, sys, importlib.metadata as m
+import json, platform, statistics, sys, time, importlib.metadata as m
 found = {"python": platform.python_version(), "system": platform.platform()}
 for name in ("numpy", "cupy-cuda13x", "cupy-cuda12x", "jax", "torch", "torchvision", "numba"):
     try: found[name] = m.version(name)
@@ -105,6 +105,13 @@ for name in ("numpy", "cupy-cuda13x", "cupy-cuda12x", "jax", "torch", "torchvisi
 import cupy
 found["device"] = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
 found["driver"] = cupy.cuda.runtime.driverGetVersion()
+x, taken = cupy.zeros(1), []  # what the least of calls takes: a kernel of one element, and waiting for it
+for _ in range(200):
+    start = time.perf_counter()
+    x += 1
+    cupy.cuda.runtime.deviceSynchronize()
+    taken.append(1e3 * (time.perf_counter() - start))
+found["milliseconds of a kernel of one element"] = round(statistics.median(taken), 4)
 print(json.dumps(found))
 """
 

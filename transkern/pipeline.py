@@ -76,7 +76,7 @@ from transkern.fuse.unchecked import drop_bounds_checks
 from transkern.fuse.unroll import unroll_short
 from transkern.fuse.updates import sort_updates, update_atomically
 from transkern.fuse.versions import version_loops
-from transkern.fuse.wavefront import tile_wavefronts
+from transkern.fuse.wavefront import order_by_waves, tile_wavefronts
 from transkern.fuse.windows import split_windows
 from transkern.fuse.wraps import split_wraps
 from transkern.ir.nodes import Library, Program
@@ -216,6 +216,7 @@ CUDA_PASSES: tuple[Pass, ...] = (
     *DEVICE_PASSES[:_HELD],
     distribute_rows_for_devices,
     *DEVICE_PASSES[_HELD:_FORMED],
+    order_by_waves,
     leave_early,  # a thread may leave a loop; the lanes of a TPU cannot
     drop_dead_scalars,
     *DEVICE_PASSES[_FORMED:_PLACED],

@@ -155,3 +155,45 @@ def _plain(inner: n.Loop) -> bool:
     return all(isinstance(s, (n.Let, n.Assign, n.Store, n.If)) for s in walk(inner.body))
 
 
+
+
+# ---- on a device, a point a thread -----------------------------------------------------------------------------------
+
+_LEAST = 16
+"""Points along both loops from which a diagonal has something to gain."""
+
+
+def order_by_waves(program: n.Program) -> n.Program:
+    """The program with such loops as diagonals of single points, all of which a device computes at once."""
+    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
+        return program
+    state = _Waves(program)
+    body = state.block(program.body)
+    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+
+
+class _Waves(_Tiling):
+    def ordered(
+        self, outer: n.Loop, inner: n.Loop, distances: frozenset[Distance], private: frozenset[str]
+    ) -> list[n.Stmt]:
+        """The loops as waves: the point in column ``j`` of row ``i`` is in wave ``j + (skew + 1) * i``."""
+        skew = max(0, *(-(across // down) for down, across in distances if down))
+        if not all(down or across for down, across in distances):
+            return [self.inside(outer)]
+        plain = with_own_names(outer, self.names, self.variables, self.buffers, private)
+        height, width = b.sub(outer.stop, outer.start), b.sub(inner.stop, inner.start)
+        wave, row = Var(self.names.fresh("wave")), Var(self.names.fresh("row"))
+        behind = b.mul(b.index(skew + 1), row)
+        column = b.sub(wave, behind)
+        point = (
+            n.Let(outer.axis, b.add(outer.start, row)), n.Let(inner.axis, b.add(inner.start, column)),
+            *(s for s in outer.body if s is not inner), *inner.body,
+        )  # fmt: skip
+        last = b.minimum(b.add(b.floordiv(wave, b.index(skew + 1)), b.ONE), height)
+        first = b.maximum(_tiles(b.add(b.sub(wave, width), b.ONE), b.index(skew + 1)), b.ZERO)
+        rows = n.Loop(row.name, first, last, b.ONE, "parallel", point, span=outer.span)
+        count = b.add(width, b.mul(b.index(skew + 1), b.sub(height, b.ONE)))
+        loop = n.Loop(wave.name, b.ZERO, count, b.ONE, "sequential", (rows,), span=outer.span)
+        least = b.index(_LEAST)
+        enough = b.both(b.compare("greater_equal", height, least), b.compare("greater_equal", width, least))
+        return [n.If(enough, (loop,), (plain,), span=outer.span)]
