@@ -48,7 +48,7 @@ def inputs(form: str, count: int, large: int, dtypes: tuple[Any, ...]) -> Iterat
 def test_three_hundred_random_inputs(form: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function = getattr(example("nms"), form)
     compiled = transkern.compile(function, target=on_target(target, monkeypatch))
-    count, large = (300, 2) if target == "cpu" else (40, 1)
+    count, large = {"cpu": (300, 2), "cuda": (40, 1), "pallas": (16, 1)}[target]
     dtypes = (np.float32, np.float64)
     with np.errstate(all="ignore"):
         for args in inputs(form, count, large, dtypes):
