@@ -13,6 +13,7 @@ from typing import Any
 from transkern.errors import EMPTY
 from transkern.frontend import (
     classes,
+    compensated,
     doubts,
     growing,
     hashed,
@@ -599,12 +600,13 @@ def _sum(ctx: Context, a: Arguments) -> Value:
         return compose(ctx, "folding", "joined", [value, total], {})
     counted = iteration(ctx, value)
     if isinstance(counted, list):
+        lost: Value = Static(0.0)
         for item in counted:
             if isinstance(ctx.deref(item), (Seq, GrowingList)) and total == Static(0):
                 kind = "tuple" if getattr(ctx.deref(item), "kind", "") == "tuple" else "list"
                 ctx.guard(b.FALSE, "TypeError", f"unsupported operand type(s) for +: 'int' and '{kind}'")
-            total = apply(ctx, "add", [total, item], operator_call=True)
-        return total
+            total, lost = compensated.added(ctx, total, lost, item)
+        return compensated.completed(ctx, total, lost)
     contents = ctx.deref(value)
     if isinstance(contents, GrowingList) and contents.tags and len(ctx.held.tell(contents.site)) > 1:
         return compose(ctx, "folding", "joined", [value, total], {})  # the sum's type is that of what was added
@@ -626,13 +628,26 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     dtype, weak = (first.dtype, first.python) if isinstance(first, Scalar) else ("float64", True)
     carried = ctx.variable("total", dtype)
     ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, total), dtype)))
+    compensates = compensated.IS_COMPENSATED and weak and python and dtype == array.dtype == "float64"
+    rest = ctx.variable("lost", "float64") if compensates else None
+    if rest is not None:
+        ctx.emit(n.Assign(rest.name, Const(0.0, "float64")))
     axis = ctx.fresh("k")
     with ctx.block() as body, suppress(Terminated):
         item = Scalar(array.at((Var(axis),)), python)
-        added = apply(ctx, "add", [Scalar(carried, weak), item], operator_call=True)
+        lost = Static(0.0) if rest is None else Scalar(rest, True)
+        added, lost = compensated.added(ctx, Scalar(carried, weak), lost, item)
+        if rest is not None:  # the first is added to an integer, if no float was given to begin with
+            first_of_all = b.FALSE if compensated.is_float(ctx.deref(total)) else b.compare("equal", Var(axis), b.ZERO)
+            ctx.emit(n.Assign(rest.name, b.where(first_of_all, Const(0.0, "float64"), scalar_expr(ctx, lost))))
         ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, added), dtype)))
     ctx.emit(n.Loop(axis, b.ZERO, array.dims[0], b.ONE, "sequential", tuple(body)))
-    return doubts.unless_empty(Scalar(carried, weak), total, array.dims[0])
+    whole = Scalar(carried, weak)
+    if rest is not None:
+        made = compensated.completed(ctx, whole, Scalar(rest, True))
+        assert isinstance(made, Scalar)
+        whole = made
+    return doubts.unless_empty(whole, total, array.dims[0])
 
 
 @handles("builtins.tuple", "builtins.list", names="iterable")

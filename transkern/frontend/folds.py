@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from transkern.frontend import compensated
 from transkern.frontend.elementwise import truth
 from transkern.frontend.set_order import ORDERLESS, is_orderless
 from transkern.frontend.trips import condition_of
-from transkern.frontend.values import Maybe, Scalar, Static, Value
+from transkern.frontend.values import Known, Maybe, Scalar, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Var
@@ -52,14 +53,19 @@ def folded(
         default = call.keywords[0].value
     elif call.keywords:
         return None
-    carried, first = "folded value", "is first"
+    carried, first, lost, add = "folded value", "is first", "lost", "compensated addition"
     load = ast.Name(carried, ast.Load())
     put: Callable[[ast.expr], ast.stmt] = lambda e: ast.Assign([ast.Name(carried, ast.Store())], e)  # noqa: E731
     stops = isinstance(source, ast.GeneratorExp) and len(source.generators) == 1
     started = ast.Assign([ast.Name(first, ast.Store())], ast.Constant(False))
     before: list[ast.stmt] = [] if default is None else [put(default)]
     step: list[ast.stmt]
-    if name == "sum":
+    if name == "sum" and compensated.IS_COMPENSATED:
+        before = [put(ast.Constant(0)), ast.Assign([ast.Name(lost, ast.Store())], ast.Constant(0.0))]
+        both = ast.Tuple([ast.Name(carried, ast.Store()), ast.Name(lost, ast.Store())], ast.Store())
+        added = ast.Call(ast.Name(add, ast.Load()), [load, ast.Name(lost, ast.Load()), source.elt], [])
+        step = [ast.Assign([both], added)]
+    elif name == "sum":
         before = [put(ast.Constant(0))]
         step = [put(ast.BinOp(load, ast.Add(), source.elt))]
     elif name in ("any", "all"):
@@ -89,7 +95,8 @@ def folded(
             body = [ast.If(test, body, [])]
         body = [ast.For(generator.target, generator.iter if k else outermost, body, [])]
         setattr(body[0], ORDERLESS, is_orderless(name, source.elt, generator.ifs) and len(source.generators) == 1)
-    outer = {k: translator.env.pop(k) for k in (carried, first, "element") if k in translator.env}
+    outer = {k: translator.env.pop(k) for k in (carried, first, lost, "element") if k in translator.env}
+    translator.env[add] = Known(compensated.ADDITION)
     begun = len(ctx.out)
     with translator.inner_names(source.generators, source, *before, *body):
         for s in [*before, *body]:
@@ -101,7 +108,10 @@ def folded(
                 text = "" if name == "next" else _empty_text(name)
                 ctx.guard(b.logical_not(condition_of(truth(ctx, none))), error, text)
         value = translator.env.pop(carried)
+        if (rest := translator.env.pop(lost, None)) is not None:
+            value = compensated.completed(ctx, value, rest)
         translator.env.pop("element", None)
+    translator.env.pop(add)
     translator.env.update(outer)
     value = value.value if isinstance(value, Maybe) else value
     if name in ("any", "all") and not _is_set(value, ctx.out[begun:]):
