@@ -8,6 +8,7 @@
 # make spellings  functions of the corpus in other spellings, by rules: how many become the same program: PAIRS=1000
 # make calls   generated calls of compiled functions, with arguments of all kinds, against Python's own: CALLS=100000
 # make soak    threads and processes that compile, call, empty the cache and kill each other, for SOAK=10 minutes
+# make gpu     on a machine with a CUDA device: the tests on it, compute-sanitizer, and times against CuPy, JAX and PyTorch
 # make bench   against NumPy, Numba, numexpr, JAX and, where installed, torch.compile: examples, plain loops, array statements
 
 PYTHON ?= python3
@@ -24,7 +25,7 @@ LAYOUTS ?= 20000
 PAIRS ?= 1000
 SOAK ?= 10
 
-.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak bench clean
+.PHONY: test corpus demo fuzz questions changes layouts spellings calls soak gpu bench clean
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -59,6 +60,9 @@ calls: $(VENV)/.dev
 
 soak: $(VENV)/.dev
 	$(BIN)/python -m tests.calls.soak --minutes $(SOAK)
+
+gpu: $(VENV)/.dev
+	$(BIN)/python benchmarks/gpu.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bench.py

@@ -6,10 +6,11 @@
 It runs, none able to stop the others:
 
 1. all tests that can run on a CUDA device, on the device: the corpus, the language's cases, examples, loops;
-2. every workload, loop kernel and example, each in a process of its own, several of which get ready side by side and
-   are measured one at a time: transkern (cuda) with arrays on the device against the same text on CuPy, the form for
-   JAX and the form for PyTorch (plain and compiled), in turn, synchronised around each call; against torchvision's
-   suppression; and the call with NumPy's arrays, transfers included, against NumPy on the host;
+2. every workload, loop kernel and example, each in a process of its own, many of which get ready side by side and
+   are measured then, one at a time and with nobody beside: transkern (cuda) with arrays on the device against the same
+   text on CuPy, the form for JAX and the form for PyTorch (plain and compiled), in turn, synchronised around each
+   call; against torchvision's suppression; and the call with NumPy's arrays, transfers included, against NumPy on the
+   host;
 3. compute-sanitizer (memcheck, racecheck) over all examples at small sizes.
 
 Needs CuPy; what else is missing (pytest, JAX, PyTorch, compute-sanitizer) is noted in the JSON and left out.
@@ -48,6 +49,10 @@ ALONE = "transkern with NumPy's arrays"
 """A peer that is no other."""
 LONG = 2000.0
 """Milliseconds that NumPy takes, from which on CuPy is left out, which launches a kernel for each operation."""
+LONG_LOOPS = 250.0
+"""The same where its operations are of few elements: loops around array statements."""
+PREPARING = 45.0
+"""Seconds that a batch gets to compile and to make its first calls, before the first of it is measured."""
 
 
 def main() -> int:
@@ -59,13 +64,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.4, help="how long a peer is timed, at most, about")
     parser.add_argument("--part", choices=["examples", "time"], help=argparse.SUPPRESS)  # what a child does
     parser.add_argument("--name", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--lock", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT), str(ROOT / "examples"), str(ROOT / "benchmarks")]
     if options.part == "examples":
         return run_examples()
     if options.part == "time":
-        print(json.dumps(timed(options.name, options.seconds, options.lock)))
+        print(json.dumps(timed(options.name, options.seconds, options.folder)))
         return 0
 
     end = time.monotonic() + 60 * options.minutes
@@ -223,18 +228,28 @@ def names(containing: str = "") -> list[str]:
 
 
 def time_all(containing: str, seconds: float, end: float) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each subject's result. They get ready side by side, and are measured one at a time, under a lock."""
-    with tempfile.NamedTemporaryFile() as lock, ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 3)) as side_by_side:
+    """Each subject's result. A batch of them gets ready side by side; when all are, or have taken long enough, each is
+    measured, one at a time."""
+    all_of_them, size = names(containing), max(1, 2 * (os.cpu_count() or 2) - 2)
+    for begin in range(0, len(all_of_them), size):
+        batch = all_of_them[begin : begin + size]
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(size) as side_by_side:
 
-        def one(name: str) -> dict[str, Any]:
-            if time.monotonic() > end - 10:
-                return {"status": 124, "said": "no time was left"}
-            command = [*_SELF, "--part", "time", "--name", name, "--seconds", str(seconds), "--lock", lock.name]
-            return child(command, min(75, left(end)), OMP_NUM_THREADS="2")
+            def one(name: str, folder: str = folder) -> dict[str, Any]:
+                if time.monotonic() > end - 10:
+                    return {"status": 124, "said": "no time was left"}
+                command = [*_SELF, "--part", "time", "--name", name, "--seconds", str(seconds), "--folder", folder]
+                return child(command, min(120, left(end)), OMP_NUM_THREADS="2")
 
-        jobs = [(name, side_by_side.submit(one, name)) for name in names(containing)]
-        for name, job in jobs:
-            yield name, job.result()
+            jobs = [(name, side_by_side.submit(one, name)) for name in batch]
+            latest = time.monotonic() + PREPARING
+            while time.monotonic() < latest:
+                time.sleep(0.2)
+                if len(list(Path(folder).glob("*.ready"))) + sum(job.done() for _, job in jobs) >= len(batch):
+                    break
+            Path(folder, "lock").touch()
+            for name, job in jobs:
+                yield name, job.result()
 
 
 def subject(name: str) -> Subject:
@@ -269,7 +284,7 @@ def subject(name: str) -> Subject:
     return Subject(function, module.arguments(), forms, (), False, function)
 
 
-def timed(name: str, seconds: float, lock: str) -> dict[str, Any]:
+def timed(name: str, seconds: float, folder: str) -> dict[str, Any]:
     """Milliseconds a call of each peer, arrays on the device: medians of interleaved samples."""
     import cupy
     import numpy as np
@@ -297,7 +312,7 @@ def timed(name: str, seconds: float, lock: str) -> dict[str, Any]:
     peers: dict[str, Callable[[], Any]] = {"transkern": lambda: compiled(*on_device)}
     if not one.written:
         peers[ALONE] = lambda: compiled(*one.args)
-    if on_host > LONG:
+    if on_host > (LONG_LOOPS if name.startswith("loops") else LONG):
         notes["cupy"] = "left out, as NumPy takes seconds"
     elif one.text is not None:
         there, others = on_cupy(one.text), to_device(one.args)
@@ -318,7 +333,7 @@ def timed(name: str, seconds: float, lock: str) -> dict[str, Any]:
         except Exception as error:  # a peer that fails must not take the others along
             notes[peer] = f"{type(error).__name__}: {str(error)[:200]}"
             del peers[peer]
-    with turn(lock):
+    with turn(folder):
         samples = {peer: [1e3 * taken[peer]] for peer in peers if taken[peer] > 1.5}
         short = [peer for peer in peers if peer not in samples]
         for peer in short:
@@ -344,12 +359,16 @@ def timed(name: str, seconds: float, lock: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def turn(lock: str) -> Iterator[None]:
-    """Alone among those that are measured."""
-    if not lock:
+def turn(folder: str) -> Iterator[None]:
+    """Alone among those that are measured, when all are ready."""
+    if not folder:
         yield
         return
-    with open(lock) as file:
+    lock = Path(folder, "lock")
+    Path(folder, f"{os.getpid()}.ready").touch()
+    while not lock.exists():
+        time.sleep(0.05)
+    with lock.open() as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

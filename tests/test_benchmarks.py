@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -123,3 +125,22 @@ def test_what_others_take_are_shares(benchmark: Any) -> None:
     sentence, taken = busy.told()
     assert all(0.0 <= share <= 1.0 for share in taken.values()) and len(taken) == 2
     assert sentence.startswith("other processes took ")
+
+
+def test_the_script_for_a_gpu_in_the_simulator(benchmark: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """NumPy in CuPy's place: the peers are called, answers are compared, and the table says who was faster."""
+    require("c++")
+    monkeypatch.setenv("TRANSKERN_CUDA_SIM", "1")
+    cupy = ModuleType("cupy")
+    vars(cupy).update({name: value for name, value in vars(np).items() if not name.startswith("__")})
+    vars(cupy)["cuda"] = SimpleNamespace(runtime=SimpleNamespace(deviceSynchronize=lambda: None))
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    gpu, kernels = benchmark("gpu"), benchmark("loops.kernels").KERNELS
+    monkeypatch.setitem(kernels, "atax", dataclasses.replace(kernels["atax"], size=20))
+    (tmp_path / "lock").touch()
+    found = gpu.timed("loops atax", 0.01, str(tmp_path))
+    assert found["wrong"] == "" and set(found["milliseconds"]) == {"transkern", gpu.ALONE, "cupy"}
+    assert "workload heat" in gpu.names() and "example nms" in gpu.names("nms")
+    table = gpu.table({"loops atax": {"result": found}, "loops lu": {"said": "no device"}})
+    assert "loops lu" in table and "geometric mean" in table and "failed" in table
+    assert gpu.difference([np.ones(2)], [np.ones(3)], False) and gpu.difference([np.ones(2)], [np.zeros(2)], False)
