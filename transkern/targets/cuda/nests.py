@@ -88,20 +88,25 @@ def rows_for_warps(s: n.Loop) -> bool:
 
 
 def is_long(s: n.Loop | n.Scanning) -> bool:
-    extent = b.constant(s.stop if isinstance(s, n.Scanning) else b.sub(s.stop, s.start))
+    """Whether the loop, with those that stand right in it, may have more than a few points."""
+    extents = [s.stop] if isinstance(s, n.Scanning) else [b.sub(a.stop, a.start) for a in nest(s)[0]]
+    extent = b.constant(b.product(tuple(extents)))
     return extent is None or extent > SMALL
 
 
 def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
-    """Whether neighbours in the loop touch neighbours in memory, more often than not."""
+    """Whether neighbours in the loop, with those that stand right in it, touch neighbours in memory, more often than
+    not. In a nest they are those of its last loop, if it goes over whole rows: a window of several lines that moves with
+    the element is a thread's own."""
     along, across = 0, 0
+    axes = [s.axis] if isinstance(s, n.Scanning) else [a.axis for a in nest(s)[0]]
     stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
     loaded = [(e.buffer, e.index) for e in exprs((s,)) if isinstance(e, Load)]
     for _, index in stored + loaded:
         names = [variables_read(e) for e in index]
-        if not any(s.axis in x for x in names):
+        if not any(x & {*axes} for x in names):
             continue
-        if s.axis in names[-1]:
+        if axes[-1] in names[-1] and (len(axes) == 1 or not any(x & {*axes} and x - {*axes} for x in names)):
             along += 1
         else:
             across += 1
