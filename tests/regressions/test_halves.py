@@ -15,7 +15,7 @@ import pytest
 import transkern
 from tests.corpus.registry import difference
 from tests.regressions.support import alike
-from tests.tools import on_target, require
+from tests.tools import has, on_target, require
 
 require("cc")
 
@@ -95,6 +95,8 @@ def test_halves_are_rounded_where_numpy_rounds_them(target: str, monkeypatch: py
     for function, ulps, arguments in CASES:
         if target == "pallas" and function is of_two:  # XLA has its own answer to two zeros
             arguments = tuple(a[(X != 0) | (Y != 0)] for a in arguments)
+        if target == "cuda" and has("device"):  # whose conversion to float makes one NaN of all
+            arguments = tuple(np.where(np.isnan(a), np.abs(a), a) if a is X or a is Y else a for a in arguments)
         one, two = ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
         wanted, found = function(*one), transkern.compile(function, target=target)(*two)
         for k, (mine, theirs) in enumerate(zip(found, wanted, strict=True)):

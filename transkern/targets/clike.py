@@ -20,6 +20,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
 from transkern.ir.storage import itemsize
+from transkern.versions import NUMPY
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -141,11 +142,12 @@ HELPERS: dict[str, str] = {
         "    return rest < 0 || rest > 0 ? fma{f}(rest, inverse, q) : q;  // zeros, infinities and NaN stay\n"
         "#else\n    return a / b;\n#endif\n}"
     ),
-    "half_after": (  # of two zeros, the first
+    "half_after": (  # of two zeros, the first; since NumPy 2.5 the second, as for the other floats
         "(T a, T b) { union { T value; unsigned short bits; } x, y; x.value = a; y.value = b; "
         "const unsigned short u = x.bits & 0x7fff, v = y.bits & 0x7fff; "
         "if (u > 0x7c00 || v > 0x7c00) x.bits = 0x7e00; else if (u == 0 && v != 0) x.bits = (y.bits & 0x8000) + 1; "
-        "else if (x.bits != y.bits && (u | v) != 0) x.bits += ((x.bits ^ y.bits) & 0x8000) || u > v ? -1 : 1; "
+        f"else if ((u | v) == 0) x.bits = {'x' if NUMPY < (2, 5) else 'y'}.bits; "
+        "else if (x.bits != y.bits) x.bits += ((x.bits ^ y.bits) & 0x8000) || u > v ? -1 : 1; "
         "return x.value; }"
     ),
     "ipow": "(T a, T b) { U r = 1, x = (U)a; for (; b > 0; b >>= 1) { if (b & 1) r *= x; x *= x; } return (T)r; }",

@@ -96,8 +96,8 @@ def is_long(s: n.Loop | n.Scanning) -> bool:
 
 def runs_along_rows(s: n.Loop | n.Scanning) -> bool:
     """Whether neighbours in the loop, with those that stand right in it, touch neighbours in memory, more often than
-    not. In a nest they are those of its last loop, if it goes over whole rows: a window of several lines that moves with
-    the element is a thread's own."""
+    not. In a nest they are those of its last loop, if it goes over whole rows: a window of several lines that moves
+    with the element is a thread's own."""
     along, across = 0, 0
     axes = [s.axis] if isinstance(s, n.Scanning) else [a.axis for a in nest(s)[0]]
     stored = [(x.buffer, x.index) for x in walk((s,)) if isinstance(x, (n.Store, n.Scanning))]
