@@ -81,7 +81,7 @@ def c17(m,n): return np.concatenate([m,n]), np.concatenate([m,n],axis=1), np.vst
 @case(M)
 def c18(m): a,b=np.split(m[:, :6],2,axis=1); return a+b
 @case(X)
-def c19(x): return np.zeros(3), np.ones((2,3)), np.full(4,2.5), np.arange(5), np.arange(2,10,3), np.eye(3), np.linspace(0,1,7), np.zeros(len(x),dtype=np.int32), np.empty_like(x)*0
+def c19(x): return np.zeros(3), np.ones((2,3)), np.full(4,2.5), np.arange(5), np.arange(2,10,3), np.eye(3), np.linspace(0,1,7), np.zeros(len(x),dtype=np.int32), np.empty_like(x).size
 @case(X,I)
 def c20(x,i): return x[i%17], x[[0,3,5]], x[np.array([1,2])]
 @case(M)
