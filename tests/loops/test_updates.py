@@ -73,6 +73,22 @@ def where_asked(x: Any, w: Any, n: int) -> Any:
     return found, largest
 
 
+def of_rows(x: Any, n: int) -> Any:
+    """A histogram of each row: memory that threads share; and of short rows: memory of one thread."""
+    counts, most = np.zeros((len(x), 8), np.int64), np.zeros(len(x), np.int64)
+    for i in range(len(x)):
+        h = np.zeros(8, np.int64)
+        for k in range(x.shape[1]):
+            h[x[i, k]] += n
+        counts[i] = h * 2
+    for i in range(len(x)):
+        h = np.zeros(4, np.int64)
+        for k in range(6):
+            h[x[i, k] & 3] += k
+        most[i] = h.max()
+    return counts, most
+
+
 def reads_what_it_changes(x: Any, w: Any, into: Any) -> Any:
     """In order: an iteration reads what another one has changed."""
     for k in range(len(x)):
@@ -125,6 +141,17 @@ def test_integers_are_combined_at_once(target: str, monkeypatch: pytest.MonkeyPa
             for one, two in zip(transkern.compile(function, target=target)(*given), function(*given), strict=True):
                 assert one.dtype == two.dtype
                 np.testing.assert_array_equal(one, two)
+
+
+def test_each_row_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(0).integers(0, 8, (9, 70))
+    made = transkern.compile(of_rows, target=on_target("cuda", monkeypatch))
+    for found, wanted in zip(made(x, 3), of_rows(x, 3), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    source = Path(__file__).read_text(encoding="utf-8")
+    text, _ = emit(program_of(source, "of_rows", "of_rows(int64[n, m], int)", passes_for("cuda")))
+    assert "atomicAdd((unsigned long long *)&h[" in text
+    assert text.count("atomicAdd((") == 1, "a thread's own memory knows no atomic operations"
 
 
 def test_what_is_read_back_stays_in_order() -> None:

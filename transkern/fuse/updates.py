@@ -124,7 +124,7 @@ class _Sorted:
         if not all(isinstance(x, n.Let) for x in lets) or (found := _folded(store, lets)) is None:
             return None
         into = self.buffers[store.buffer]
-        if into.layout != "C" or into.element or len(store.index) != len(into.dims) or s.axis in map(str, into.dims):
+        if into.layout != "C" or into.element or len(store.index) != len(into.dims):
             return None
         size = b.product(into.dims)
         many = b.both(

@@ -78,6 +78,7 @@ class Body:
             None  # which slice of shared memory is this iteration's, and of whom
         )
         self.order: Expr | None = None  # the number of the iteration, where a check may fail in one of many
+        self.mine: set[str] = set()  # memory of one thread, which needs no atomic operations and has none
         self.loops = 0  # thread-level loops around the statement, from the one that a failed check leaves
 
     # --- text
@@ -196,7 +197,7 @@ class Body:
                 raise self.fail(s, f"a {type(s).__name__} inside a kernel", "move it out of the loop")
 
     def store(self, s: n.Store) -> None:
-        if s.atomic:
+        if s.atomic and s.buffer not in self.mine:
             self.line(self.update(s))
             return
         self.line(f"{self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};")
@@ -222,6 +223,7 @@ class Body:
 
     def alloc(self, s: n.Stmt, buffer: str) -> None:
         """Memory of one iteration: the thread's own where it is small, else a slice of what the launcher gives."""
+        self.mine.add(buffer)
         info = self.program.buffers[buffer]
         size, name = b.constant(b.product(info.dims)), ident(buffer)
         if size is not None and size * itemsize(info.dtype) <= LOCAL_BYTES:
