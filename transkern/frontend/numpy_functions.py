@@ -75,7 +75,7 @@ from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.versions import NUMPY
+from transkern.versions import NUMPY_2_5
 
 _NO_AXES = "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
 _NO_MASK = f"{_NO_AXES} If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
@@ -108,7 +108,7 @@ def _select(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
     )
     elements, axes, mask, scalar = elementwise.align(ctx, [condition, x, y])
     values = [b.cast(e, dtype) for e in elements[1:]]
-    if NUMPY >= (2, 5):  # an integer must be one of the type, whether an element takes it or not
+    if NUMPY_2_5:  # an integer must be one of the type, whether an element takes it or not
         numbers = [isinstance(v, (Static, Scalar)) for v in (x, y)]
         values = [elementwise.to_loop(ctx, e, dtype, k) for e, k in zip(elements[1:], numbers, strict=True)]
     body = b.where(elementwise.nonzero(elements[0]), *values)

@@ -20,7 +20,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
 from transkern.ir.storage import itemsize
-from transkern.versions import NUMPY
+from transkern.versions import NUMPY_2_5
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
     99, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3,
@@ -146,7 +146,7 @@ HELPERS: dict[str, str] = {
         "(T a, T b) { union { T value; unsigned short bits; } x, y; x.value = a; y.value = b; "
         "const unsigned short u = x.bits & 0x7fff, v = y.bits & 0x7fff; "
         "if (u > 0x7c00 || v > 0x7c00) x.bits = 0x7e00; else if (u == 0 && v != 0) x.bits = (y.bits & 0x8000) + 1; "
-        f"else if ((u | v) == 0) x.bits = {'x' if NUMPY < (2, 5) else 'y'}.bits; "
+        f"else if ((u | v) == 0) x.bits = {'y' if NUMPY_2_5 else 'x'}.bits; "
         "else if (x.bits != y.bits) x.bits += ((x.bits ^ y.bits) & 0x8000) || u > v ? -1 : 1; "
         "return x.value; }"
     ),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.compositions.primitives import axis_of, known, refuse, spliced
+from transkern.versions import NUMPY_2_5
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
@@ -45,6 +46,11 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
     kind = np.promote_types(a.dtype, b.dtype)
     a, b = np.moveaxis(a, axisa, -1).astype(kind), np.moveaxis(b, axisb, -1).astype(kind)
     m, n = known(a.shape[-1]), known(b.shape[-1])
+    if NUMPY_2_5 and not (m == 3 and n == 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{m} and {n} dimensional instead."
+        )
     if m not in (2, 3) or n not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     np.broadcast_shapes(a[..., 0].shape, b[..., 0].shape)

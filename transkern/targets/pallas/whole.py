@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load
-from transkern.ir.traverse import bodies, walk
+from transkern.ir.traverse import bodies, resolved, walk
 from transkern.targets.pallas.interface import Interface
 from transkern.targets.pallas.quote import call, name, quote, sequence
 from transkern.targets.pallas.statements import trips
@@ -33,6 +33,8 @@ def emit(host: Host, kernel: n.Kernel) -> None:
         raise Inexpressible("more than two axes")
     if depth == 1:  # vectors lie along the lanes
         slots = dict.fromkeys(slots, 1)
+    inside = {x.name: x.value for x in walk(kernel.body) if isinstance(x, n.Let)}
+    passes = [tuple(resolved(e, inside) for e in nest) for nest in _nests(kernel.body, ())]
     whole = Whole(host, kernel, 2, slots)
     start, before, had = len(host.out), dict(host.env), set(host.defined)
     whole.run()
@@ -46,7 +48,7 @@ def emit(host: Host, kernel: n.Kernel) -> None:
     host.env, host.defined = after, defined & host.defined  # what either has made for itself, the other lacks
     arrays = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.vectors]
     elements = [sequence([host.size(d) for d in host.program.buffers[x].dims]) for x in whole.tables]
-    work = [sequence([host.size(e) for e in nest]) for nest in _nests(kernel.body, ())]
+    work = [sequence([host.size(e) for e in nest]) for nest in passes]
     test = call(host.module.helper("_fits"), [ast.List(x, ast.Load()) for x in (arrays, elements, work)])
     host.out.append(ast.If(test, made, other))
 
