@@ -1,4 +1,7 @@
-"""Each nest compiled for the CPU, against Python: on 1, 2 and 8 threads, which share even the shortest loop."""
+"""Nests compiled for the CPU, against Python: on 1, 2 and 8 threads, which share even the shortest loop.
+
+Two of three; all of them with `TRANSKERN_CORPUS=all` (`make corpus`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.corpus.test_corpus import ASKED
 from tests.nests.collected import NESTS, Nest
 from tests.nests.test_table import outcome
 from tests.tools import require
@@ -59,7 +63,7 @@ def ran_alike(nest: Nest, compiled: Callable[..., Any], seed: int, sizes: Any, o
     assert close(got[1], wanted[1], nest.tolerance), f"{sizes}: arguments {got[1]} instead of {wanted[1]}"
 
 
-@pytest.mark.parametrize("nest", NESTS, ids=lambda nest: nest.name)
+@pytest.mark.parametrize("nest", [x for k, x in enumerate(NESTS) if k % 3 or ASKED == "all"], ids=lambda nest: nest.name)
 def test_result_is_pythons(nest: Nest, threads: Callable[[int], None]) -> None:
     compiled = transkern.compile(nest.function, target="cpu")
     for sizes in nest.shapes:
