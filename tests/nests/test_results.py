@@ -63,7 +63,10 @@ def ran_alike(nest: Nest, compiled: Callable[..., Any], seed: int, sizes: Any, o
     assert close(got[1], wanted[1], nest.tolerance), f"{sizes}: arguments {got[1]} instead of {wanted[1]}"
 
 
-@pytest.mark.parametrize("nest", [x for k, x in enumerate(NESTS) if k % 3 or ASKED == "all"], ids=lambda nest: nest.name)
+COMPARED = [nest for k, nest in enumerate(NESTS) if k % 3 or ASKED == "all"]
+
+
+@pytest.mark.parametrize("nest", COMPARED, ids=lambda nest: nest.name)
 def test_result_is_pythons(nest: Nest, threads: Callable[[int], None]) -> None:
     compiled = transkern.compile(nest.function, target="cpu")
     for sizes in nest.shapes:
