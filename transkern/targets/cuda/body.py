@@ -9,7 +9,7 @@ from transkern.errors import CompileError
 from transkern.fuse.updates import operand
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Expr, Var
+from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.storage import itemsize, storage
 from transkern.ir.traverse import walk
@@ -200,6 +200,11 @@ class Body:
         if s.atomic and s.buffer not in self.mine:
             self.line(self.update(s))
             return
+        match s.value:
+            case Apply("where", (condition, value, Load(s.buffer, s.index))):  # the element stays, or is stored to
+                place = self.c.element(s.buffer, s.index)
+                self.line(f"if ({self.c.expr(condition)}) {place} = {self.c.expr(value)};")
+                return
         self.line(f"{self.c.element(s.buffer, s.index)} = {self.c.expr(s.value)};")
 
     def update(self, s: n.Store) -> str:
