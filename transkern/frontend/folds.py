@@ -53,7 +53,8 @@ def folded(
         default = call.keywords[0].value
     elif call.keywords:
         return None
-    carried, first, lost, add = "folded value", "is first", "lost", "compensated addition"
+    each = "folded element"
+    carried, first, lost, add = "folded value", "is first", "lost bits", "compensated addition"
     load = ast.Name(carried, ast.Load())
     put: Callable[[ast.expr], ast.stmt] = lambda e: ast.Assign([ast.Name(carried, ast.Store())], e)  # noqa: E731
     stops = isinstance(source, ast.GeneratorExp) and len(source.generators) == 1
@@ -79,12 +80,12 @@ def folded(
         before.append(ast.Assign([ast.Name(first, ast.Store())], ast.Constant(True)))
         step = [put(source.elt), started, ast.Break()]
     else:
-        element = ast.Name("element", ast.Load())
+        element = ast.Name(each, ast.Load())
         order: ast.cmpop = ast.Lt() if name == "min" else ast.Gt()
         better = ast.If(ast.Compare(element, [order], [load]), [put(element)], [])
         before.append(ast.Assign([ast.Name(first, ast.Store())], ast.Constant(True)))
         step = [
-            ast.Assign([ast.Name("element", ast.Store())], source.elt),
+            ast.Assign([ast.Name(each, ast.Store())], source.elt),
             ast.If(ast.Name(first, ast.Load()), [put(element)], [better]),
             started,
         ]
@@ -95,7 +96,7 @@ def folded(
             body = [ast.If(test, body, [])]
         body = [ast.For(generator.target, generator.iter if k else outermost, body, [])]
         setattr(body[0], ORDERLESS, is_orderless(name, source.elt, generator.ifs) and len(source.generators) == 1)
-    outer = {k: translator.env.pop(k) for k in (carried, first, lost, "element") if k in translator.env}
+    outer = {k: translator.env.pop(k) for k in (carried, first, lost, add, each) if k in translator.env}
     translator.env[add] = Known(compensated.ADDITION)
     begun = len(ctx.out)
     with translator.inner_names(source.generators, source, *before, *body):
@@ -110,7 +111,7 @@ def folded(
         value = translator.env.pop(carried)
         if (rest := translator.env.pop(lost, None)) is not None:
             value = compensated.completed(ctx, value, rest)
-        translator.env.pop("element", None)
+        translator.env.pop(each, None)
     translator.env.pop(add)
     translator.env.update(outer)
     value = value.value if isinstance(value, Maybe) else value
