@@ -66,9 +66,9 @@ pipeline.run = _checked(pipeline.run)
 
 # ---- code whose speed nobody asks about is compiled in half the time ------------------------------------------------
 
-_RESULTS = ("language", "loops", "nests", "regressions", "suppression", "trust")
+_RESULTS = ("language", "loops", "regressions", "suppression", "trust")
 """Folders of tests that ask what programs compute; the others compile as users do, and so do those that start other
-processes, which look for code under what it is compiled with, or run it under ThreadSanitizer."""
+processes, which look for code under what it is compiled with."""
 
 
 _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
@@ -77,7 +77,7 @@ _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
 
 @pytest.fixture(autouse=True)
 def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.path.parent.name in _RESULTS and not vars(request.module).keys() & {"subprocess", "races"}:
+    if request.path.parent.name in _RESULTS and "subprocess" not in vars(request.module):
         flags = tuple("-O1" if flag == "-O3" else flag for flag in compiler.flags())
         monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER))
 
