@@ -107,10 +107,11 @@ def _select(ctx: Context, condition: Value, x: Value, y: Value) -> Value:
         condition if isinstance(condition, (Scalar, Array)) or is_number(condition) else as_array(ctx, condition)
     )
     elements, axes, mask, scalar = elementwise.align(ctx, [condition, x, y])
-    values = [b.cast(e, dtype) for e in elements[1:]]
-    if NUMPY_2_5:  # an integer must be one of the type, whether an element takes it or not
-        numbers = [isinstance(v, (Static, Scalar)) for v in (x, y)]
-        values = [elementwise.to_loop(ctx, e, dtype, k) for e, k in zip(elements[1:], numbers, strict=True)]
+    values = [
+        # an integer must be one of the type, whether an element takes it or not
+        elementwise.to_loop(ctx, e, dtype, isinstance(v, (Static, Scalar))) if NUMPY_2_5 else b.cast(e, dtype)
+        for e, v in zip(elements[1:], (x, y), strict=True)
+    ]
     body = b.where(elementwise.nonzero(elements[0]), *values)
     return Array((), body) if scalar else Array(axes, body, mask)
 

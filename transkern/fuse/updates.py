@@ -39,17 +39,26 @@ def update_atomically(program: n.Program) -> n.Program:
 
 def operand(s: n.Store) -> tuple[str, Expr] | None:
     """The operation by which a statement changes the element it stores to, and its other operand."""
-    value = s.value
-    if not isinstance(value, Apply) or value.op not in ANY_ORDER or len(value.args) != 2:
+    if (found := _combined(s)) is None:
         return None
-    left, right = value.args
-    if value.op != "subtract" and _is_place(right, s):
-        left, right = right, left
-    return (value.op, right) if _is_place(left, s) and right.dtype == value.dtype else None
+    op, other, swapped = found
+    commutes = op in ANY_ORDER and (op != "subtract" or not swapped)
+    return (op, other) if commutes and other.dtype == s.value.dtype else None
+
+
+def _combined(s: n.Store) -> tuple[str, Expr, bool] | None:
+    """The operation of two operands of which one is the element itself that is stored to, the other operand, and
+    whether this one comes first."""
+    value = s.value
+    if not isinstance(value, Apply) or len(value.args) != 2:
+        return None
+    swapped = _is_place(value.args[1], s)
+    place, other = value.args[::-1] if swapped else value.args
+    return (value.op, other, swapped) if _is_place(place, s) else None
 
 
 def _is_place(e: Expr, s: n.Store) -> bool:
-    return isinstance(e, Load) and (e.buffer, e.index) == (s.buffer, s.index)
+    return isinstance(e, Load) and (e.buffer, e.index) == (s.buffer, s.index) and e.dtype == s.value.dtype
 
 
 def _updates(body: Sequence[n.Stmt]) -> bool:
@@ -221,12 +230,8 @@ class _Sorted:
 def _folded(s: n.Store, lets: Sequence[n.Stmt]) -> tuple[str, Expr, bool] | None:
     """The operation that an iteration makes on its element, the other operand, and whether this one comes first; None
     where anything else reads what the loop changes."""
-    value = s.value
-    if not isinstance(value, Apply) or len(value.args) != 2 or value.dtype in _OUT_OF_ORDER:
+    found = _combined(s)
+    if found is None or s.value.dtype in _OUT_OF_ORDER:
         return None
-    swapped = _is_place(value.args[1], s)
-    place, other = value.args[::-1] if swapped else value.args
-    reads = [*s.index, other, *(e for x in lets for e in own_exprs(x))]
-    if not _is_place(place, s) or place.dtype != value.dtype or any(s.buffer in buffers_read(e) for e in reads):
-        return None
-    return value.op, other, swapped
+    reads = [*s.index, found[1], *(e for x in lets for e in own_exprs(x))]
+    return None if any(s.buffer in buffers_read(e) for e in reads) else found

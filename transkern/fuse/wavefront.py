@@ -34,9 +34,13 @@ _POINTS = 200_000
 
 def tile_wavefronts(program: n.Program) -> n.Program:
     """The program with pairs of loops that only constant distances order as waves of tiles."""
+    return _by_waves(program, _Tiling)
+
+
+def _by_waves(program: n.Program, kind: type[_Tiling]) -> n.Program:
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
         return program
-    state = _Tiling(program)
+    state = kind(program)
     body = state.block(program.body)
     return replace(program, body=body, variables=state.variables, buffers=state.buffers)
 
@@ -155,8 +159,6 @@ def _plain(inner: n.Loop) -> bool:
     return all(isinstance(s, (n.Let, n.Assign, n.Store, n.If)) for s in walk(inner.body))
 
 
-
-
 # ---- on a device, a point a thread -----------------------------------------------------------------------------------
 
 _LEAST = 16
@@ -165,11 +167,7 @@ _LEAST = 16
 
 def order_by_waves(program: n.Program) -> n.Program:
     """The program with such loops as diagonals of single points, all of which a device computes at once."""
-    if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in walk(program.body)):
-        return program
-    state = _Waves(program)
-    body = state.block(program.body)
-    return replace(program, body=body, variables=state.variables, buffers=state.buffers)
+    return _by_waves(program, _Waves)
 
 
 class _Waves(_Tiling):

@@ -25,9 +25,6 @@ class DeviceCalls:
         self._known: dict[tuple[Any, ...], Specialisation] = {}
         self._constants: tuple[int, ...] = ()
 
-    def forget(self) -> None:
-        self._known.clear()
-
     def remember(self, values: Sequence[Any], demands: Collection[str], made: Specialisation) -> bool:
         """The next call with arguments as these goes to `made`, where a key says all of them."""
         constants = tuple(k for k, name in enumerate(self._names) if name in demands)
