@@ -6,14 +6,12 @@ All cases run with `TRANSKERN_CORPUS=cuda`, `pallas` or `all`; `tests/cuda/test_
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import pytest
 
-import transkern
-from tests.language.registry import CASES, Case
-from tests.language.test_language import clone, difference
+from tests.language.on_other_targets import compare
+from tests.language.test_language import CASES, Case
 from tests.tools import on_target
 from transkern.pipeline import passes_for, program_of
 from transkern.targets.cuda.emit import emit
@@ -39,23 +37,7 @@ def _cases(target: str) -> list[Any]:
 @pytest.mark.parametrize(("case", "target"), [*_cases("cuda"), *_cases("pallas")])
 def test_case_is_numpys(case: Case, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     on_target(target, monkeypatch)
-    wanted_args, got_args = (tuple(clone(a) for a in case.args) for _ in range(2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        made = transkern.compile(case.function, target=target)
-        try:
-            wanted = case.function(*wanted_args)
-        except Exception as error:
-            with pytest.raises((type(error), transkern.CompileError)):
-                made(*got_args)
-            return  # what a call that fails has stored stays on the device
-        try:
-            got = made(*got_args)
-        except transkern.CompileError as error:
-            pytest.skip(f"refused: {str(error).splitlines()[0]}")
-    assert not difference(got, wanted, max(case.tolerance, 1e-9))
-    for g, w in zip(got_args, wanted_args, strict=True):
-        assert not difference(g, w, 1e-9), "an argument differs after the call"
+    compare(case, target, 1e-9)
 
 
 def test_loads_of_which_one_is_cached_are_not_merged() -> None:
