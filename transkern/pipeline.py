@@ -68,6 +68,7 @@ from transkern.fuse.selecting import select_sorted
 from transkern.fuse.share import share_values
 from transkern.fuse.shift import predicate_stores, shift_loops
 from transkern.fuse.split import split_loops
+from transkern.fuse.split_axes import split_axes
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.states import coalesce_copies, double_buffer
 from transkern.fuse.timetiles import tile_time
@@ -163,6 +164,7 @@ PASSES: tuple[Pass, ...] = (
     *LOOP_PASSES,
     select_sorted,  # when all that nobody reads has gone
     close_gaps,
+    split_axes,  # after fusion: loops over all elements meet as they are
     name_axes,
     flatten_loops,
     tile_time,

@@ -16,6 +16,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import REAL, has_part
 from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.polynomials import polynomial
 from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 Group = tuple[list[int], list[int]]
@@ -396,10 +397,10 @@ def _steps_along(
     along: dict[str, Expr] = dict.fromkeys((a.name for a in axes), b.ZERO)
     offset: Expr = b.ZERO
     for position, step in zip(index, steps, strict=True):
-        terms, total = b.affine(position)
-        offset = b.add(offset, b.mul(b.index(total), step))
-        for term, count in terms.items():
-            factors = term.args if isinstance(term, Apply) and term.op == "multiply" else (term,)
+        terms = polynomial(position)
+        if terms is None:
+            return None
+        for factors, count in terms.items():
             mine = [f.name for f in factors if isinstance(f, Var) and f.name in along]
             others = [f for f in factors if not (isinstance(f, Var) and f.name in along)]
             if any(variables_read(f) & set(along) for f in others) or len(mine) > 1:

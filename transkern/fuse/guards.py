@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -186,6 +187,14 @@ def unify_sizes(program: n.Program) -> n.Program:
     if facts:
         body[position:] = _with_sizes(body[position:], buffers, buffers, length)
     return replace(program, body=tuple(body), buffers=buffers)
+
+
+def facts_in_front(program: n.Program) -> list[Fact]:
+    """What the checks at a program's beginning make sure of what is known when a call begins."""
+    entry = _entry(program)
+    front = takewhile(lambda s: isinstance(s, (n.Guard, n.Let)), program.body)
+    sure = [s.condition for s in front if isinstance(s, n.Guard)]
+    return [f for c in sure if variables_read(c) <= entry and not buffers_read(c) for f in facts_of(c)]
 
 
 def same_sizes(condition: Expr) -> Iterator[tuple[Expr, Expr]]:

@@ -10,7 +10,6 @@ and less than d, which is asked of polynomials: an axis is at least 0 and less t
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -18,6 +17,17 @@ from itertools import islice
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce, Var
+from transkern.ir.polynomials import (
+    Polynomial,
+    exact_quotient,
+    expression,
+    multiplied,
+    ordered,
+    plus,
+    polynomial,
+    substituted,
+    without,
+)
 from transkern.ir.traverse import (
     buffers_read,
     map_own,
@@ -29,11 +39,8 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 
-_Monomial = tuple[Expr, ...]  # its factors, in a stable order
-_Polynomial = dict[_Monomial, int]
 _DIVISIONS = ("floor_divide", "remainder")
 _NODES = 40  # of a place that a name stands for
-_TERMS = 24  # of a polynomial that is looked at
 
 
 def simplify_places(program: n.Program) -> n.Program:
@@ -41,6 +48,12 @@ def simplify_places(program: n.Program) -> n.Program:
     if not any(_divides(e) for s in walk(program.body) for e in own_exprs(s)):
         return program
     return replace(program, body=_block(program.body, _Known({}, {}, frozenset(program.variables))))
+
+
+def simplified(s: n.Stmt, variables: Iterable[str]) -> n.Stmt:
+    """One statement, which may be a nest, whose places do not divide where what they divide is known."""
+    (made,) = _block((s,), _Known({}, {}, frozenset(variables)))
+    return made
 
 
 def _block(statements: tuple[n.Stmt, ...], known: _Known) -> tuple[n.Stmt, ...]:
@@ -137,33 +150,38 @@ class _Known:
         return _whole_again(made) if isinstance(made, Apply) and made.op in ("add", "subtract") else made
 
     def divided(self, place: Expr, by: Expr) -> tuple[Expr, Expr] | None:
-        """The quotient and the remainder of a place, where they are known."""
-        divisor = _polynomial(by, by)
-        terms = _polynomial(self.written_out(place), by)
+        """The quotient and the remainder of a place, where they are known, or known in part."""
+        divisor = polynomial(by, by)
+        terms = polynomial(self.written_out(place), by)
         if divisor is None or terms is None or len(divisor) != 1:
             return None
         ((factors, times),) = divisor.items()
         if times <= 0:
             return None
-        quotient: _Polynomial = {}
-        rest: _Polynomial = {}
+        quotient: Polynomial = {}
+        rest: Polynomial = {}
         for monomial, count in terms.items():
-            left = _without(monomial, factors)
+            left = without(monomial, factors)
             if not monomial and not factors:  # a number by a number
                 quotient[()], rest[()] = divmod(count, times)
             elif left is None or count % times:
                 rest[monomial] = count
             else:
                 quotient[left] = quotient.get(left, 0) + count // times
-        if not (quotient or rest) or not self.within(rest, divisor, by):
+        if not (quotient or rest):
             return None
-        return _expression(quotient), _expression(rest)
+        if self.within(rest, divisor, by):
+            return expression(quotient), expression(rest)
+        if not quotient or not rest:
+            return None
+        part = expression(rest)  # a multiple of what is divided by comes out
+        return b.add(expression(quotient), b.floordiv(part, by)), b.mod(part, by)
 
-    def within(self, rest: _Polynomial, divisor: _Polynomial, by: Expr) -> bool:
+    def within(self, rest: Polynomial, divisor: Polynomial, by: Expr) -> bool:
         """Whether a rest is at least 0, and less than what is divided by."""
         if not all(count >= 0 and all(map(self.counts, monomial)) for monomial, count in rest.items()):
             return False
-        top: _Polynomial | None = rest
+        top: Polynomial | None = rest
         for _ in range(len(self.extents) + 1):
             assert top is not None
             axis = next((x for m in top for x in m if self.extent(x) is not None), None)
@@ -171,19 +189,23 @@ class _Known:
                 break
             if any(axis in m and count < 0 for m, count in top.items()):
                 return False
-            last = _polynomial(b.sub(self.extent(axis) or b.ONE, b.ONE), by)
-            top = None if last is None else _substituted(top, axis, last)
+            extent = polynomial(self.extent(axis) or b.ONE, by)
+            top = None if extent is None else substituted(top, axis, plus(extent, {(): 1}, -1))
             if top is None:
                 return False
         else:
             return False
-        gap = _sum(divisor, top, -1)
+        gap = plus(divisor, top, -1)
         gap[()] = gap.get((), 0) - 1
         return all(count >= 0 and all(map(self.counts, monomial)) for monomial, count in gap.items() if count)
 
     def counts(self, e: Expr) -> bool:
         """Whether a factor is at least 0."""
-        return b.is_nonnegative(e) or (isinstance(e, Var) and e.name in self.extents)
+        match e:
+            case Apply("floor_divide", (x, by), "index") if b.is_nonnegative(by):
+                return self.counts(x)
+            case _:
+                return b.is_nonnegative(e) or (isinstance(e, Var) and e.name in self.extents)
 
     def extent(self, e: Expr) -> Expr | None:
         """What a factor is less than."""
@@ -192,13 +214,16 @@ class _Known:
                 return self.extents.get(name)
             case Apply("remainder", (_, Const(k) as by), "index") if int(k) > 0:  # type: ignore[arg-type]
                 return by
+            case Apply("floor_divide", (x, by), "index"):
+                extent = self.extent(x)
+                return exact_quotient(extent, by) if extent is not None and b.is_nonnegative(by) else None
             case _:
                 return None
 
 
 def _whole_again(e: Expr) -> Expr:
     """``d * (x // d) + x % d`` in a sum is x."""
-    terms = _polynomial(e)
+    terms = polynomial(e)
     if terms is None:
         return e
     again = True
@@ -207,103 +232,16 @@ def _whole_again(e: Expr) -> Expr:
         again = False
         for monomial, count in list(terms.items()):
             part = next((x for x in monomial if isinstance(x, Apply) and x.op == "remainder"), None)
-            if part is None or (divisor := _polynomial(part.args[1])) is None or len(divisor) != 1:
+            if part is None or (divisor := polynomial(part.args[1])) is None or len(divisor) != 1:
                 continue
             ((factors, times),) = divisor.items()
-            beside = _without(monomial, (part,)) or ()
-            other = _ordered((*beside, *factors, Apply("floor_divide", part.args, "index")))
-            whole = _polynomial(part.args[0])
+            beside = without(monomial, (part,)) or ()
+            other = ordered((*beside, *factors, Apply("floor_divide", part.args, "index")))
+            whole = polynomial(part.args[0])
             if terms.get(other) != count * times or whole is None:
                 continue
             del terms[monomial], terms[other]
-            terms = _sum(terms, _times(whole, {beside: count}), 1)
+            terms = plus(terms, multiplied(whole, {beside: count}), 1)
             again = found = True
             break
-    return _expression(terms) if found else e
-
-
-# --- polynomials over what is neither a sum nor a product
-
-
-def _polynomial(e: Expr, whole: Expr | None = None) -> _Polynomial | None:
-    """`e` multiplied out, but for `whole`, which stays one factor; None where it has many terms."""
-    if e == whole and not (isinstance(e, Const) or (isinstance(e, Apply) and e.op == "multiply")):
-        return {(e,): 1}
-    match e:
-        case Const(value):
-            return {(): int(value)} if value else {}  # type: ignore[arg-type]
-        case Apply("add" | "subtract" as op, (x, y), "index"):
-            one, two = _polynomial(x, whole), _polynomial(y, whole)
-            made = None if one is None or two is None else _sum(one, two, 1 if op == "add" else -1)
-        case Apply("negative", (x,), "index"):
-            one = _polynomial(x, whole)
-            made = None if one is None else _sum({}, one, -1)
-        case Apply("multiply", (x, y), "index"):
-            one, two = _polynomial(x, whole), _polynomial(y, whole)
-            made = None if one is None or two is None else _times(one, two)
-        case _:
-            return {(e,): 1}
-    return made if made is not None and len(made) <= _TERMS else None
-
-
-def _ordered(factors: Iterable[Expr]) -> _Monomial:
-    return tuple(sorted(factors, key=repr))
-
-
-def _sum(one: _Polynomial, two: _Polynomial, times: int) -> _Polynomial:
-    made = dict(one)
-    for monomial, count in two.items():
-        made[monomial] = made.get(monomial, 0) + times * count
-    return {m: c for m, c in made.items() if c}
-
-
-def _times(one: _Polynomial, two: _Polynomial) -> _Polynomial:
-    made: _Polynomial = {}
-    for m1, c1 in one.items():
-        for m2, c2 in two.items():
-            both = _ordered((*m1, *m2))
-            made[both] = made.get(both, 0) + c1 * c2
-    return {m: c for m, c in made.items() if c}
-
-
-def _without(monomial: _Monomial, factors: _Monomial) -> _Monomial | None:
-    """A monomial divided by some of its factors; None where it does not have them."""
-    left = list(monomial)
-    for factor in factors:
-        if factor not in left:
-            return None
-        left.remove(factor)
-    return tuple(left)
-
-
-def _substituted(terms: _Polynomial, factor: Expr, by: _Polynomial) -> _Polynomial | None:
-    made: _Polynomial = {}
-    for monomial, count in terms.items():
-        left, power = monomial, 0
-        while (next_left := _without(left, (factor,))) is not None:
-            left, power = next_left, power + 1
-        product: _Polynomial = {left: count}
-        for _ in range(power):
-            product = _times(product, by)
-        made = _sum(made, product, 1)
-    return made if len(made) <= _TERMS else None
-
-
-def _expression(terms: _Polynomial) -> Expr:
-    """A polynomial in the nested form that counting gives: ``(i * m + j) * k + l``."""
-    counted = Counter(x for monomial in terms for x in set(monomial))
-    shared = max(counted, key=lambda x: (counted[x], repr(x)), default=None)
-    if shared is None or counted[shared] == 1:
-        made: Expr = b.ZERO
-        for monomial, count in terms.items():
-            made = b.add(made, b.mul(b.index(count), b.product(monomial)))
-        return made
-    inner: _Polynomial = {}
-    rest: _Polynomial = {}
-    for monomial, count in terms.items():
-        left = _without(monomial, (shared,))
-        if left is None:
-            rest[monomial] = count
-        else:
-            inner[left] = count
-    return b.add(b.mul(_expression(inner), shared), _expression(rest))
+    return expression(terms) if found else e

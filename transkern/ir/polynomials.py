@@ -1,0 +1,148 @@
+"""Places as polynomials over what is neither a sum nor a product: sizes, axes, quotients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from transkern.ir import build as b
+from transkern.ir.expr import Apply, Axis, Const, Expr
+from transkern.ir.traverse import variables_read
+
+Monomial = tuple[Expr, ...]
+"""Its factors, in a stable order."""
+Polynomial = dict[Monomial, int]
+_TERMS = 24  # of a polynomial that is looked at
+
+
+def polynomial(e: Expr, whole: Expr | None = None) -> Polynomial | None:
+    """`e` multiplied out, but for `whole`, which stays one factor; None where it has many terms."""
+    if e == whole and not (isinstance(e, Const) or (isinstance(e, Apply) and e.op == "multiply")):
+        return {(e,): 1}
+    match e:
+        case Const(value):
+            return {(): int(value)} if value else {}  # type: ignore[arg-type]
+        case Apply("add" | "subtract" as op, (x, y), "index"):
+            one, two = polynomial(x, whole), polynomial(y, whole)
+            made = None if one is None or two is None else plus(one, two, 1 if op == "add" else -1)
+        case Apply("negative", (x,), "index"):
+            one = polynomial(x, whole)
+            made = None if one is None else plus({}, one, -1)
+        case Apply("multiply", (x, y), "index"):
+            one, two = polynomial(x, whole), polynomial(y, whole)
+            made = None if one is None or two is None else multiplied(one, two)
+        case _:
+            return {(e,): 1}
+    return made if made is not None and len(made) <= _TERMS else None
+
+
+def ordered(factors: Iterable[Expr]) -> Monomial:
+    return tuple(sorted(factors, key=repr))
+
+
+def plus(one: Polynomial, two: Polynomial, times: int) -> Polynomial:
+    made = dict(one)
+    for monomial, count in two.items():
+        made[monomial] = made.get(monomial, 0) + times * count
+    return {m: c for m, c in made.items() if c}
+
+
+def multiplied(one: Polynomial, two: Polynomial) -> Polynomial:
+    made: Polynomial = {}
+    for m1, c1 in one.items():
+        for m2, c2 in two.items():
+            both = ordered((*m1, *m2))
+            made[both] = made.get(both, 0) + c1 * c2
+    return {m: c for m, c in made.items() if c}
+
+
+def without(monomial: Monomial, factors: Monomial) -> Monomial | None:
+    """A monomial divided by some of its factors; None where it does not have them."""
+    left = list(monomial)
+    for factor in factors:
+        if factor not in left:
+            return None
+        left.remove(factor)
+    return tuple(left)
+
+
+def substituted(terms: Polynomial, factor: Expr, by: Polynomial) -> Polynomial | None:
+    made: Polynomial = {}
+    for monomial, count in terms.items():
+        left, power = monomial, 0
+        while (next_left := without(left, (factor,))) is not None:
+            left, power = next_left, power + 1
+        product: Polynomial = {left: count}
+        for _ in range(power):
+            product = multiplied(product, by)
+        made = plus(made, product, 1)
+    return made if len(made) <= _TERMS else None
+
+
+def expression(terms: Polynomial) -> Expr:
+    """A polynomial in the nested form that counting gives: ``(i * m + j) * k + l``."""
+    counted = Counter(x for monomial in terms for x in set(monomial))
+    shared = max(counted, key=lambda x: (counted[x], repr(x)), default=None)
+    if shared is None or counted[shared] == 1:
+        made: Expr = b.ZERO
+        for monomial, count in terms.items():
+            made = b.add(made, b.mul(b.index(count), b.product(monomial)))
+        return made
+    inner: Polynomial = {}
+    rest: Polynomial = {}
+    for monomial, count in terms.items():
+        left = without(monomial, (shared,))
+        if left is None:
+            rest[monomial] = count
+        else:
+            inner[left] = count
+    return b.add(b.mul(expression(inner), shared), expression(rest))
+
+
+def exact_quotient(whole: Expr, by: Expr) -> Expr | None:
+    """``whole / by`` where nothing remains; `by` is one product."""
+    divisor, terms = polynomial(by, by), polynomial(whole, by)
+    if divisor is None or not terms or len(divisor) != 1:
+        return None
+    ((factors, times),) = divisor.items()
+    made: Polynomial = {}
+    for monomial, count in terms.items():
+        left = without(monomial, factors)
+        if left is None or not times or count % times:
+            return None
+        made[left] = count // times
+    return expression(made)
+
+
+def counts_apart(place: Expr, axes: Sequence[Axis]) -> bool:
+    """Whether no two points of `axes` have the same place, as digits of a number: one axis moves it by a constant, the
+    next by as much as all places of that one, and so on."""
+    terms = polynomial(place)
+    if terms is None:
+        return False
+    left: dict[Expr, Expr] = {a.var: a.extent for a in axes}
+    moves: dict[Expr, Polynomial] = {}
+    for monomial, count in terms.items():
+        here = [x for x in monomial if x in left]
+        if len(here) > 1 or any(variables_read(x) & {a.name for a in axes} for x in monomial if x not in here):
+            return False
+        for x in here:
+            moves.setdefault(x, {})[without(monomial, (x,)) or ()] = count
+    if moves.keys() != left.keys():
+        return False
+    constant = [x for x, by in moves.items() if by.keys() == {()}]
+    if not constant:
+        return False
+    axis = min(constant, key=lambda x: abs(moves[x][()]))
+    move = moves[axis]
+    while True:
+        extent = polynomial(left.pop(axis))
+        if not left:
+            return True
+        if extent is None:
+            return False
+        move = multiplied(move, extent)
+        found = next((x for x in left if moves[x] == move), None)
+        if found is None:
+            return False
+        axis = found
