@@ -16,6 +16,7 @@ from transkern.fuse.assigned import name_values
 from transkern.fuse.borders import split_borders
 from transkern.fuse.bounds import prove_bounds
 from transkern.fuse.canonical import canonicalise, name_squares
+from transkern.fuse.chosen import compute_chosen
 from transkern.fuse.columns import order_columns
 from transkern.fuse.companions import forward_positions, shrink_together
 from transkern.fuse.contents import know_contents
@@ -128,6 +129,7 @@ LOOP_PASSES: tuple[Pass, ...] = (
     lanes_outside,
     promote_elements,  # what the lanes now update, each in a loop of its own
     contract_temporaries,
+    compute_chosen,  # of rows that an iteration has for itself
     unroll_short,  # after contraction: what it keeps apart fuses next
     name_values,  # of arrays that have become numbers, and are changed in place
     share_values,  # after contraction: equal values have become equal expressions

@@ -1,0 +1,125 @@
+"""Rows of numbers of which, when they are done, single ones are asked: they need no memory, and are NumPy's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.regressions.support import alike
+from tests.tools import on_target
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def nearest_depth(x: Any, y: Any) -> Any:
+    t = np.where(x[:, None] > y, x[:, None] - np.sqrt(np.abs(y)), np.inf)
+    nearest = t.argmin(axis=1)
+    return t[np.arange(len(t)), nearest], nearest
+
+
+def a_row_at_a_time(x: Any, y: Any) -> Any:
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        t = (y - x[i]) * y
+        out[i] = t[np.argmax(t)]
+    return out
+
+
+def loops(x: Any, y: Any) -> Any:
+    out = np.zeros(len(x))
+    t = np.empty(len(y))
+    for i in range(len(x)):
+        best = 0
+        for j in range(len(y)):
+            t[j] = x[i] * y[j] + 1
+            if t[j] > t[best]:
+                best = j
+        out[i] = t[best]
+    return out
+
+
+def first_and_last(x: Any, y: Any) -> Any:
+    t = np.abs(x[:, None] - y) * 3.0
+    return t.max(axis=1) - t[:, 0], t[:, -1] + t.min(axis=1)
+
+
+def two_places(x: Any, y: Any) -> Any:
+    t = x[:, None] * y - 1
+    rows = np.arange(len(x))
+    return t[rows, t.argmax(axis=1)] - t[rows, t.argmin(axis=1)]
+
+
+def changed_before_it_is_read(x: Any, y: Any) -> Any:
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        t = y + x[i]
+        k = int(np.argmin(t))
+        y[k] += 1.0
+        out[i] = t[k]
+    return out, y
+
+
+def changed_row(x: Any, y: Any) -> Any:
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        t = y * x[i]
+        t[0] = -1.0
+        out[i] = t[np.argmax(t)] + t[0]
+    return out
+
+
+def at_times(x: Any, y: Any) -> Any:
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        t = y - x[i]
+        k = np.argmax(t)
+        if x[i] > 0:
+            out[i] = t[k]
+    return out
+
+
+def by_another_row(x: Any, y: Any) -> Any:
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        t = np.abs(y - x[i])
+        u = t * t - 2 * t
+        out[i] = t[u.argmin()] + u[t.argmin()]
+    return out
+
+
+FUNCTIONS: list[Callable[..., Any]] = [
+    nearest_depth, a_row_at_a_time, loops, first_and_last, two_places, changed_before_it_is_read, changed_row, at_times,
+    by_another_row,
+]  # fmt: skip
+
+
+def inputs() -> list[tuple[Any, Any]]:
+    rng = np.random.default_rng(3)
+    special = np.array([np.nan, -0.0, np.inf, 1.0, -np.inf, 0.0, -2.5])
+    return [
+        (rng.standard_normal(37), rng.standard_normal(6)), (rng.standard_normal(5), rng.standard_normal(41)),
+        (rng.standard_normal(3), special), (special, rng.standard_normal(20)), (special, special[::-1].copy()),
+        (np.ones(1), np.ones(1)), (np.empty(0), np.ones(3)), (np.ones(3), np.empty(0)), (np.ones(4), np.ones(2)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_as_numpy(function: Callable[..., Any]) -> None:
+    for x, y in inputs():
+        alike(function, x, y)
+
+
+@pytest.mark.parametrize("target", ["cuda", "pallas"])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_on_devices(function: Callable[..., Any], target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    alike(function, *inputs()[1], target=on_target(target, monkeypatch))
+
+
+@pytest.mark.parametrize("function", [nearest_depth, a_row_at_a_time, two_places, at_times])
+def test_no_row_is_kept(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function)
+    compiled(*inputs()[0])
+    assert "t" not in compiled.temporaries
+    assert "*t = malloc" not in compiled.emit()
