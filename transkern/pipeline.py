@@ -72,6 +72,7 @@ from transkern.fuse.split import split_loops
 from transkern.fuse.split_axes import split_axes
 from transkern.fuse.split_complex import split_complex, split_complex_for_devices
 from transkern.fuse.states import coalesce_copies, double_buffer
+from transkern.fuse.tables import tabulate
 from transkern.fuse.timetiles import tile_time
 from transkern.fuse.turn import turn_arrays
 from transkern.fuse.unchecked import drop_bounds_checks
@@ -169,6 +170,7 @@ PASSES: tuple[Pass, ...] = (
     split_axes,  # after fusion: loops over all elements meet as they are
     name_axes,
     flatten_loops,
+    tabulate,  # of whole nests
     tile_time,
     choose_stores,
     tile_wavefronts,
