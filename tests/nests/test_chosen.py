@@ -89,9 +89,14 @@ def by_another_row(x: Any, y: Any) -> Any:
     return out
 
 
+def is_the_least(x: Any, y: Any) -> Any:
+    t = np.log1p(np.abs(x[:, None] * y)) + np.tanh(y)
+    return t[np.arange(len(x)), t.argmin(axis=1)] == t.min(axis=1)
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
     nearest_depth, a_row_at_a_time, loops, first_and_last, two_places, changed_before_it_is_read, changed_row, at_times,
-    by_another_row,
+    by_another_row, is_the_least,
 ]  # fmt: skip
 
 

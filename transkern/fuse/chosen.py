@@ -15,8 +15,9 @@ from dataclasses import replace
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
+from transkern.ir.ops import OPS
 from transkern.ir.traverse import (
     always_read,
     bodies,
@@ -33,6 +34,8 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 
+_ROUNDED = 20
+"""What functions cost, in multiplications, that are not rounded once."""
 _FEW = 2
 """At how many places at most a row is computed again."""
 
@@ -121,16 +124,21 @@ def _made(row: str, s: n.Stmt, program: n.Program) -> tuple[str, list[n.Let], Ex
 
 
 def _needed(value: Expr, lets: Sequence[n.Let]) -> list[n.Let] | None:
-    """Those names that a value is made of, in their order; None where it, or one of them, adds up."""
+    """Those names that a value is made of, in their order; None where it might be another number if computed alone."""
     asked = variables_read(value)
     needed: list[n.Let] = []
     for x in reversed(lets):
         if x.name in asked:
             needed.insert(0, x)
             asked |= variables_read(x.value)
-    if any(isinstance(e, Reduce) for part in (value, *(x.value for x in needed)) for e in walk_expr(part)):
+    if any(_may_differ(e) for part in (value, *(x.value for x in needed)) for e in walk_expr(part)):
         return None
     return needed
+
+
+def _may_differ(e: Expr) -> bool:
+    """Whether a value depends on who computes it: sums do, and functions that vectors round in their own way."""
+    return isinstance(e, Reduce) or (isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= _ROUNDED)
 
 
 def _single(row: str, s: n.Stmt) -> list[Expr] | None:
