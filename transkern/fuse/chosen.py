@@ -17,7 +17,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.ops import OPS
+from transkern.ir.ops import OPS, TRANSCENDENTAL
 from transkern.ir.traverse import (
     always_read,
     bodies,
@@ -34,34 +34,32 @@ from transkern.ir.traverse import (
     with_bodies,
 )
 
-_ROUNDED = 20
-"""What functions cost, in multiplications, that are not rounded once."""
 _FEW = 2
 """At how many places at most a row is computed again."""
 
 
 def compute_chosen(program: n.Program) -> n.Program:
     """The program without the rows that are read, when they are done, at single places alone."""
+    inside = [x for s in program.body for body in bodies(s) for x in walk(body)]
+    rows = {s.buffer for s in inside if isinstance(s, n.Alloc) and program.buffers[s.buffer].role == "temporary"}
+    rows -= {x for buffer in program.buffers.values() for d in buffer.dims for x in buffers_read(d)}
+    if not rows:
+        return program
     names = Names.of(program)
 
     def block(statements: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
         for s in statements:
-            if isinstance(s, n.Alloc) and program.buffers[s.buffer].role == "temporary":
+            if isinstance(s, n.Alloc) and s.buffer in rows:
                 statements = _without(s.buffer, statements, program, names)
         return tuple(with_bodies(s, block) for s in statements)
 
-    def inside(s: n.Stmt) -> n.Stmt:
-        return with_bodies(s, block)
-
-    return replace(program, body=tuple(map(inside, program.body)))
+    return replace(program, body=tuple(with_bodies(s, block) for s in program.body))
 
 
 def _without(row: str, block: tuple[n.Stmt, ...], program: n.Program, names: Names) -> tuple[n.Stmt, ...]:
     """A block with a row computed again where it is read, if it can be."""
     users = [k for k, s in enumerate(block) if _touches(s, row)]
-    if len(users) < 2 or row in {x for p in program.buffers.values() for d in p.dims for x in buffers_read(d)}:
-        return block
-    made = _made(row, block[users[0]], program)
+    made = _made(row, block[users[0]], program) if len(users) > 1 else None
     if made is None:
         return block
     axis, lets, value = made
@@ -79,6 +77,7 @@ def _without(row: str, block: tuple[n.Stmt, ...], program: n.Program, names: Nam
         return block
     if any(set(scalars_set(s)) & asks & program.variables.keys() for s in between):
         return block
+
     def computed(s: n.Stmt) -> list[n.Stmt]:
         before: list[n.Stmt] = []
         for load in dict.fromkeys(_loads(row, s)):
@@ -113,8 +112,7 @@ def _made(row: str, s: n.Stmt, program: n.Program) -> tuple[str, list[n.Let], Ex
         return None
     if any(row in buffers_written(x) for x in behind):
         return None
-    loads = (e for x in walk(behind) for own in own_exprs(x) for e in walk_expr(own) if isinstance(e, Load))
-    if any(e.buffer == row and e.index != here for e in loads):
+    if any(e.index != here for x in walk(behind) for e in _loads(row, x)):
         return None
     needed = _needed(store.value, [x for x in s.body[:at] if isinstance(x, n.Let)])
     if needed is None:
@@ -138,7 +136,7 @@ def _needed(value: Expr, lets: Sequence[n.Let]) -> list[n.Let] | None:
 
 def _may_differ(e: Expr) -> bool:
     """Whether a value depends on who computes it: sums do, and functions that vectors round in their own way."""
-    return isinstance(e, Reduce) or (isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= _ROUNDED)
+    return isinstance(e, Reduce) or (isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= TRANSCENDENTAL)
 
 
 def _single(row: str, s: n.Stmt) -> list[Expr] | None:

@@ -17,6 +17,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
 from transkern.ir.names import Names
+from transkern.ir.polynomials import exact_quotient
 from transkern.ir.traverse import alone, buffers_used, map_own, own_exprs, walk, walk_expr, with_bodies
 
 _Dims = tuple[Expr, ...]
@@ -53,19 +54,10 @@ def _dims(s: n.Write, axis: Axis) -> _Dims:
         rest = b.floordiv(rest, dim)
     first = axis.extent
     for dim in dims:
-        if not isinstance(dim, (Const, Var)) or (rest_of := _quotient(first, dim)) is None:
+        if not isinstance(dim, (Const, Var)) or (rest_of := exact_quotient(first, dim)) is None:
             return ()
         first = rest_of
     return (first, *dims) if dims and rest in divided else ()
-
-
-def _quotient(extent: Expr, dim: Expr) -> Expr | None:
-    """``extent // dim`` where the one is a multiple of the other."""
-    if (constant := b.constant(dim)) is not None:
-        terms, total = b.affine(extent)
-        whole = constant > 0 and not total and all(c % constant == 0 for c in terms.values())
-        return b.floordiv(extent, dim) if whole else None
-    return b.quotient(extent, dim)
 
 
 def _read_in(statements: Sequence[n.Stmt], found: dict[int, _Dims], program: n.Program) -> dict[str, _Dims]:

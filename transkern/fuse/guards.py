@@ -182,8 +182,7 @@ def unify_sizes(program: n.Program) -> n.Program:
         for old, new in same_sizes(s.condition):
             if variables_read(old) | variables_read(new) <= entry:
                 body[position:] = with_one_name(body[position:], buffers, buffers, old, new)
-        if variables_read(s.condition) <= entry and not buffers_read(s.condition):
-            facts += facts_of(s.condition)
+        facts += _facts_at_entry(s.condition, entry)
     if facts:
         body[position:] = _with_sizes(body[position:], buffers, buffers, length)
     return replace(program, body=tuple(body), buffers=buffers)
@@ -194,7 +193,13 @@ def facts_in_front(program: n.Program) -> list[Fact]:
     entry = _entry(program)
     front = takewhile(lambda s: isinstance(s, (n.Guard, n.Let)), program.body)
     sure = [s.condition for s in front if isinstance(s, n.Guard)]
-    return [f for c in sure if variables_read(c) <= entry and not buffers_read(c) for f in facts_of(c)]
+    return [f for c in sure for f in _facts_at_entry(c, entry)]
+
+
+def _facts_at_entry(condition: Expr, entry: set[str]) -> list[Fact]:
+    """What a condition says of what is known when a call begins."""
+    known = variables_read(condition) <= entry and not buffers_read(condition)
+    return facts_of(condition) if known else []
 
 
 def same_sizes(condition: Expr) -> Iterator[tuple[Expr, Expr]]:

@@ -18,7 +18,6 @@ from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
-from transkern.ir.polynomials import counts_apart
 from transkern.ir.traverse import always_read, buffers_read, variables_read, walk_expr, with_bodies
 
 __all__ = ["lower"]
@@ -193,10 +192,6 @@ class _Lowering:
         names = {a.name for a in s.axes if b.constant(a.extent) != 1}
         found: set[str] = set()
         for i in s.index:
-            here = names & variables_read(i)
-            if len(here) > 1 and counts_apart(i, [a for a in s.axes if a.name in here]):
-                found |= here
-                continue
             terms, _ = b.affine(i)
             mine = [t for t in terms if isinstance(t, Var) and t.name in names]
             others = [t for t in terms if not isinstance(t, Var) and variables_read(t) & names]

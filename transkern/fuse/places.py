@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TypeGuard
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -30,11 +31,11 @@ from transkern.ir.polynomials import (
 )
 from transkern.ir.traverse import (
     buffers_read,
+    exprs,
     map_own,
     own_exprs,
     scalars_set,
     variables_read,
-    walk,
     walk_expr,
     with_bodies,
 )
@@ -45,7 +46,7 @@ _NODES = 40  # of a place that a name stands for
 
 def simplify_places(program: n.Program) -> n.Program:
     """The program whose subscripts do not divide where what they divide is known."""
-    if not any(_divides(e) for s in walk(program.body) for e in own_exprs(s)):
+    if not any(map(is_division, exprs(program.body))):
         return program
     return replace(program, body=_block(program.body, _Known({}, {}, frozenset(program.variables))))
 
@@ -101,8 +102,13 @@ def _is_short(e: Expr) -> bool:
     return sum(1 for _ in islice(walk_expr(e), _NODES + 1)) <= _NODES
 
 
+def is_division(e: Expr) -> TypeGuard[Apply]:
+    """Whether a place is the quotient or the remainder of one."""
+    return isinstance(e, Apply) and e.dtype == "index" and e.op in _DIVISIONS
+
+
 def _divides(e: Expr) -> bool:
-    return any(isinstance(x, Apply) and x.dtype == "index" and x.op in _DIVISIONS for x in walk_expr(e))
+    return any(map(is_division, walk_expr(e)))
 
 
 @dataclass(slots=True)

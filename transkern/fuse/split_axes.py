@@ -10,11 +10,11 @@ element, and nobody sees that neighbours are read one after the other. The point
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from transkern.fuse.guards import facts_in_front
-from transkern.fuse.places import simplified
+from transkern.fuse.places import is_division, simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Var
@@ -26,6 +26,8 @@ from transkern.ir.traverse import exprs, map_block, with_bodies
 
 def split_axes(program: n.Program) -> n.Program:
     """The program whose loops do not divide by what their axes are made of."""
+    if not any(map(is_division, exprs(program.body))):
+        return program
     names = Names.of(program)
     facts = facts_in_front(program)
 
@@ -47,7 +49,7 @@ def _parts(s: n.Loop, is_size: Callable[[Expr], bool]) -> tuple[Expr, Expr] | No
     """What a loop may be split into: how often, and by what, as large as can be; None where it does not pay."""
     if s.kind != "parallel" or s.start != b.ZERO or s.step != b.ONE or s.spare is not None:
         return None
-    divided = list(_divided(s.body))
+    divided = list(filter(is_division, dict.fromkeys(exprs(s.body))))
     if len(divided) < 2 and all(b.constant(x.args[1]) is not None for x in divided):
         return None  # one division by a constant is a product, which vectors have
     axis = Var(s.axis)
@@ -57,13 +59,6 @@ def _parts(s: n.Loop, is_size: Callable[[Expr], bool]) -> tuple[Expr, Expr] | No
         if many is not None and b.ONE not in (many, few) and is_size(few):
             return many, few
     return None
-
-
-def _divided(block: tuple[n.Stmt, ...]) -> Iterator[Apply]:
-    """What is divided, each once."""
-    for e in dict.fromkeys(exprs(block)):
-        if isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and e.dtype == "index":
-            yield e
 
 
 def _factors(e: Expr) -> int:

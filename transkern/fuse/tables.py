@@ -12,20 +12,23 @@ sine or an exponential is among what it takes, these are soon computed, and look
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from transkern.fuse.copies import with_own_names
+from transkern.fuse.interchange import nest_of
+from transkern.fuse.scalars import drop_dead_scalars
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
-from transkern.ir.ops import OPS
+from transkern.ir.ops import OPS, TRANSCENDENTAL
 from transkern.ir.traverse import (
-    buffers_read,
+    buffers_used,
     buffers_written,
+    exprs,
     map_own,
-    own_exprs,
     scalars_set,
     variables_read,
     walk,
@@ -34,14 +37,14 @@ from transkern.ir.traverse import (
 )
 
 _VALUES = {"uint8": 256, "int8": 256, "bool": 2}
-_DEAR = 20
-"""What an operation costs, in multiplications, for which a table is made."""
 _MANY = 4096
 """Elements from which on it is."""
 
 
 def tabulate(program: n.Program) -> n.Program:
     """The program with tables for what is dear and made of single bytes."""
+    if not any(map(_is_dear, exprs(program.body))) or not _VALUES.keys() & {x.dtype for x in program.buffers.values()}:
+        return program
     names = Names.of(program)
     buffers, variables = dict(program.buffers), dict(program.variables)
 
@@ -50,27 +53,27 @@ def tabulate(program: n.Program) -> n.Program:
             return (s,)
         if (many := _elements(s)) is None:
             return (s,)
-        tables = _Tables(program, s, names)
-        made = tables.of(s)
+        tables = _Tables(s, names)
+        body = tables.block((s,), {})
         if not tables.made:
             return (s,)
-        read = {name for x in walk((made,)) for e in own_exprs(x) for name in buffers_read(e)}
+        body = drop_dead_scalars(replace(program, body=body)).body
+        read = {name for x in body for name in buffers_used(x)}
         fills: list[n.Stmt] = []
-        for value, name in tables.made.items():
+        for value, (name, dtype) in tables.made.items():
             if name not in read:
                 continue
-            values = tables.values[name]
-            buffers[name] = n.Buffer(name, value.dtype, (b.index(values),), line=s.span.line)
-            axis = names.fresh("value")
-            byte = b.cast(b.cast(Var(axis), "uint8"), tables.dtypes[name])
+            size, axis = b.index(_VALUES[dtype]), names.fresh("value")
+            buffers[name] = n.Buffer(name, value.dtype, (size,), line=s.span.line)
+            byte = b.cast(b.cast(Var(axis), "uint8"), dtype)
             store = n.Store(name, (Var(axis),), b.substitute(value, {tables.byte: byte}), span=s.span)
-            fills += [n.Alloc(name), n.Loop(axis, b.ZERO, b.index(values), b.ONE, "parallel", (store,), span=s.span)]
+            fills += [n.Alloc(name), n.Loop(axis, b.ZERO, size, b.ONE, "parallel", (store,), span=s.span)]
         enough = b.compare("greater_equal", many, b.index(_MANY))
         if enough == b.TRUE:
-            return (*fills, made)
+            return (*fills, *body)
         if enough == b.FALSE:
             return (s,)
-        return (n.If(enough, (*fills, made), (with_own_names(s, names, variables, buffers),)),)
+        return (n.If(enough, (*fills, *body), (with_own_names(s, names, variables, buffers),)),)
 
     body = tuple(x for s in program.body for x in changed(s))
     return replace(program, body=body, buffers=buffers, variables=variables)
@@ -84,42 +87,24 @@ def _counts_on(s: n.Loop) -> bool:
 
 def _elements(s: n.Loop) -> Expr | None:
     """How many points a nest of loops that may run in any order has; None where that is not known before it runs."""
-    many: Expr = b.ONE
-    axes: set[str] = set()
-    x: n.Stmt = s
-    while isinstance(x, n.Loop) and x.kind == "parallel" and x.start == b.ZERO and x.step == b.ONE:
-        if variables_read(x.stop) & axes:
-            return None
-        many = b.mul(many, x.stop)
-        axes.add(x.axis)
-        if len(x.body) != 1:
-            break
-        x = x.body[0]
-    return many if axes else None
+    if s.kind != "parallel":
+        return None
+    nest = list(takewhile(lambda x: x.start == b.ZERO and x.step == b.ONE, nest_of(s)))
+    axes = {x.axis for x in nest}
+    if not nest or any(variables_read(x.stop) & axes for x in nest):
+        return None
+    return b.product(tuple(x.stop for x in nest))
 
 
-@dataclass(slots=True)
 class _Tables:
-    """The tables of one nest: `made` has their names by what is in them, of a byte with the name `byte`."""
+    """The tables of one nest: `made` has their names and types of byte by what is in them, of a byte named `byte`."""
 
-    program: n.Program
-    nest: n.Loop
-    names: Names
-    byte: str = ""
-    made: dict[Expr, str] = field(default_factory=dict)
-    values: dict[str, int] = field(default_factory=dict)
-    dtypes: dict[str, str] = field(default_factory=dict)
-    inner: frozenset[str] = frozenset()
-    written: frozenset[str] = frozenset()
-
-    def of(self, s: n.Loop) -> n.Stmt:
-        """The nest with its dear values looked up."""
-        self.byte = self.names.fresh("byte")
-        axes = {x.axis for x in walk((s,)) if isinstance(x, n.Loop | n.Compact | n.Scanning)}
-        self.inner = frozenset(axes | set(scalars_set(s)))
-        self.written = frozenset(buffers_written(s))
-        (made,) = self.block((s,), {})
-        return made if not self.made else _without_unread(made)
+    def __init__(self, nest: n.Loop, names: Names) -> None:
+        self.names, self.byte = names, names.fresh("byte")
+        self.made: dict[Expr, tuple[str, str]] = {}
+        axes = {x.axis for x in walk((nest,)) if isinstance(x, n.Loop | n.Compact | n.Scanning)}
+        self.inner = axes | set(scalars_set(nest))
+        self.written = set(buffers_written(nest))
 
     def block(self, statements: tuple[n.Stmt, ...], known: Mapping[Expr, Expr]) -> tuple[n.Stmt, ...]:
         """The statements, with what the names and elements that were set in front of them stand for."""
@@ -144,16 +129,13 @@ class _Tables:
         if not isinstance(e, Apply) or e.dtype == "index" or e.dtype.startswith("complex"):
             return None
         whole = _whole(e, known)
-        if not any(isinstance(x, Apply) and x.op in OPS and OPS[x.op].cost >= _DEAR for x in walk_expr(whole)):
-            return None
-        load = self.byte_of(whole)
+        load = self.byte_of(whole) if any(map(_is_dear, walk_expr(whole))) else None
         if load is None:
             return None
         value = b.map_expr(whole, lambda x: Var(self.byte, load.dtype) if x == load else None)
         if value not in self.made:
-            name = self.made[value] = self.names.fresh("table")
-            self.values[name], self.dtypes[name] = _VALUES[load.dtype], load.dtype
-        return Load(self.made[value], (b.cast(b.cast(load, "uint8"), "index"),), e.dtype)
+            self.made[value] = self.names.fresh("table"), load.dtype
+        return Load(self.made[value][0], (b.cast(b.cast(load, "uint8"), "index"),), e.dtype)
 
     def byte_of(self, e: Expr) -> Load | None:
         """The only element that a value depends on, if it is one of a byte."""
@@ -176,18 +158,5 @@ def _whole(e: Expr, known: Mapping[Expr, Expr]) -> Expr:
     return b.map_expr(e, lambda x: known.get(x) if isinstance(x, Var | Load) else None) if known else e
 
 
-def _without_unread(s: n.Stmt) -> n.Stmt:
-    """A nest without names that nobody reads."""
-    while True:
-        read = {v for x in walk((s,)) for e in own_exprs(x) for v in variables_read(e)}
-        dead = {x.name for x in walk((s,)) if isinstance(x, n.Let)} - read
-        if not dead:
-            return s
-        s = _dropped(s, dead)
-
-
-def _dropped(s: n.Stmt, dead: set[str]) -> n.Stmt:
-    def kept(body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
-        return tuple(_dropped(x, dead) for x in body if not (isinstance(x, n.Let) and x.name in dead))
-
-    return with_bodies(s, kept)
+def _is_dear(e: Expr) -> bool:
+    return isinstance(e, Apply) and e.op in OPS and OPS[e.op].cost >= TRANSCENDENTAL

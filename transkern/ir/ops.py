@@ -49,7 +49,8 @@ def _multiply_add(x: Any, y: Any, z: Any) -> Any:
     return x * y + z
 
 
-_TRANSCENDENTAL = 20
+TRANSCENDENTAL = 20
+"""The cost from which on a function is many operations, which vectors may round otherwise than libraries do."""
 _DIVISION = 4
 
 OPS: dict[str, Op] = {
@@ -62,7 +63,7 @@ OPS: dict[str, Op] = {
         Op("floor_divide", np.floor_divide, 2, _DIVISION),
         Op("remainder", np.remainder, 2, _DIVISION),
         Op("fmod", np.fmod, 2, _DIVISION),
-        Op("power", np.power, 2, _TRANSCENDENTAL),
+        Op("power", np.power, 2, TRANSCENDENTAL),
         Op("negative", np.negative, 1),
         Op("positive", np.positive, 1),
         Op("absolute", np.absolute, 1),
@@ -70,30 +71,30 @@ OPS: dict[str, Op] = {
         Op("square", np.square, 1),
         Op("reciprocal", np.reciprocal, 1, _DIVISION),
         Op("sqrt", np.sqrt, 1, _DIVISION),
-        Op("cbrt", np.cbrt, 1, _TRANSCENDENTAL),
-        Op("exp", np.exp, 1, _TRANSCENDENTAL),
-        Op("exp2", np.exp2, 1, _TRANSCENDENTAL),
-        Op("expm1", np.expm1, 1, _TRANSCENDENTAL),
-        Op("log", np.log, 1, _TRANSCENDENTAL),
-        Op("log2", np.log2, 1, _TRANSCENDENTAL),
-        Op("log10", np.log10, 1, _TRANSCENDENTAL),
-        Op("log1p", np.log1p, 1, _TRANSCENDENTAL),
-        Op("erf", np.vectorize(math.erf, otypes=["float64"]), 1, _TRANSCENDENTAL),
-        Op("erfc", np.vectorize(math.erfc, otypes=["float64"]), 1, _TRANSCENDENTAL),
-        Op("sin", np.sin, 1, _TRANSCENDENTAL),
-        Op("cos", np.cos, 1, _TRANSCENDENTAL),
-        Op("tan", np.tan, 1, _TRANSCENDENTAL),
-        Op("arcsin", np.arcsin, 1, _TRANSCENDENTAL),
-        Op("arccos", np.arccos, 1, _TRANSCENDENTAL),
-        Op("arctan", np.arctan, 1, _TRANSCENDENTAL),
-        Op("arctan2", np.arctan2, 2, _TRANSCENDENTAL),
-        Op("hypot", np.hypot, 2, _TRANSCENDENTAL),
-        Op("sinh", np.sinh, 1, _TRANSCENDENTAL),
-        Op("cosh", np.cosh, 1, _TRANSCENDENTAL),
-        Op("tanh", np.tanh, 1, _TRANSCENDENTAL),
-        Op("arcsinh", np.arcsinh, 1, _TRANSCENDENTAL),
-        Op("arccosh", np.arccosh, 1, _TRANSCENDENTAL),
-        Op("arctanh", np.arctanh, 1, _TRANSCENDENTAL),
+        Op("cbrt", np.cbrt, 1, TRANSCENDENTAL),
+        Op("exp", np.exp, 1, TRANSCENDENTAL),
+        Op("exp2", np.exp2, 1, TRANSCENDENTAL),
+        Op("expm1", np.expm1, 1, TRANSCENDENTAL),
+        Op("log", np.log, 1, TRANSCENDENTAL),
+        Op("log2", np.log2, 1, TRANSCENDENTAL),
+        Op("log10", np.log10, 1, TRANSCENDENTAL),
+        Op("log1p", np.log1p, 1, TRANSCENDENTAL),
+        Op("erf", np.vectorize(math.erf, otypes=["float64"]), 1, TRANSCENDENTAL),
+        Op("erfc", np.vectorize(math.erfc, otypes=["float64"]), 1, TRANSCENDENTAL),
+        Op("sin", np.sin, 1, TRANSCENDENTAL),
+        Op("cos", np.cos, 1, TRANSCENDENTAL),
+        Op("tan", np.tan, 1, TRANSCENDENTAL),
+        Op("arcsin", np.arcsin, 1, TRANSCENDENTAL),
+        Op("arccos", np.arccos, 1, TRANSCENDENTAL),
+        Op("arctan", np.arctan, 1, TRANSCENDENTAL),
+        Op("arctan2", np.arctan2, 2, TRANSCENDENTAL),
+        Op("hypot", np.hypot, 2, TRANSCENDENTAL),
+        Op("sinh", np.sinh, 1, TRANSCENDENTAL),
+        Op("cosh", np.cosh, 1, TRANSCENDENTAL),
+        Op("tanh", np.tanh, 1, TRANSCENDENTAL),
+        Op("arcsinh", np.arcsinh, 1, TRANSCENDENTAL),
+        Op("arccosh", np.arccosh, 1, TRANSCENDENTAL),
+        Op("arctanh", np.arctanh, 1, TRANSCENDENTAL),
         Op("floor", np.floor, 1),
         Op("ceil", np.ceil, 1),
         Op("trunc", np.trunc, 1),
@@ -101,8 +102,8 @@ OPS: dict[str, Op] = {
         Op("copysign", np.copysign, 2),
         Op("nextafter", np.nextafter, 2),
         Op("ldexp", np.ldexp, 2, _DIVISION),
-        Op("gcd", np.gcd, 2, _TRANSCENDENTAL),
-        Op("lcm", np.lcm, 2, _TRANSCENDENTAL),
+        Op("gcd", np.gcd, 2, TRANSCENDENTAL),
+        Op("lcm", np.lcm, 2, TRANSCENDENTAL),
         Op("bitwise_count", np.bitwise_count, 1, result="uint8"),
         Op("maximum", np.maximum, 2),
         Op("minimum", np.minimum, 2),
@@ -139,7 +140,7 @@ OPS: dict[str, Op] = {
         Op("imag", np.imag, 1),
         Op("plain_multiply", np.multiply, 2),  # of scalars; NumPy's vectors fuse the additions
         Op("python_divide", np.divide, 2, _DIVISION),
-        Op("python_power", np.power, 2, _TRANSCENDENTAL),
+        Op("python_power", np.power, 2, TRANSCENDENTAL),
         # x * y + z, rounded once where the machine has an instruction for it, as in NumPy's complex products
         Op("multiply_add", _multiply_add, 3),
         Op("where", _where, 3),  # where(condition, then, orelse); only the chosen side need be valid
@@ -163,7 +164,7 @@ def _part_of(function: Callable[..., Any], part: str) -> Callable[..., Any]:
 
 
 OPS |= {
-    f"complex_{name}_{part}": Op(f"complex_{name}_{part}", _part_of(getattr(np, name), part), arity, _TRANSCENDENTAL)
+    f"complex_{name}_{part}": Op(f"complex_{name}_{part}", _part_of(getattr(np, name), part), arity, TRANSCENDENTAL)
     for name, arity in (*((f, 2) for f in COMPLEX_FUNCTIONS), ("power", 4))
     for part in ("real", "imag")
 }

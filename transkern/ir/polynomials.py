@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Axis, Const, Expr
-from transkern.ir.traverse import variables_read
+from transkern.ir.expr import Apply, Const, Expr
 
 Monomial = tuple[Expr, ...]
 """Its factors, in a stable order."""
@@ -112,37 +111,3 @@ def exact_quotient(whole: Expr, by: Expr) -> Expr | None:
             return None
         made[left] = count // times
     return expression(made)
-
-
-def counts_apart(place: Expr, axes: Sequence[Axis]) -> bool:
-    """Whether no two points of `axes` have the same place, as digits of a number: one axis moves it by a constant, the
-    next by as much as all places of that one, and so on."""
-    terms = polynomial(place)
-    if terms is None:
-        return False
-    left: dict[Expr, Expr] = {a.var: a.extent for a in axes}
-    moves: dict[Expr, Polynomial] = {}
-    for monomial, count in terms.items():
-        here = [x for x in monomial if x in left]
-        if len(here) > 1 or any(variables_read(x) & {a.name for a in axes} for x in monomial if x not in here):
-            return False
-        for x in here:
-            moves.setdefault(x, {})[without(monomial, (x,)) or ()] = count
-    if moves.keys() != left.keys():
-        return False
-    constant = [x for x, by in moves.items() if by.keys() == {()}]
-    if not constant:
-        return False
-    axis = min(constant, key=lambda x: abs(moves[x][()]))
-    move = moves[axis]
-    while True:
-        extent = polynomial(left.pop(axis))
-        if not left:
-            return True
-        if extent is None:
-            return False
-        move = multiplied(move, extent)
-        found = next((x for x in left if moves[x] == move), None)
-        if found is None:
-            return False
-        axis = found
