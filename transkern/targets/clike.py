@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from transkern.analysis.special import OF_SPECIAL, Special
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
 from transkern.ir.storage import itemsize
+from transkern.ir.traverse import walk_expr
 from transkern.versions import NUMPY_2_5
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
@@ -208,6 +211,11 @@ def _is_known(e: Expr) -> bool:
             return False
 
 
+def _is_called(e: Expr) -> bool:
+    """Whether there is a function in `e` of which there are vector versions."""
+    return any(isinstance(x, Apply) and _MATH.get(x.op) in VECTOR_MATH for x in walk_expr(e))
+
+
 def _is_plain(e: Expr) -> bool:
     """Whether `e` is nothing that is computed."""
     return isinstance(e, (Const, Var, Load))
@@ -242,6 +250,37 @@ for _part, _read in (("real", "__real__"), ("imag", "__imag__")):
     HELPERS[f"complex_power_{_part}"] = f"(T a, T b, T c, T d) {{ {_POWER} return {_part}; }}"
 
 
+_POSITIVE, _OTHER = "(a > 0) & (a < INFINITY)", "a == 0 ? -INFINITY : a < 0 ? -NAN : a"
+_ORDINARY = {
+    "exp": ("(a >= (sizeof a == 4 ? -104 : -746)) & (a <= (sizeof a == 4 ? 89 : 710))", "a < 0 ? 0 : a + INFINITY"),
+    "log": (_POSITIVE, _OTHER), "log2": (_POSITIVE, _OTHER), "log10": (_POSITIVE, _OTHER),
+}  # fmt: skip
+"""Where these functions have values that must be computed, and what they are elsewhere. A vector function leaves the
+whole vector to the scalar one where a single lane has a special value, as masked scores and logarithms of 0 have: ten
+to twenty times slower (glibc 2.36)."""
+
+_ORDINARY_ONE = """(T a)
+{
+    const bool within = @where@;
+    // No `within ? a : 1` in the call: GCC would compute it of `a` on both paths
+    union { T value; U bits; } x = {a}, one = {1};
+    x.bits = (x.bits & -(U)within) | (one.bits & ~-(U)within);
+    const T value = @name@{f}(x.value);
+    return within ? value : @other@;
+}"""
+HELPERS["select"] = """(bool c, T a, T b)
+{
+    // No `c ? a : b`: GCC would call the functions of which `a` and `b` are on one path, where it has no vector of them
+    union { T value; U bits; } x = {a}, y = {b};
+    x.bits = (x.bits & -(U)c) | (y.bits & ~-(U)c);
+    return x.value;
+}"""
+for _name, (_where, _other) in _ORDINARY.items():
+    HELPERS[f"vector_{_name}"] = (
+        _ORDINARY_ONE.replace("@where@", _where).replace("@other@", _other).replace("@name@", _name)
+    )
+
+
 _DIVISORS = 1 << 10
 
 
@@ -274,19 +313,32 @@ class CPrinter:
     """Prints expressions over the buffers of a program.
 
     `types` spells dtypes; `prefix` is put before helper functions (``static inline``, ``__device__``); `wrap` prints
-    integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined. With `inverses`,
-    divisions by constants are multiplications where that is exact (worth it in vectors, not in single numbers). `own`
-    are helpers in a form of their own.
+    integer arithmetic through helpers that wrap, for compilers whose signed overflow is undefined. With `in_vector`
+    divisions by constants are multiplications where that is exact (worth it in vectors, not in single numbers), and
+    functions of what is likely to be special, by the constants in `special`, see ordinary values. With `calls`
+    no value that is chosen is computed on one path only: a vector has none. `own` are helpers in
+    a form of their own.
     """
 
     buffers: Mapping[str, n.Buffer]
     types: Mapping[str, str]
     prefix: str = "static inline"
     wrap: bool = False
-    inverses: bool = False
+    in_vector: bool = False
+    calls: bool = False
+    special: Special | None = None  # None: no function is kept from special values
+    asked: frozenset[Expr] = frozenset()  # what the conditions around compare
     own: Mapping[str, str] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)  # helper function's name -> its text
     vector: set[str] = field(default_factory=set)  # math functions used, with their suffix
+
+    @contextmanager
+    def vector_of(self, several: Iterable[Expr]) -> Iterator[None]:
+        """What is printed inside, with these values among it, is for vectors."""
+        before = self.in_vector, self.calls
+        self.in_vector, self.calls = True, self.special is not None and any(map(_is_called, several))
+        yield
+        self.in_vector, self.calls = before
 
     # --- types and names
 
@@ -300,6 +352,8 @@ class CPrinter:
             text = self.own.get(name, HELPERS[name]).replace("{f}", "f" if dtype == "float32" else "")
             text = text.replace("{F}", "F" if dtype == "float32" else "")
             unsigned = {"index": "uint64"}.get(dtype, "u" + dtype if kind_of(dtype) == "i" else dtype)
+            if kind_of(dtype) == "f":
+                unsigned = f"uint{8 * itemsize(dtype)}"  # its bits
             wide = "uint32" if np.dtype(unsigned if kind_of(dtype) in "iux" else "uint32").itemsize <= 4 else "uint64"
             body = ""
             for part in _words(text):
@@ -341,7 +395,16 @@ class CPrinter:
             case Apply("cast", (x,), dtype):
                 return self._cast(x, dtype)
             case Apply("where", (c, x, y), _):
-                return f"{self._at(c, _LOR)} ? {self._at(x, _TERNARY + 1)} : {self._at(y, _TERNARY)}", _TERNARY
+                around = self.asked
+                if self.special is not None:
+                    self.asked = around | self.special.compared(c)
+                if self.calls and e.dtype in ("float32", "float64"):
+                    text, binds = self._call("select", e.dtype, (c, x, y))
+                else:
+                    text = f"{self._at(c, _LOR)} ? {self._at(x, _TERNARY + 1)} : {self._at(y, _TERNARY)}"
+                    binds = _TERNARY
+                self.asked = around
+                return text, binds
             case Apply(op, args, dtype):
                 return self._apply(op, args, dtype)
             case Reduce():
@@ -443,9 +506,17 @@ class CPrinter:
             name = _MATH[op] + ("f" if dtype in ("float32", "float16") else "")
             if _MATH[op] in VECTOR_MATH:
                 self.vector.add(name)
+            if op in OF_SPECIAL and dtype in ("float32", "float64") and self._may_be_special(op, args[0]):
+                return self._call(f"vector_{op}", dtype, args)
             call = f"{name}({', '.join(self.expr(a) for a in args)})"
             return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
         raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
+
+    def _may_be_special(self, op: str, operand: Expr) -> bool:
+        """Whether vectors of `operand` are likely to have values for which vector functions are slow."""
+        if not self.in_vector or self.special is None:
+            return False
+        return self.special.likely(op, operand) or not self.asked.isdisjoint(walk_expr(operand))
 
     def _call(self, name: str, dtype: str, args: tuple[Expr, ...]) -> tuple[str, int]:
         return f"{self.helper(name, dtype)}({', '.join(self.expr(a) for a in args)})", _ATOM
@@ -486,7 +557,7 @@ class CPrinter:
                 return self._call("sign", dtype, args)
             case "sign", _:
                 return self._call("isign", dtype, args)
-            case "divide", "f" if self.inverses and (divisor := _by_constant(args[1])):
+            case "divide", "f" if self.in_vector and (divisor := _by_constant(args[1])):
                 inverse = Const(float(np.dtype(dtype).type(1) / np.dtype(dtype).type(divisor)), dtype)
                 return self._call("divided", dtype, (*args, inverse))
             case "square", _:

@@ -8,8 +8,10 @@ is at least as exact as NumPy's pairwise sums and vectorises.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
+from transkern.analysis.special import find_special
 from transkern.fuse.columns import PART
 from transkern.fuse.kernels import interface
 from transkern.fuse.lanes import at_most
@@ -26,6 +28,7 @@ from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
     continued,
+    exprs,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -163,6 +166,8 @@ class KernelPrinter:
     def __post_init__(self) -> None:
         self.names = Names.of(self.program)
         self.c = CPrinter(self.program.buffers, TYPES, own=FOR_GCC)
+        if not self.program.warns:  # what a function of 1 instead of infinity does not raise would be missed
+            self.c.special = find_special(self.program)
 
     # --- functions
 
@@ -550,14 +555,13 @@ class KernelPrinter:
 
     def iteration(self, s: n.Loop, vector: bool) -> None:
         """The body of a parallel loop, with the variables that each iteration has for itself."""
-        self.c.inverses = vector
         mine = _own_variables(s) - self.private
         for name in sorted(mine):
             self.line(f"    {TYPES[self.program.variables[name]]} {ident(name)};")
         self.private |= mine
-        self.nested(s.body)
+        with self.c.vector_of(exprs(s.body)) if vector else nullcontext():
+            self.nested(s.body)
         self.private -= mine
-        self.c.inverses = False
 
     def header(self, s: n.Loop) -> str:
         c, i = self.c, ident(s.axis)

@@ -1,0 +1,106 @@
+"""Exponentials and logarithms of what is likely to be special: vectors of ordinary values, NumPy's results."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import transkern
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+VALUES = [
+    0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1e-310, 5e-324, 87.0, 87.5, 88.0, 88.72, 88.73, 89.0, 90.0, -87.3, -87.4, -103.9,
+    -103.98, -104.0, -105.0, 708.0, 709.7, 709.79, 710.0, 711.0, -708.0, -708.5, -745.1, -745.2, -746.0, -747.0, 1e9,
+    -1e9, 1e30, -1e30, 1e308, -1e308, np.inf, -np.inf, np.nan, -np.nan,
+]  # fmt: skip
+
+
+def masked(x: Any, away: Any) -> Any:
+    return np.exp(np.where(away, -1e9, x))
+
+
+def masked_in_place(x: Any, away: Any) -> Any:
+    x[away] = -np.inf
+    e = np.exp(x - 0.25)
+    return e, x
+
+
+def a_score_at_a_time(x: Any, away: Any) -> Any:
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            score = x[i, j]
+            if away[i, j]:
+                score = -np.inf
+            out[i, j] = np.exp(score)
+    return out
+
+
+def decibels(x: Any, away: Any) -> Any:
+    loud = np.maximum(x, 0)
+    return np.log10(loud), np.log2(np.where(away, 0.0, x))
+
+
+def asked_before(x: Any, away: Any) -> Any:
+    return np.where(x > 0, np.log(x), -1.0), np.where(x >= 0.0, x * np.log(x), x)
+
+
+def kept_from_zero(x: Any, away: Any) -> Any:
+    ordinary = np.where(x > 0, x, 1)
+    return np.where(x > 0, np.log(ordinary), 0)
+
+
+def a_term_at_a_time(x: Any, away: Any) -> Any:
+    out = np.zeros(x.shape[0], x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0:
+                out[i] -= x[i, j] * np.log(x[i, j])
+    return out
+
+
+def plain(x: Any, away: Any) -> Any:
+    return np.exp(x), np.log(x), np.exp(np.where(away, x, -x))
+
+
+SPECIAL = (masked, masked_in_place, a_score_at_a_time, decibels, asked_before, kept_from_zero, a_term_at_a_time)
+
+
+def same(found: Any, wanted: Any) -> None:
+    if isinstance(wanted, tuple):
+        for one, other in zip(found, wanted, strict=True):
+            same(one, other)
+        return
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    precision = np.finfo(wanted.dtype)
+    np.testing.assert_allclose(found, wanted, rtol=8 * precision.eps, atol=8 * precision.smallest_subnormal)
+    ends = np.isfinite(wanted) & (np.abs(wanted) >= precision.tiny) | np.isinf(wanted) | (wanted == 0)
+    np.testing.assert_array_equal(np.signbit(found)[ends], np.signbit(wanted)[ends])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("function", [*SPECIAL, plain], ids=lambda f: f.__name__)
+def test_values_are_numpys(function: Callable[..., Any], dtype: str) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    rng = np.random.default_rng(0)
+    whole = np.repeat(np.array(VALUES, dtype), 40).reshape(len(VALUES), 40)
+    mixed = rng.choice(np.array([*VALUES, *rng.standard_normal(40)], dtype), (30, 37))
+    for x in (whole, mixed, whole[:, ::-3], mixed[:1, :1], mixed[:0]):
+        away = rng.random(x.shape) < 0.3
+        same(compiled(x.copy(), away), function(x.copy(), away))
+
+
+@pytest.mark.parametrize("function", SPECIAL, ids=lambda f: f.__name__)
+def test_vectors_see_ordinary_values(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu")
+    compiled(np.ones((3, 40)), np.zeros((3, 40), bool))
+    assert re.search(r"\b(vector_(exp|log)|select_float)", compiled.emit())
+
+
+def test_nothing_is_done_where_nothing_hints_at_special_values() -> None:
+    compiled = transkern.compile(plain, target="cpu")
+    compiled(np.ones((3, 40)), np.zeros((3, 40), bool))
+    assert "vector_exp" not in compiled.emit() and "vector_log" not in compiled.emit()
