@@ -64,11 +64,12 @@ def _checked(run: Callable[..., Program]) -> Callable[..., Program]:
 pipeline.run = _checked(pipeline.run)
 
 
-# ---- code whose speed nobody asks about is compiled in half the time ------------------------------------------------
+# ---- code whose speed nobody asks about is compiled in less time ----------------------------------------------------
 
-_RESULTS = ("language", "loops", "regressions", "suppression", "trust")
-"""Folders of tests that ask what programs compute; the others compile as users do, and so do those that start other
-processes, which look for code under what it is compiled with."""
+_QUICK = {"language": "-O0", "loops": "-O0", "suppression": "-O0", "trust": "-O0", "regressions": "-O1"}
+"""How much is optimised in folders of tests that ask what programs compute (what compilers made of code is among the
+regressions); the others compile as users do, and so do those that start other processes, which look for code under
+what it is compiled with."""
 
 
 _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
@@ -77,8 +78,9 @@ _LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
 
 @pytest.fixture(autouse=True)
 def quick_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.path.parent.name in _RESULTS and "subprocess" not in vars(request.module):
-        flags = tuple("-O1" if flag == "-O3" else flag for flag in compiler.flags())
+    level = _QUICK.get(request.path.parent.name)
+    if level and "subprocess" not in vars(request.module):
+        flags = tuple(level if flag == "-O3" else flag for flag in compiler.flags())
         monkeypatch.setattr(compiler, "flags", lambda: (*flags, *_LINKER))
 
 
