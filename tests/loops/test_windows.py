@@ -111,7 +111,8 @@ def correlated(x: Any, w: Any) -> Any:
 
 def over_two_axes(x: Any, w: Any) -> Any:
     a = x[:, None, None] * w[:3, None] + x
-    return a.sum(axis=(0, 1)), a.max(axis=(0, 1)), a.prod(axis=(0, 2)), a.mean(axis=(1, 2)), (a > 0).all(axis=(0, 1))
+    low = np.minimum(a, 1).prod(axis=(0, 2))  # which does not overflow on the way to a 0
+    return a.sum(axis=(0, 1)), a.max(axis=(0, 1)), low, a.mean(axis=(1, 2)), (a > 0).all(axis=(0, 1))
 
 
 def nearly_alike(function: Any, *arguments: Any) -> None:

@@ -10,7 +10,9 @@ memory and back, and nobody behind knows what it is.
 
 So are deviations (``x - x.mean(axis=0)``), masks (``~np.isnan(x)``) and what else takes a few operations on what it is
 made of, where that still is what it was, and each element is read a few times: a sum along another axis than the last,
-which goes through memory in another order, would read them from memory.
+which goes through memory in another order, would read them from memory. Copies of what stands side by side
+(``image.flatten()``, ``x[1:-1].copy()``) are not made where they are only read and their origin does not change: it is
+as good.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import NamedTuple
 from transkern.fuse.unchanged import stays
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     alone,
@@ -49,6 +51,8 @@ _CHEAP = frozenset(
 )  # fmt: skip
 _OPERATIONS = 6
 """Up to as many are worth while for each time that an element is read."""
+_READERS = (n.Define, n.Let, n.Write, n.Filter, n.Assign, n.Store, n.Accumulate, n.If, n.Scatter, n.Scan)
+"""What reads elements, and nothing but elements."""
 _NEAR = 64
 """Statements behind which it is read: what is read later comes from memory anyway."""
 _ROUNDS = 4
@@ -141,6 +145,17 @@ def _is_cheap(value: Expr) -> bool:
     return True
 
 
+def _is_beside(place: Expr, axis: str) -> bool:
+    """Whether a subscript is an axis, or a distance away from it."""
+    match place:
+        case Var(name):
+            return name == axis
+        case Apply("add", (Var(name), off)) | Apply("add", (off, Var(name))) | Apply("subtract", (Var(name), off)):
+            return name == axis and axis not in variables_read(off)
+        case _:
+            return False
+
+
 def _dropped(block: tuple[n.Stmt, ...], names: Container[str]) -> tuple[n.Stmt, ...]:
     return tuple(
         with_bodies(s, lambda inner: _dropped(inner, names)) for s in block
@@ -193,7 +208,7 @@ class _Fresh:
     def block(self, statements: tuple[n.Stmt, ...]) -> None:
         for k, s in enumerate(statements):
             if isinstance(s, n.Define) and self.cheap.get(s.buffer) is s:
-                if self.suits(s, statements[k + 1 : k + 1 + _NEAR]):
+                if self.suits(s, statements[k + 1 :]):
                     self.chosen[s.buffer] = s
             for inner in bodies(s):
                 self.block(inner)
@@ -202,6 +217,9 @@ class _Fresh:
         readers, inputs = self.readers[s.buffer], buffers_read(s.value)
         if self.writers[s.buffer] > 1 or not readers or inputs & self.chosen.keys():
             return False
+        if self.is_copy(s):
+            return self.is_only_read(s, behind)
+        behind = behind[:_NEAR]
         last = next((k for k, x in enumerate(behind) if x is readers[-1]), None)  # they are in order
         if last is None or not set(map(id, readers)) <= set(map(id, behind[: last + 1])):
             return False
@@ -214,6 +232,35 @@ class _Fresh:
             return False
         again = sum(self.bytes(s, beside=x) for x in readers) - self.bytes(s)
         return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)
+
+    def is_copy(self, s: n.Define) -> bool:
+        """Whether elements are those of one array, in its own order."""
+        axes = {a.name for a in s.axes}
+        match s.value:
+            case Load(name, index) if index and self.program.buffers[name].layout == "C":
+                moved = [variables_read(i) & axes for i in index]
+                return (
+                    sorted(x for names in moved for x in names) == sorted(axes)
+                    and moved[-1] == {s.axes[-1].name}
+                    and all(len(names) <= 1 for names in moved)
+                    and all(_is_beside(i, *names) for i, names in zip(index, moved, strict=True) if names)
+                )
+            case _:
+                return False
+
+    def is_only_read(self, s: n.Define, behind: tuple[n.Stmt, ...]) -> bool:
+        """Whether single elements are read, and what it is a copy of does not change before the last time."""
+        users = [k for k, x in enumerate(behind) if s.buffer in touched(x) | buffers_used(x)]
+        reads = [
+            e for x in self.readers[s.buffer] for own in own_exprs(x) for e in walk_expr(own)
+            if isinstance(e, Load) and e.buffer == s.buffer
+        ]  # fmt: skip
+        inside = {id(x) for k in users for x in walk((behind[k],))}
+        return (
+            all(id(x) in inside and isinstance(x, _READERS) for x in self.readers[s.buffer])
+            and all(len(e.index) == len(s.axes) for e in reads)
+            and stays(behind[: users[-1] + 1], buffers_read(s.value), variables_read(s.value), self.program.buffers)
+        )
 
     def reads(self, reader: n.Stmt, s: n.Define) -> list[_Read]:
         """Where a statement reads elements, by the axes around each."""
