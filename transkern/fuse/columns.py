@@ -36,7 +36,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Span, Var
 from transkern.ir.extremes import highest, lowest
 from transkern.ir.names import Names
-from transkern.ir.traverse import buffers_read, map_block, variables_read, with_bodies
+from transkern.ir.traverse import buffers_read, map_block, variables_read, walk, with_bodies
 
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
@@ -64,6 +64,7 @@ class Ordering:
     """Reductions in order, in the variables of a program; sums of floats `exact` however many terms they have."""
 
     exact = True
+    part = PART  # terms that are added up before their total is added exactly
 
     def __init__(self, program: n.Program) -> None:
         self.names = Names.of(program)
@@ -100,8 +101,8 @@ class Ordering:
         suit = (
             all(isinstance(x, plain) for x in s.body)
             and declared == {x.name for x in s.body if isinstance(x, n.Accumulator)}
-            and all(_goes_over(x, s.axis) and (_reduces(x, declared) or _stores(x)) for x in loops)
-            and any(_reduces(x, declared) for x in loops)
+            and all(_goes_over(x, s.axis) and (_reduces(x, declared) or _stores(x, declared)) for x in loops)
+            and any(isinstance(y, n.Accumulate) for x in loops for y in walk((x,)))
         )
         return loops if suit else []
 
@@ -110,7 +111,7 @@ class Ordering:
         made: list[n.Stmt] = []
         kinds = {s.name: s for s in body if isinstance(s, n.Accumulator)}
         for s in body:
-            if isinstance(s, n.Loop) and _stores(s):
+            if isinstance(s, n.Loop) and not any(isinstance(x, n.Accumulate) for x in walk((s,))):
                 made.append(replace(s, kind="sequential", spare=None, large=False))
             elif isinstance(s, n.Loop):
                 names = sorted({x.name for x in _nest(s)[1].body if isinstance(x, n.Accumulate)})
@@ -128,9 +129,9 @@ class Ordering:
         after: list[n.Stmt] = []
         held: dict[str, tuple[Var, ...]] = {}
         extents = [b.constant(b.sub(x.stop, x.start)) for x in (*around, s)]
-        exact = self.exact and (None in extents or math.prod(e or 0 for e in extents) > PART)
+        exact = self.exact and (None in extents or math.prod(e or 0 for e in extents) > self.part)
         for x in reductions:
-            if _is_float_sum(x) and exact:
+            if is_float_sum(x) and exact:
                 high, low, part = (self.variable(f"{x.name}_{what}", _WIDE) for what in ("high", "low", "part"))
                 held[x.name] = (part,)
                 zero = Const(0.0, _WIDE)
@@ -139,7 +140,7 @@ class Ordering:
                 end += self.added(x.name, high, low, part, span)
                 after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
                 continue
-            made = self.variable(f"{x.name}_held", _WIDE if _is_float_sum(x) else x.dtype)
+            made = self.variable(f"{x.name}_held", _WIDE if is_float_sum(x) else x.dtype)
             held[x.name] = (made,)
             narrow = narrow_sum(x, s)
             if narrow is not None:
@@ -162,9 +163,9 @@ class Ordering:
         if not begin:
             return [*before, _inside(around, rows), *after]
         block = Var(self.names.fresh(f"{s.axis}_block"), "index")
-        last = b.minimum(b.add(block, b.index(PART)), s.stop)
+        last = b.minimum(b.add(block, b.index(self.part)), s.stop)
         rows = replace(rows, start=block, stop=last)
-        blocks = n.Loop(block.name, s.start, s.stop, b.index(PART), "sequential", (*begin, rows, *end), span=span)
+        blocks = n.Loop(block.name, s.start, s.stop, b.index(self.part), "sequential", (*begin, rows, *end), span=span)
         return [*before, _inside(around, blocks), *after]
 
     def some(self, y: n.Accumulate, held: tuple[Var, ...], other: set[str]) -> list[n.Stmt]:
@@ -269,9 +270,11 @@ def _reduces(s: n.Loop, declared: set[str]) -> bool:
     )
 
 
-def _stores(s: n.Loop) -> bool:
-    """Whether a loop does nothing but store."""
-    return not all(isinstance(x, n.Let) for x in s.body) and all(isinstance(x, n.Let | n.Store) for x in s.body)
+def _stores(s: n.Loop, declared: set[str]) -> bool:
+    """Whether a loop does nothing but store, and reduce what it stores."""
+    return any(isinstance(x, n.Store) for x in s.body) and all(
+        isinstance(x, n.Let | n.Store) or (isinstance(x, n.Accumulate) and x.name in declared) for x in s.body
+    )
 
 
 def _first(s: n.Accumulator, start: Expr) -> Expr:
@@ -312,7 +315,7 @@ def narrow_term(y: n.Accumulate) -> Expr:
             return y.value
 
 
-def _is_float_sum(s: n.Accumulator) -> bool:
+def is_float_sum(s: n.Accumulator) -> bool:
     return s.op == "sum" and s.dtype in ("float64", "float32")
 
 

@@ -130,7 +130,7 @@ class _Blocking:
     def plan(self, s: n.Loop) -> _Plan | None:
         nest = _nest(s)
         body = nest[-1].body
-        if not _suits(body):
+        if not suits(body):
             return None
         scores = [contiguous(loop.axis, body, self.buffers) for loop in nest]
         best = max(range(len(nest)), key=lambda k: (scores[k], k))
@@ -153,7 +153,8 @@ class _Blocking:
             return None  # triangular: the loops cannot change places as they are
         # what no loop in order touches comes in lines in any case
         alone = not any(lanes.axis in variables_read(i) for index, _ in _touched(body, self.buffers) for i in index)
-        return _Plan(around, lanes, body, scores[best] > 0 or alone)
+        staged = any(all(b.constant(d) is not None for d in x.dims) for x in made)  # rows of neighbours side by side
+        return _Plan(around, lanes, body, scores[best] > 0 or alone or staged)
 
     def several(self, s: n.Loop) -> list[n.Stmt]:
         """A parallel loop over several nests, four of its iterations at a time: one nest after the other for all four.
@@ -410,7 +411,7 @@ def _nest(s: n.Loop) -> list[n.Loop]:
     return found
 
 
-def _suits(body: tuple[n.Stmt, ...]) -> bool:
+def suits(body: tuple[n.Stmt, ...]) -> bool:
     """Whether the body of the innermost parallel loop is plain statements and loops, one of them in order."""
     inner = list(walk(body))
     if not any(isinstance(s, n.Loop) and s.kind == "sequential" for s in inner):

@@ -1,4 +1,5 @@
-"""Short reductions of pairs in order, so that lanes go over the pairs: distances, nearest centres, small products.
+"""Short reductions in order, so that lanes go over what there are many of: distances, nearest centres, small products;
+norms of points, the best of a few classes, quadratic forms.
 
     parallel i in 0 .. m:                               if (p <= 16):
         parallel j in 0 .. n:                               parallel i in 0 .. m:
@@ -10,23 +11,39 @@
 
 A vector along a short axis is mostly empty, and its lanes have to be added up for each pair. What each `j` goes over is
 the same for every `i`: a turned copy of it serves them all (`turn_arrays`), so that lanes of neighbours load it side by
-side. In order, few terms are as exact as NumPy's sum of them; more are left as they were.
+side. Where nothing serves others, a row that is gone over more than once is copied first, and a row that is written
+more than once is copied at the end: copies of neighbours stand side by side (`block_lanes`). In order, few terms are as
+exact as NumPy's sum of them; more are left as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from transkern.fuse.choices import choose, may_choose
-from transkern.fuse.columns import Ordering
+from transkern.fuse.columns import Ordering, is_float_sum
 from transkern.fuse.copies import with_own_names
-from transkern.fuse.lanes import contiguous
+from transkern.fuse.lanes import contiguous, suits
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load
-from transkern.ir.traverse import exprs, variables_read, with_bodies
+from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.traverse import (
+    bodies,
+    buffers_used,
+    exprs,
+    map_own,
+    own_exprs,
+    variables_read,
+    walk,
+    walk_expr,
+    with_bodies,
+)
 
+_STAGED = 64
+"""Elements of a row that is copied because it is gone over again and again."""
+_ROWS = 32
+"""As many rows there are, at least."""
 SHORT = 16
 """Terms up to which a sum in order is as exact as one in pairs."""
 
@@ -39,7 +56,7 @@ def order_pairs(program: n.Program) -> n.Program:
 
 
 class _Pairs(Ordering):
-    exact = False
+    part = SHORT
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, nests with themselves in order for where their reductions are short."""
@@ -50,12 +67,12 @@ class _Pairs(Ordering):
             if not isinstance(s, n.Loop) or s.kind != "parallel":
                 out.append(with_bodies(s, self.block))
                 continue
-            lengths: list[Expr] = []
-            made = self.ordered(s, (), lengths)
+            where: list[Expr] = []
+            made = self.ordered(s, (), where)
             condition: Expr = b.TRUE
-            for length in dict.fromkeys(lengths):
-                condition = b.both(condition, b.compare("less_equal", length, b.index(SHORT)))
-            if not lengths or condition in (b.TRUE, b.FALSE):
+            for x in dict.fromkeys(where):
+                condition = b.both(condition, x)
+            if not where or condition in (b.TRUE, b.FALSE):
                 out.append(s if condition == b.FALSE else made)
             elif may_choose(out, s, rest):
                 other = with_own_names(s, self.names, self.variables, self.buffers)
@@ -64,17 +81,39 @@ class _Pairs(Ordering):
                 out.append(s)
         return tuple(out)
 
-    def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], lengths: list[Expr]) -> n.Loop:
-        """The nest with its reductions of pairs in order, whose lengths go into `lengths`."""
-        found = self.of_pairs(s, around)
-        if found:
-            lengths += [b.sub(x.stop, x.start) for x in found]
+    def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], where: list[Expr]) -> n.Loop:
+        """The nest with its short reductions in order; what has to hold for that goes into `where`."""
+        pairs = self.of_pairs(s, around)
+        if not (pairs and around) and all(len(x.body) == 1 for x in around) and contiguous(s.axis, s.body, self.buffers) < 0:
+            many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
+            if found := self.of_rows(s):
+                sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
+                nested = any(isinstance(y, n.Loop) for x in found for y in x.body)
+                # what is added up for one sum alone is soon added up from a vector, too
+                most = 2 * SHORT if len(sums) != 1 or nested else SHORT
+                where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in found)]
+                s = _Staging(self, s, most).made()
+                self.exact = most > SHORT
+                return replace(s, body=self.in_order(s.body, s.axis))
+            if suits(s.body) and all(x.kind == "sequential" for x in walk(s.body) if isinstance(x, n.Loop)):
+                staging = _Staging(self, s, _STAGED)
+                staged = staging.made()
+                where += [many, *(_at_most(size, _STAGED) for size in staging.sizes)] if staging.sizes else []
+                return staged
+        if pairs:
+            where += [_at_most(b.sub(x.stop, x.start), SHORT) for x in pairs]
+            self.exact = False
             return replace(s, body=self.in_order(s.body, s.axis))
         inner = (
-            self.ordered(x, (*around, s), lengths) if isinstance(x, n.Loop) and x.kind == "parallel" else x
+            self.ordered(x, (*around, s), where) if isinstance(x, n.Loop) and x.kind == "parallel" else x
             for x in s.body
         )
         return replace(s, body=tuple(inner))
+
+    def of_rows(self, s: n.Loop) -> list[n.Loop]:
+        """The loops over the row of each iteration of `s`, if they reduce it."""
+        found = self.columns(s) if s.step == b.ONE else []
+        return [x for nest in found for x in walk((nest,)) if isinstance(x, n.Loop)]
 
     def of_pairs(self, s: n.Loop, around: tuple[n.Loop, ...]) -> list[n.Loop]:
         """The reductions for each iteration of `s`, if all that they read is that iteration's for all around it."""
@@ -89,3 +128,101 @@ class _Pairs(Ordering):
         own = [e for e in loads if any(s.axis in variables_read(i) for i in e.index)]
         shared = all(not any(variables_read(i) & outside for i in e.index) for e in own)
         return bool(own) and shared and len(own) < len(loads) and contiguous(s.axis, (x,), self.buffers) <= 0
+
+
+def _at_most(size: Expr, most: int) -> Expr:
+    return b.compare("less_equal", size, b.index(most))
+
+
+class _Staging:
+    """Copies of the rows that the loops in a parallel loop `s` go over, of `most` elements at most."""
+
+    def __init__(self, state: Ordering, s: n.Loop, most: int) -> None:
+        self.state, self.loop, self.most = state, s, most
+        self.sizes: list[Expr] = []
+
+    def made(self) -> n.Loop:
+        """The loop, with such copies."""
+        body = self.loop.body
+        for buffer in sorted(buffers_used(self.loop)):
+            body = self.staged(buffer, body)
+        return replace(self.loop, body=body)
+
+    def staged(self, buffer: str, body: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
+        touched = [(k, x) for k, s in enumerate(body) for x in _touches(s, buffer, ())]
+        rows = {x.index[:-1] for _, x in touched}
+        sizes = {x.size for _, x in touched}
+        if len(rows) != 1 or len(sizes) != 1 or None in sizes or not any(x.axes for _, x in touched):
+            return body
+        (row,), (size,) = rows, sizes
+        if size is None or not any(self.loop.axis in variables_read(i) for i in row):
+            return body
+        again = len({k for k, _ in touched}) > 1 or any(len(x.axes) > 1 for _, x in touched)
+        if not again or any(x.stored and len(x.axes) > 1 for _, x in touched):
+            return body
+        self.sizes.append(size)
+        names, span = self.state.names, self.loop.span
+        mine = names.fresh(f"{buffer}_row")
+        dtype = self.state.buffers[buffer].dtype
+        self.state.buffers[mine] = n.Buffer(mine, dtype, (b.index(self.most),), line=span.line)
+
+        def copied(to: str, target: tuple[Expr, ...], origin: str, source: tuple[Expr, ...]) -> n.Loop:
+            at = Var(names.fresh("at"))
+            value = Load(origin, (*source, at), dtype)
+            body = (n.Store(to, (*target, at), value, span=span),)
+            return n.Loop(at.name, b.ZERO, size, b.ONE, "sequential", body, span=span)
+
+        def own(e: Expr) -> Expr | None:
+            return Load(mine, e.index[-1:], dtype) if isinstance(e, Load) and e.buffer == buffer else None
+
+        def changed(s: n.Stmt) -> n.Stmt:
+            if isinstance(s, n.Store) and s.buffer == buffer:
+                s = replace(s, buffer=mine, index=s.index[-1:])
+            s = map_own(s, own)
+            return with_bodies(s, lambda block: tuple(changed(x) for x in block))
+
+        out: list[n.Stmt] = [n.Alloc(mine, span=span)]
+        if not (touched[0][1].stored and touched[0][1].always):
+            out.append(copied(mine, (), buffer, row))
+        for k, s in enumerate(body):
+            out.append(changed(s))
+            if k == touched[-1][0] and any(x.stored for _, x in touched):
+                out.append(copied(buffer, row, mine, ()))
+        return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """An element that is loaded or stored in loops over `axes`: of a whole row of `size`, if that is not None, and
+    `always`, if no condition decides about it."""
+
+    index: tuple[Expr, ...]
+    stored: bool
+    axes: tuple[str, ...]
+    size: Expr | None
+    always: bool
+
+
+def _touches(s: n.Stmt, buffer: str, around: tuple[n.Loop, ...], always: bool = True) -> Iterator[_Touch]:
+    """What a statement loads and stores of a buffer, what it loads first."""
+
+    def touch(index: tuple[Expr, ...], stored: bool) -> _Touch:
+        loop = next((x for x in around if index and index[-1] == Var(x.axis)), None)
+        axes = {x.axis for x in around}
+        whole = loop is not None and loop.start == b.ZERO and loop.step == b.ONE
+        free = not any(variables_read(i) & axes for i in index[:-1])
+        size = loop.stop if loop and whole and free else None
+        return _Touch(index, stored, tuple(x.axis for x in around), size, always)
+
+    for own in own_exprs(s):
+        for e in walk_expr(own):
+            if isinstance(e, Load) and e.buffer == buffer:
+                yield touch(e.index, False)
+    if isinstance(s, n.Store) and s.buffer == buffer:
+        yield touch(s.index, True)
+    for block in bodies(s):
+        for x in block:
+            if isinstance(s, n.Loop):
+                yield from _touches(x, buffer, (*around, s), always)
+            else:
+                yield from _touches(x, buffer, around, False)
