@@ -84,7 +84,8 @@ class _Pairs(Ordering):
     def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], where: list[Expr]) -> n.Loop:
         """The nest with its short reductions in order; what has to hold for that goes into `where`."""
         pairs = self.of_pairs(s, around)
-        if not (pairs and around) and all(len(x.body) == 1 for x in around) and contiguous(s.axis, s.body, self.buffers) < 0:
+        nested_only = all(len(x.body) == 1 for x in around)
+        if not (pairs and around) and nested_only and contiguous(s.axis, s.body, self.buffers) < 0:
             many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
             if found := self.of_rows(s):
                 sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
