@@ -1,5 +1,7 @@
 """Exponentials and logarithms of what is likely to be special: vectors of ordinary values, NumPy's results."""
 
+import ctypes
+import mmap
 import re
 from collections.abc import Callable
 from typing import Any
@@ -104,3 +106,42 @@ def test_nothing_is_done_where_nothing_hints_at_special_values() -> None:
     compiled = transkern.compile(plain, target="cpu")
     compiled(np.ones((3, 40)), np.zeros((3, 40), bool))
     assert "vector_exp" not in compiled.emit() and "vector_log" not in compiled.emit()
+
+
+def padded(x: Any, away: Any) -> Any:
+    return np.exp(np.pad(np.where(away, -1e9, x), 1)), np.where(np.pad(x, 2) > 0, np.log(np.pad(x, 2)), 0.0)
+
+
+def before_each(x: Any, away: Any) -> Any:
+    out = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if j > 0 and x[i, j - 1] > 0:
+                out[i, j] = np.log(x[i, j - 1]) * np.exp(x[i, j])
+            elif j + 1 < x.shape[1]:
+                out[i, j] = np.exp(x[i, j + 1])
+    return out
+
+
+@pytest.mark.parametrize("function", [padded, before_each], ids=lambda f: f.__name__)
+def test_what_is_not_there_is_not_loaded(function: Callable[..., Any]) -> None:
+    """A choice between values of which one is of an element beyond the array: its page cannot be read here."""
+    compiled = transkern.compile(function, target="cpu", threads=1)
+    page = mmap.PAGESIZE
+    for columns in (2, 8, 64):
+        rows = page // (8 * columns)
+        memory = mmap.mmap(-1, 3 * page)
+        whole = np.frombuffer(memory, np.float64)
+        address = whole.ctypes.data
+        x = whole[page // 8 : 2 * page // 8].reshape(rows, columns)
+        x[:] = np.random.default_rng(1).standard_normal(x.shape)
+        protect = ctypes.CDLL(None).mprotect
+        protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+        for at in (address, address + 2 * page):
+            assert protect(at, page, 0) == 0
+        try:
+            away = np.zeros(x.shape, bool)
+            same(compiled(x, away), function(x, away))
+        finally:
+            for at in (address, address + 2 * page):
+                protect(at, page, mmap.PROT_READ | mmap.PROT_WRITE)

@@ -30,10 +30,12 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
     bodies,
+    buffers_read,
     buffers_used,
     exprs,
     map_own,
     own_exprs,
+    scalars_set,
     variables_read,
     walk,
     walk_expr,
@@ -68,10 +70,16 @@ class _Pairs(Ordering):
                 out.append(with_bodies(s, self.block))
                 continue
             where: list[Expr] = []
+            before = dict(self.buffers)
             made = self.ordered(s, (), where)
             condition: Expr = b.TRUE
             for x in dict.fromkeys(where):
                 condition = b.both(condition, x)
+            inside = {x.axis for x in walk((s,)) if isinstance(x, n.Loop)} | set(scalars_set(s))
+            if variables_read(condition) & inside or buffers_read(condition):  # known only once it runs
+                condition = b.FALSE
+            if condition == b.FALSE:
+                self.buffers = before
             if not where or condition in (b.TRUE, b.FALSE):
                 out.append(s if condition == b.FALSE else made)
             elif may_choose(out, s, rest):

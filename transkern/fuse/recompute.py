@@ -193,7 +193,10 @@ class _Fresh:
     def found(self) -> list[n.Define]:
         """What is defined so, none of it of what another of them defines."""
         statements = list(walk(self.program.body))
-        cheap = [s for s in statements if isinstance(s, n.Define) and _is_cheap_temporary(s, self.program)]
+        cheap = [
+            s for s in statements
+            if isinstance(s, n.Define) and (_is_cheap_temporary(s, self.program) or self.is_copy(s))
+        ]  # fmt: skip
         if not cheap:
             return []
         self.cheap = {s.buffer: s for s in cheap}
@@ -234,17 +237,20 @@ class _Fresh:
         return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)
 
     def is_copy(self, s: n.Define) -> bool:
-        """Whether elements are those of one array, in its own order."""
+        """Whether a temporary's elements are those of one array, in its own order."""
+        made = self.program.buffers[s.buffer]
         axes = {a.name for a in s.axes}
         match s.value:
-            case Load(name, index) if index and self.program.buffers[name].layout == "C":
+            case Load(name, index, dtype) if axes and index and self.program.buffers[name].layout == "C":
                 moved = [variables_read(i) & axes for i in index]
                 return (
-                    sorted(x for names in moved for x in names) == sorted(axes)
+                    made.role == "temporary" and made.dtype == dtype
+                    and sorted(x for names in moved for x in names) == sorted(axes)
                     and moved[-1] == {s.axes[-1].name}
                     and all(len(names) <= 1 for names in moved)
                     and all(_is_beside(i, *names) for i, names in zip(index, moved, strict=True) if names)
-                )
+                    and not any(map(buffers_read, index))
+                )  # fmt: skip
             case _:
                 return False
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ from transkern.ir.expr import Apply, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import printed
 from transkern.ir.ops import COMPLEX_FUNCTIONS
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import walk_expr
+from transkern.ir.traverse import always_read, exprs, own_exprs, variables_read, walk, walk_expr
 from transkern.versions import NUMPY_2_5
 
 _ATOM, _UNARY, _MUL, _ADD, _SHIFT, _COMPARE, _EQUAL, _AND, _XOR, _OR, _LAND, _LOR, _TERNARY = (
@@ -51,6 +51,8 @@ VECTOR_MATH = (
     "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
     "hypot", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "pow",
 )  # fmt: skip
+
+_EACH_TIME = (n.Let, n.Assign, n.Store, n.Accumulate, n.If)
 
 # NumPy's `npy_cpow` of a + bi to the c + di: small whole exponents are products, all others the library's
 _POWER = """
@@ -328,17 +330,24 @@ class CPrinter:
     calls: bool = False
     special: Special | None = None  # None: no function is kept from special values
     asked: frozenset[Expr] = frozenset()  # what the conditions around compare
+    loaded: frozenset[Load] = frozenset()  # what each iteration loads, whatever holds
     own: Mapping[str, str] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)  # helper function's name -> its text
     vector: set[str] = field(default_factory=set)  # math functions used, with their suffix
 
     @contextmanager
-    def vector_of(self, several: Iterable[Expr]) -> Iterator[None]:
-        """What is printed inside, with these values among it, is for vectors."""
-        before = self.in_vector, self.calls
-        self.in_vector, self.calls = True, self.special is not None and any(map(_is_called, several))
+    def vector_of(self, body: Sequence[n.Stmt], terms: Iterable[Expr] = ()) -> Iterator[None]:
+        """What is printed inside, these statements and `terms`, is for vectors."""
+        before = self.in_vector, self.calls, self.loaded
+        own = [*terms, *(e for s in body if isinstance(s, _EACH_TIME) for e in own_exprs(s))]
+        changing = {s.name for s in walk(body) if isinstance(s, n.Assign)}
+        self.in_vector = True
+        self.calls = self.special is not None and any(map(_is_called, (*exprs(body), *own)))
+        self.loaded = frozenset(x for e in own for x in always_read(e) if not variables_read(x) & changing)
+        if any(isinstance(s, n.Break | n.Continue | n.Return | n.Guard) for s in walk(body)):
+            self.loaded = frozenset()
         yield
-        self.in_vector, self.calls = before
+        self.in_vector, self.calls, self.loaded = before
 
     # --- types and names
 
@@ -398,7 +407,7 @@ class CPrinter:
                 around = self.asked
                 if self.special is not None:
                     self.asked = around | self.special.compared(c)
-                if self.calls and e.dtype in ("float32", "float64"):
+                if self.calls and e.dtype in ("float32", "float64") and self._are_there(x, y, c):
                     text, binds = self._call("select", e.dtype, (c, x, y))
                 else:
                     text = f"{self._at(c, _LOR)} ? {self._at(x, _TERNARY + 1)} : {self._at(y, _TERNARY)}"
@@ -511,6 +520,12 @@ class CPrinter:
             call = f"{name}({', '.join(self.expr(a) for a in args)})"
             return (call, _ATOM) if dtype != "float16" else (f"({self.type(dtype)}){call}", _UNARY)
         raise AssertionError(f"no spelling for {op} on {args[0].dtype}")
+
+    def _are_there(self, first: Expr, second: Expr, condition: Expr) -> bool:
+        """Whether what is chosen between has elements only that are loaded in any case: others may not be there."""
+        either = frozenset(always_read(first)) & frozenset(always_read(second))
+        there = self.loaded | either | frozenset(always_read(condition))
+        return all(e in there for x in (first, second) for e in walk_expr(x) if isinstance(e, Load))
 
     def _may_be_special(self, op: str, operand: Expr) -> bool:
         """Whether vectors of `operand` are likely to have values for which vector functions are slow."""

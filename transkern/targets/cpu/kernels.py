@@ -28,7 +28,6 @@ from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
     continued,
-    exprs,
     own_exprs,
     scalars_set,
     scalars_used,
@@ -559,7 +558,7 @@ class KernelPrinter:
         for name in sorted(mine):
             self.line(f"    {TYPES[self.program.variables[name]]} {ident(name)};")
         self.private |= mine
-        with self.c.vector_of(exprs(s.body)) if vector else nullcontext():
+        with self.c.vector_of(s.body) if vector else nullcontext():
             self.nested(s.body)
         self.private -= mine
 

@@ -21,7 +21,7 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Expr, Load, Var
 from transkern.ir.ops import OPS
 from transkern.ir.storage import itemsize
-from transkern.ir.traverse import exprs, own_exprs, places_named, stride_along, variables_read, walk_expr
+from transkern.ir.traverse import own_exprs, places_named, stride_along, variables_read, walk_expr
 from transkern.targets.clike import ident
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _print_side_by_side(printer: KernelPrinter, sums: Sums, i: str, block: str, 
         printer.line("#endif")
     printer.line(f"for (int64_t {i} = {block}; {i} < {block} + {_BLOCK}; ++{i}) {{")
     printer.depth += 1
-    with c.vector_of((*exprs(sums.first), *(term for _, term in sums.chains))):
+    with c.vector_of(sums.first, (term for _, term in sums.chains)):
         for one in sums.first:
             printer.statement(one)
         for x, term in sums.chains:
