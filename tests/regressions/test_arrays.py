@@ -835,3 +835,18 @@ def converted_and_stored(x: Any) -> Any:
 def test_what_is_converted_can_be_stored_into() -> None:
     """It was read-only as what it was converted from is (fuzz, seed 100601692: ValueError)."""
     alike(converted_and_stored, np.arange(4.0))
+
+
+_SINGLES = np.array([0.5, 1.5, -2], np.float32)
+
+
+def compared_with_constants(a: Any) -> Any:
+    kept = a[np.where(~np.isfinite(a))]
+    return (kept[:, None] > _SINGLES).any(axis=1).all(), kept[:, None] * _SINGLES
+
+
+def test_constants_of_rows_that_are_kept() -> None:
+    """`factored`: the elements of a constant array, by the axis that a filter copies whole, were taken for one number
+    that no loop changes."""
+    alike(compared_with_constants, np.array([[1, np.inf, 2], [np.nan, -np.inf, 4]] * 9))
+    alike(compared_with_constants, np.ones((2, 3)))

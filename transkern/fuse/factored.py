@@ -51,10 +51,12 @@ class _Factoring:
         for s in statements:
             loops = around
             if isinstance(s, _LOOPS) and not (nest and len(statements) == 1):
-                axes = {x.axis for x in walk((s,)) if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+                inside = list(walk((s,)))
+                axes = {x.axis for x in inside if isinstance(x, (n.Loop, n.Compact, n.Scanning))}
+                axes |= {a.name for x in inside if isinstance(x, n.Compact) for a in x.inner}
                 loops = (*around, _Loops(scalars_set(s) | axes))
-            inside = isinstance(s, n.Loop) and s.kind == "parallel"
-            made = with_bodies(s, partial(self.block, around=loops, nest=inside))
+            is_parallel = isinstance(s, n.Loop) and s.kind == "parallel"
+            made = with_bodies(s, partial(self.block, around=loops, nest=is_parallel))
             if loops and isinstance(s, _VALUES):
                 made = map_own(made, partial(self.factored, around=loops, s=s))
             if loops is not around:

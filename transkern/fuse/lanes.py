@@ -255,7 +255,8 @@ class _Blocking:
         if known is not None and known % count == 0:
             body = whole
         else:
-            rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
+            few = b.minimum(b.sub(loop.stop, block), size)  # there are fewer, which nobody behind knows
+            rest = self.together(plan, held, values, block, size, few)
             body = (n.If(b.compare("less_equal", behind, loop.stop), whole, rest, span=loop.span),)
             if known is not None and known < count:
                 body = rest

@@ -72,8 +72,8 @@ def streams(printer: KernelPrinter, s: n.Loop) -> list[n.Store]:
         size = b.constant(volume)
         if size is not None and size < _least(info):
             return []
-        if len(x.index) > 1 and b.at_least(b.index(_BLOCK), b.sub(s.stop, s.start)):
-            return []  # a first column
+        if b.at_least(b.index(_BLOCK), b.sub(s.stop, s.start)):
+            return []  # a first column, or lanes
     return stores
 
 
