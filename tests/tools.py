@@ -9,16 +9,19 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
+import mmap
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 LEFT_OUT = "left out: "
@@ -140,6 +143,27 @@ _OPTIONAL = {"device", "torch"}  # hardware, which no package installs, and a pa
 
 TARGET_TOOLS = {"cpu": ("cc",), "cuda": ("c++",), "pallas": ("jax", "astor")}
 """What running on a target needs here: CUDA in the simulator, Pallas interpreted."""
+
+
+@contextmanager
+def between_closed_pages(values: np.ndarray) -> Iterator[np.ndarray]:
+    """`values` as float64, a whole page of them, in memory before and behind which nothing may be touched."""
+    page = mmap.PAGESIZE
+    if values.size * 8 != page:
+        pytest.skip(f"pages are of {page} bytes here")
+    whole = np.frombuffer(mmap.mmap(-1, 3 * page), np.float64)
+    held = whole[page // 8 : 2 * page // 8].reshape(values.shape)
+    held[:] = values
+    protect = ctypes.CDLL(None).mprotect
+    protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+    ends = whole.ctypes.data, whole.ctypes.data + 2 * page
+    try:
+        for at in ends:
+            assert protect(at, page, 0) == 0
+        yield held
+    finally:
+        for at in ends:
+            protect(at, page, mmap.PROT_READ | mmap.PROT_WRITE)
 
 
 def on_target(target: str, monkeypatch: pytest.MonkeyPatch) -> str:

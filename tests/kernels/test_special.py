@@ -1,7 +1,5 @@
 """Exponentials and logarithms of what is likely to be special: vectors of ordinary values, NumPy's results."""
 
-import ctypes
-import mmap
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 import transkern
+from tests.tools import between_closed_pages
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -127,21 +126,7 @@ def before_each(x: Any, away: Any) -> Any:
 def test_what_is_not_there_is_not_loaded(function: Callable[..., Any]) -> None:
     """A choice between values of which one is of an element beyond the array: its page cannot be read here."""
     compiled = transkern.compile(function, target="cpu", threads=1)
-    page = mmap.PAGESIZE
     for columns in (2, 8, 64):
-        rows = page // (8 * columns)
-        memory = mmap.mmap(-1, 3 * page)
-        whole = np.frombuffer(memory, np.float64)
-        address = whole.ctypes.data
-        x = whole[page // 8 : 2 * page // 8].reshape(rows, columns)
-        x[:] = np.random.default_rng(1).standard_normal(x.shape)
-        protect = ctypes.CDLL(None).mprotect
-        protect.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-        for at in (address, address + 2 * page):
-            assert protect(at, page, 0) == 0
-        try:
+        with between_closed_pages(np.random.default_rng(1).standard_normal((512 // columns, columns))) as x:
             away = np.zeros(x.shape, bool)
             same(compiled(x, away), function(x, away))
-        finally:
-            for at in (address, address + 2 * page):
-                protect(at, page, mmap.PROT_READ | mmap.PROT_WRITE)

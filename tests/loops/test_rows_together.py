@@ -8,6 +8,7 @@ import pytest
 
 import transkern
 from tests.fuzz.oracle import call, difference
+from tests.tools import between_closed_pages
 from transkern import pipeline
 from transkern.frontend.source import live_function
 from transkern.frontend.specialise import specialise
@@ -141,3 +142,58 @@ def test_rows_that_are_gone_over_again_are_copied(copied: bool) -> None:
     parsed = parse_signature("f(float64[n,m],float64[m,m])")[1]
     program = pipeline.run(specialise(live_function(function), parsed, True), pipeline.passes_for("cpu"))
     assert any("_row" in name for name in program.buffers) is copied
+
+
+def by_permutation(x: Any, m: Any) -> Any:
+    """The row is known only once something else has been computed."""
+    out = np.zeros(x.shape[0])
+    for p in range(x.shape[0]):
+        q = (p * 7) % x.shape[0]
+        k = q % x.shape[1]
+        for i in range(x.shape[1]):
+            for j in range(k):
+                out[p] += m[i, j] * x[q, j] + x[q, i]
+    return out
+
+
+def nobody_asks(x: Any, m: Any, length: int, times: int) -> Any:
+    """Rows have fewer elements than the loops over them, which nobody comes to."""
+    out = np.zeros(x.shape[0])
+    for p in range(x.shape[0]):
+        for _ in range(times):
+            for j in range(length):
+                out[p] += x[p, j] * 2
+        for _ in range(times):
+            for j in range(length):
+                out[p] -= x[p, j]
+    return out
+
+
+def asked_first(x: Any, m: Any, length: int, times: int) -> Any:
+    out = np.zeros(x.shape[0])
+    for p in range(x.shape[0]):
+        for _ in range(times):
+            for j in range(length):
+                if j < x.shape[1]:
+                    out[p] += x[p, j] * 2
+        for j in range(length):
+            if j < x.shape[1]:
+                out[p] -= x[p, j]
+    return out
+
+
+def test_rows_that_are_known_later() -> None:
+    x = np.random.default_rng(1).integers(-2, 3, (90, 9)).astype(float)
+    alike(by_permutation, transkern.compile(by_permutation, target="cpu"), x, x[:9])
+
+
+@pytest.mark.parametrize("function", [nobody_asks, asked_first], ids=lambda f: f.__name__)
+def test_rows_are_not_read_beyond_their_ends(function: Callable[..., Any]) -> None:
+    compiled = transkern.compile(function, target="cpu", threads=1)
+    times = (0,) if function is nobody_asks else (0, 2)
+    with between_closed_pages(np.random.default_rng(1).integers(-2, 3, (64, 8))) as x:
+        for count in times:
+            found, wanted = (f(x, x[:8], 60, count) for f in (compiled, function))
+            np.testing.assert_array_equal(found, wanted)
+        found, wanted = (f(x, x[:8], 8, 3) for f in (compiled, function))
+        np.testing.assert_array_equal(found, wanted)

@@ -29,9 +29,11 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.traverse import (
+    always_read,
     bodies,
     buffers_read,
     buffers_used,
+    buffers_written,
     exprs,
     map_own,
     own_exprs,
@@ -92,23 +94,10 @@ class _Pairs(Ordering):
     def ordered(self, s: n.Loop, around: tuple[n.Loop, ...], where: list[Expr]) -> n.Loop:
         """The nest with its short reductions in order; what has to hold for that goes into `where`."""
         pairs = self.of_pairs(s, around)
-        nested_only = all(len(x.body) == 1 for x in around)
-        if not (pairs and around) and nested_only and contiguous(s.axis, s.body, self.buffers) < 0:
-            many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
-            if found := self.of_rows(s):
-                sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
-                nested = any(isinstance(y, n.Loop) for x in found for y in x.body)
-                # what is added up for one sum alone is soon added up from a vector, too
-                most = 2 * SHORT if len(sums) != 1 or nested else SHORT
-                where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in found)]
-                s = _Staging(self, s, most).made()
-                self.exact = most > SHORT
-                return replace(s, body=self.in_order(s.body, s.axis))
-            if suits(s.body) and all(x.kind == "sequential" for x in walk(s.body) if isinstance(x, n.Loop)):
-                staging = _Staging(self, s, _STAGED)
-                staged = staging.made()
-                where += [many, *(_at_most(size, _STAGED) for size in staging.sizes)] if staging.sizes else []
-                return staged
+        if not (pairs and around) and all(len(x.body) == 1 for x in around):
+            made = self.rows_together(s, where)
+            if made is not None:
+                return made
         if pairs:
             where += [_at_most(b.sub(x.stop, x.start), SHORT) for x in pairs]
             self.exact = False
@@ -119,10 +108,28 @@ class _Pairs(Ordering):
         )
         return replace(s, body=tuple(inner))
 
-    def of_rows(self, s: n.Loop) -> list[n.Loop]:
-        """The loops over the row of each iteration of `s`, if they reduce it."""
-        found = self.columns(s) if s.step == b.ONE else []
-        return [x for nest in found for x in walk((nest,)) if isinstance(x, n.Loop)]
+    def rows_together(self, s: n.Loop, where: list[Expr]) -> n.Loop | None:
+        """A loop whose iterations go over a row each, in order, and over a copy where that pays; None for others."""
+        if contiguous(s.axis, s.body, self.buffers) >= 0:
+            return None
+        many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
+        nests = self.columns(s) if s.step == b.ONE else []
+        if nests:
+            loops = [x for nest in nests for x in walk((nest,)) if isinstance(x, n.Loop)]
+            sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
+            # what is added up for one sum alone is soon added up from a vector, too
+            most = SHORT if len(sums) == 1 and len(loops) == len(nests) else 2 * SHORT
+            where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in loops)]
+            s = _Staging(self, s, most).made()
+            self.exact = most > SHORT
+            return replace(s, body=self.in_order(s.body, s.axis))
+        if not suits(s.body) or any(x.kind == "parallel" for x in walk(s.body) if isinstance(x, n.Loop)):
+            return None
+        staging = _Staging(self, s, _STAGED)
+        made = staging.made()
+        if staging.sizes:
+            where += [many, *(_at_most(size, _STAGED) for size in staging.sizes)]
+        return made
 
     def of_pairs(self, s: n.Loop, around: tuple[n.Loop, ...]) -> list[n.Loop]:
         """The reductions for each iteration of `s`, if all that they read is that iteration's for all around it."""
@@ -149,6 +156,8 @@ class _Staging:
     def __init__(self, state: Ordering, s: n.Loop, most: int) -> None:
         self.state, self.loop, self.most = state, s, most
         self.sizes: list[Expr] = []
+        self.names = {name for x in s.body for name in scalars_set(x)}
+        self.written = {name for x in s.body for name in buffers_written(x)}
 
     def made(self) -> n.Loop:
         """The loop, with such copies."""
@@ -164,15 +173,21 @@ class _Staging:
         if len(rows) != 1 or len(sizes) != 1 or None in sizes or not any(x.axes for _, x in touched):
             return body
         (row,), (size,) = rows, sizes
+        info = self.state.buffers[buffer]
         if size is None or not any(self.loop.axis in variables_read(i) for i in row):
             return body
+        if any(variables_read(e) & self.names or buffers_read(e) & self.written for e in (*row, size)):
+            return body  # known only once something else has been done
+        there = b.at_least(info.dims[-1], size) if len(row) + 1 == len(info.dims) else False
+        if not there and not any(x.always and len(x.axes) == 1 for _, x in touched):
+            return body  # there may be fewer elements, and nobody who asks for them
         again = len({k for k, _ in touched}) > 1 or any(len(x.axes) > 1 for _, x in touched)
         if not again or any(x.stored and len(x.axes) > 1 for _, x in touched):
             return body
         self.sizes.append(size)
         names, span = self.state.names, self.loop.span
         mine = names.fresh(f"{buffer}_row")
-        dtype = self.state.buffers[buffer].dtype
+        dtype = info.dtype
         self.state.buffers[mine] = n.Buffer(mine, dtype, (b.index(self.most),), line=span.line)
 
         def copied(to: str, target: tuple[Expr, ...], origin: str, source: tuple[Expr, ...]) -> n.Loop:
@@ -182,7 +197,7 @@ class _Staging:
             return n.Loop(at.name, b.ZERO, size, b.ONE, "sequential", body, span=span)
 
         def own(e: Expr) -> Expr | None:
-            return Load(mine, e.index[-1:], dtype) if isinstance(e, Load) and e.buffer == buffer else None
+            return Load(mine, e.index[-1:], e.dtype) if isinstance(e, Load) and e.buffer == buffer else None
 
         def changed(s: n.Stmt) -> n.Stmt:
             if isinstance(s, n.Store) and s.buffer == buffer:
@@ -224,9 +239,10 @@ def _touches(s: n.Stmt, buffer: str, around: tuple[n.Loop, ...], always: bool = 
         return _Touch(index, stored, tuple(x.axis for x in around), size, always)
 
     for own in own_exprs(s):
+        sure = set(always_read(own))
         for e in walk_expr(own):
             if isinstance(e, Load) and e.buffer == buffer:
-                yield touch(e.index, False)
+                yield replace(touch(e.index, False), always=always and e in sure)
     if isinstance(s, n.Store) and s.buffer == buffer:
         yield touch(s.index, True)
     for block in bodies(s):
