@@ -18,7 +18,7 @@ exact as NumPy's sum of them; more are left as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from transkern.fuse.choices import choose, may_choose
@@ -113,13 +113,17 @@ class _Pairs(Ordering):
         if contiguous(s.axis, s.body, self.buffers) >= 0:
             return None
         many = b.compare("greater_equal", b.sub(s.stop, s.start), b.index(_ROWS))
-        nests = self.columns(s) if s.step == b.ONE else []
-        if nests:
+        if s.step == b.ONE and self.columns(_without(s, n.Accumulate, n.Alloc)):
+            s = with_own_names(s, self.names, self.variables, self.buffers)
+            nests = [x for x in s.body if isinstance(x, n.Loop)]
             loops = [x for nest in nests for x in walk((nest,)) if isinstance(x, n.Loop)]
             sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
             # what is added up for one sum alone is soon added up from a vector, too
             most = SHORT if len(sums) == 1 and len(loops) == len(nests) else 2 * SHORT
             where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in loops)]
+            for x in s.body:
+                if isinstance(x, n.Alloc):
+                    self.shorten(x.buffer, {b.sub(y.stop, y.start) for y in loops}, most)
             s = _Staging(self, s, most).made()
             self.exact = most > SHORT
             return replace(s, body=self.in_order(s.body, s.axis))
@@ -131,10 +135,16 @@ class _Pairs(Ordering):
             where += [many, *(_at_most(size, _STAGED) for size in staging.sizes)]
         return made
 
+    def shorten(self, row: str, sizes: Set[Expr], most: int) -> None:
+        """Gives an array that is one row as much memory as a row may take, which is known before it is asked for."""
+        info = self.buffers[row]
+        if len(info.dims) == 1 and info.dims[0] in sizes:
+            self.buffers[row] = replace(info, dims=(b.index(most),))
+
     def of_pairs(self, s: n.Loop, around: tuple[n.Loop, ...]) -> list[n.Loop]:
         """The reductions for each iteration of `s`, if all that they read is that iteration's for all around it."""
-        rest = tuple(x for x in s.body if not isinstance(x, n.Accumulate))  # what the pairs' own are reduced to
-        found = self.columns(replace(s, body=rest)) if s.step == b.ONE else []
+        # but for what the pairs' own are reduced to
+        found = self.columns(_without(s, n.Accumulate)) if s.step == b.ONE else []
         return found if all(self.is_of_pairs(s, x, {loop.axis for loop in around}) for x in found) else []
 
     def is_of_pairs(self, s: n.Loop, x: n.Loop, outside: set[str]) -> bool:
@@ -144,6 +154,11 @@ class _Pairs(Ordering):
         own = [e for e in loads if any(s.axis in variables_read(i) for i in e.index)]
         shared = all(not any(variables_read(i) & outside for i in e.index) for e in own)
         return bool(own) and shared and len(own) < len(loads) and contiguous(s.axis, (x,), self.buffers) <= 0
+
+
+def _without(s: n.Loop, *kinds: type[n.Stmt]) -> n.Loop:
+    """The loop without statements of these kinds outside the loops in it."""
+    return replace(s, body=tuple(x for x in s.body if not isinstance(x, kinds)))
 
 
 def _at_most(size: Expr, most: int) -> Expr:
