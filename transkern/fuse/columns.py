@@ -40,7 +40,7 @@ from transkern.ir.traverse import buffers_read, map_block, variables_read, walk,
 
 PART = 512
 """Terms of a sum that are added up in lanes before their total is added exactly."""
-_WIDE = "float64"
+WIDE = "float64"
 REDUCTIONS = {
     "sum": "add", "count": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
     "all": "logical_and", "argmax": "greater", "argmin": "less",
@@ -65,6 +65,7 @@ class Ordering:
 
     exact = True
     part = PART  # terms that are added up before their total is added exactly
+    in_parts: tuple[str, ...] = ("float64", "float32")  # which sums are
 
     def __init__(self, program: n.Program) -> None:
         self.names = Names.of(program)
@@ -131,16 +132,16 @@ class Ordering:
         extents = [b.constant(b.sub(x.stop, x.start)) for x in (*around, s)]
         exact = self.exact and (None in extents or math.prod(e or 0 for e in extents) > self.part)
         for x in reductions:
-            if is_float_sum(x) and exact:
-                high, low, part = (self.variable(f"{x.name}_{what}", _WIDE) for what in ("high", "low", "part"))
+            if is_float_sum(x) and exact and x.dtype in self.in_parts:
+                high, low, part = (self.variable(f"{x.name}_{what}", WIDE) for what in ("high", "low", "part"))
                 held[x.name] = (part,)
-                zero = Const(0.0, _WIDE)
+                zero = Const(0.0, WIDE)
                 before += [n.Assign(high.name, zero, span=span), n.Assign(low.name, zero, span=span)]
                 begin.append(n.Assign(part.name, zero, span=span))
                 end += self.added(x.name, high, low, part, span)
                 after.append(n.Let(x.name, b.cast(_add(high, low), x.dtype), span=span))
                 continue
-            made = self.variable(f"{x.name}_held", _WIDE if is_float_sum(x) else x.dtype)
+            made = self.variable(f"{x.name}_held", WIDE if is_float_sum(x) else x.dtype)
             held[x.name] = (made,)
             narrow = narrow_sum(x, s)
             if narrow is not None:
@@ -199,9 +200,9 @@ class Ordering:
 
     def added(self, name: str, high: Var, low: Var, part: Var, span: Span) -> list[n.Stmt]:
         """Adds a part: what the addition rounds away goes into `low`."""
-        total, back, lost = (Var(self.names.fresh(f"{name}_{what}"), _WIDE) for what in ("sum", "back", "lost"))
+        total, back, lost = (Var(self.names.fresh(f"{name}_{what}"), WIDE) for what in ("sum", "back", "lost"))
         error = _add(_sub(high, _sub(total, back)), _sub(part, back))
-        finite = b.compare("equal", _sub(lost, lost), Const(0.0, _WIDE))
+        finite = b.compare("equal", _sub(lost, lost), Const(0.0, WIDE))
         return [
             n.Let(total.name, _add(high, part), span=span),
             n.Let(back.name, _sub(total, high), span=span),
@@ -320,8 +321,8 @@ def is_float_sum(s: n.Accumulator) -> bool:
 
 
 def _add(x: Expr, y: Expr) -> Expr:
-    return Apply("add", (x, y), _WIDE)
+    return Apply("add", (x, y), WIDE)
 
 
 def _sub(x: Expr, y: Expr) -> Expr:
-    return Apply("subtract", (x, y), _WIDE)
+    return Apply("subtract", (x, y), WIDE)

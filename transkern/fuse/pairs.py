@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 
 from transkern.fuse.choices import choose, may_choose
-from transkern.fuse.columns import Ordering, is_float_sum
+from transkern.fuse.columns import WIDE, Ordering, is_float_sum
 from transkern.fuse.copies import with_own_names
 from transkern.fuse.lanes import contiguous, suits
 from transkern.ir import build as b
@@ -61,6 +61,7 @@ def order_pairs(program: n.Program) -> n.Program:
 
 class _Pairs(Ordering):
     part = SHORT
+    in_parts = (WIDE,)  # few numbers of float32 are exact enough in float64
 
     def block(self, statements: Iterable[n.Stmt]) -> tuple[n.Stmt, ...]:
         """The statements, nests with themselves in order for where their reductions are short."""
@@ -118,8 +119,9 @@ class _Pairs(Ordering):
             nests = [x for x in s.body if isinstance(x, n.Loop)]
             loops = [x for nest in nests for x in walk((nest,)) if isinstance(x, n.Loop)]
             sums = [x for x in s.body if isinstance(x, n.Accumulator) and is_float_sum(x)]
-            # what is added up for one sum alone is soon added up from a vector, too
-            most = SHORT if len(sums) == 1 and len(loops) == len(nests) else 2 * SHORT
+            most = 2 * SHORT
+            if len(sums) == 1 and len(loops) == len(nests):  # a few vectors are soon added up, once
+                most = SHORT if sums[0].dtype == WIDE else 3 * SHORT // 2
             where += [many, *(_at_most(b.sub(x.stop, x.start), most) for x in loops)]
             for x in s.body:
                 if isinstance(x, n.Alloc):
