@@ -37,7 +37,8 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
     where = ", ".join([_ranges(numbers), *sorted({program.place(x) for x in spans if not program.is_own(x)})])
     reads = sorted(buffers_used(kernel) - buffers_written(kernel))
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
-    writes = ", ".join(sorted(buffers_written(kernel)))
+    own = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Alloc)}
+    writes = ", ".join(sorted(buffers_written(kernel) - own))
     out.append(f"    reads {', '.join(reads) or 'nothing'}; writes {writes or 'scalars only'}")
     line = 0  # some steps are the compiler's own: they have the line of what is in them, or stands before them
     for s in walk(kernel.body):

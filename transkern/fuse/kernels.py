@@ -261,16 +261,25 @@ def interface(program: n.Program, kernel: n.Kernel) -> tuple[list[n.Buffer], lis
 
 
 def count_kernels(program: n.Program) -> int:
-    """How many launches a call makes (each in a host loop counts once)."""
-    return sum(isinstance(s, n.Kernel) for s in walk(program.body))
+    """How many launches a call makes (each in a host loop counts once), at most: of two versions one runs."""
+    return _launches(program.body)
+
+
+def _launches(block: Iterable[n.Stmt]) -> int:
+    return sum(
+        1 if isinstance(s, n.Kernel) else
+        max(map(_launches, bodies(s))) if isinstance(s, n.If) else sum(map(_launches, bodies(s)))
+        for s in block
+    )  # fmt: skip
 
 
 def temporaries(program: n.Program) -> list[str]:
     """The arrays that exist only between kernels (not results, not arguments, not single scalars)."""
+    made = {s.buffer for s in walk(program.body) if isinstance(s, n.Alloc)}
     local = {
         s.buffer for k in walk(program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Alloc)
     }
     return [
         name for name, buffer in program.buffers.items()
-        if buffer.role == "temporary" and buffer.dims and name not in local
+        if buffer.role == "temporary" and buffer.dims and name in made - local
     ]  # fmt: skip

@@ -255,8 +255,7 @@ class _Blocking:
         if known is not None and known % count == 0:
             body = whole
         else:
-            few = b.minimum(b.sub(loop.stop, block), size)  # there are fewer, which nobody behind knows
-            rest = self.together(plan, held, values, block, size, few)
+            rest = self.together(plan, held, values, block, size, b.sub(loop.stop, block))
             body = (n.If(b.compare("less_equal", behind, loop.stop), whole, rest, span=loop.span),)
             if known is not None and known < count:
                 body = rest
