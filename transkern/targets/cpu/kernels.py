@@ -35,7 +35,8 @@ from transkern.ir.traverse import (
     walk,
     walk_expr,
 )  # fmt: skip
-from transkern.targets.clike import FOR_GCC, CPrinter, ident, kind_of
+from transkern.targets.chelpers import FOR_GCC
+from transkern.targets.clike import CPrinter, ident, kind_of
 from transkern.targets.comments import comment
 from transkern.targets.cpu import waking
 from transkern.targets.cpu.extremes import begin_extremes, clause_of, end_extremes, print_extreme

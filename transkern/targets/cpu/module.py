@@ -25,7 +25,8 @@ from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
 from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
-from transkern.targets.clike import VECTOR_MATH, ident
+from transkern.targets.chelpers import VECTOR_MATH
+from transkern.targets.clike import ident
 from transkern.targets.comments import comment, known_text
 from transkern.targets.cpu import common, glue
 from transkern.targets.cpu.compiler import FASTMATH, FLAGS, TRAPPING
