@@ -8,7 +8,7 @@ from transkern.analysis.loops import LoopReport
 from transkern.fuse.kernels import count_kernels, temporaries
 from transkern.ir import nodes as n
 from transkern.ir.printer import text
-from transkern.ir.traverse import buffers_used, buffers_written, walk
+from transkern.ir.traverse import buffers_allocated, buffers_used, buffers_written, walk
 
 
 def explain(program: n.Program, loops: Iterable[LoopReport] = ()) -> str:
@@ -37,8 +37,7 @@ def _kernel(program: n.Program, kernel: n.Kernel) -> list[str]:
     where = ", ".join([_ranges(numbers), *sorted({program.place(x) for x in spans if not program.is_own(x)})])
     reads = sorted(buffers_used(kernel) - buffers_written(kernel))
     out = [f"  kernel {kernel.name}: line{'s' if len(numbers) != 1 else ''} {where}"]
-    own = {s.buffer for s in walk(kernel.body) if isinstance(s, n.Alloc)}
-    writes = ", ".join(sorted(buffers_written(kernel) - own))
+    writes = ", ".join(sorted(buffers_written(kernel) - buffers_allocated(kernel)))
     out.append(f"    reads {', '.join(reads) or 'nothing'}; writes {writes or 'scalars only'}")
     line = 0  # some steps are the compiler's own: they have the line of what is in them, or stands before them
     for s in walk(kernel.body):

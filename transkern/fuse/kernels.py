@@ -18,6 +18,7 @@ from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
+    buffers_allocated,
     buffers_read,
     buffers_used,
     buffers_written,
@@ -275,11 +276,9 @@ def _launches(block: Iterable[n.Stmt]) -> int:
 
 def temporaries(program: n.Program) -> list[str]:
     """The arrays that exist only between kernels (not results, not arguments, not single scalars)."""
-    made = {s.buffer for s in walk(program.body) if isinstance(s, n.Alloc)}
-    local = {
-        s.buffer for k in walk(program.body) if isinstance(k, n.Kernel) for s in walk(k.body) if isinstance(s, n.Alloc)
-    }
+    kernels = [s for s in walk(program.body) if isinstance(s, n.Kernel)]
+    between = set[str]().union(*map(buffers_allocated, program.body)).difference(*map(buffers_allocated, kernels))
     return [
         name for name, buffer in program.buffers.items()
-        if buffer.role == "temporary" and buffer.dims and name in made - local
+        if buffer.role == "temporary" and buffer.dims and name in between
     ]  # fmt: skip

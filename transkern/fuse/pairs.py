@@ -187,7 +187,7 @@ class _Staging:
         touched = [(k, x) for k, s in enumerate(body) for x in _touches(s, buffer, ())]
         rows = {x.index[:-1] for _, x in touched}
         sizes = {x.size for _, x in touched}
-        if len(rows) != 1 or len(sizes) != 1 or None in sizes or not any(x.axes for _, x in touched):
+        if len(rows) != 1 or len(sizes) != 1:
             return body
         (row,), (size,) = rows, sizes
         info = self.state.buffers[buffer]
@@ -204,12 +204,11 @@ class _Staging:
         self.sizes.append(size)
         names, span = self.state.names, self.loop.span
         mine = names.fresh(f"{buffer}_row")
-        dtype = info.dtype
-        self.state.buffers[mine] = n.Buffer(mine, dtype, (b.index(self.most),), line=span.line)
+        self.state.buffers[mine] = n.Buffer(mine, info.dtype, (b.index(self.most),), line=span.line)
 
         def copied(to: str, target: tuple[Expr, ...], origin: str, source: tuple[Expr, ...]) -> n.Loop:
             at = Var(names.fresh("at"))
-            value = Load(origin, (*source, at), dtype)
+            value = Load(origin, (*source, at), info.dtype)
             body = (n.Store(to, (*target, at), value, span=span),)
             return n.Loop(at.name, b.ZERO, size, b.ONE, "sequential", body, span=span)
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from transkern.fuse.unchanged import stays
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce
 from transkern.ir.storage import itemsize
 from transkern.ir.traverse import (
     alone,
@@ -37,6 +37,7 @@ from transkern.ir.traverse import (
     map_block,
     own_exprs,
     scalars_set,
+    stride_along,
     touched,
     variables_read,
     walk,
@@ -145,17 +146,6 @@ def _is_cheap(value: Expr) -> bool:
     return True
 
 
-def _is_beside(place: Expr, axis: str) -> bool:
-    """Whether a subscript is an axis, or a distance away from it."""
-    match place:
-        case Var(name):
-            return name == axis
-        case Apply("add", (Var(name), off)) | Apply("add", (off, Var(name))) | Apply("subtract", (Var(name), off)):
-            return name == axis and axis not in variables_read(off)
-        case _:
-            return False
-
-
 def _dropped(block: tuple[n.Stmt, ...], names: Container[str]) -> tuple[n.Stmt, ...]:
     return tuple(
         with_bodies(s, lambda inner: _dropped(inner, names)) for s in block
@@ -248,7 +238,7 @@ class _Fresh:
                     and sorted(x for names in moved for x in names) == sorted(axes)
                     and moved[-1] == {s.axes[-1].name}
                     and all(len(names) <= 1 for names in moved)
-                    and all(_is_beside(i, *names) for i, names in zip(index, moved, strict=True) if names)
+                    and all(stride_along((i,), *names) == 1 for i, names in zip(index, moved, strict=True) if names)
                     and not any(map(buffers_read, index))
                 )  # fmt: skip
             case _:
@@ -256,7 +246,7 @@ class _Fresh:
 
     def is_only_read(self, s: n.Define, behind: tuple[n.Stmt, ...]) -> bool:
         """Whether single elements are read, and what it is a copy of does not change before the last time."""
-        users = [k for k, x in enumerate(behind) if s.buffer in touched(x) | buffers_used(x)]
+        users = [k for k, x in enumerate(behind) if s.buffer in buffers_used(x) or s.buffer in touched(x)]
         reads = [
             e for x in self.readers[s.buffer] for own in own_exprs(x) for e in walk_expr(own)
             if isinstance(e, Load) and e.buffer == s.buffer
