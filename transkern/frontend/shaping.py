@@ -41,7 +41,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Const, Expr, Load
-from transkern.ir.traverse import variables_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -218,6 +218,9 @@ def _as_size(ctx: Context, dim: Expr) -> Expr:
     has the form that a slice's length has, so that ``np.zeros(n - 2)`` and ``x[1:-1]`` are seen to be of one size."""
     if b.constant(dim) is not None:
         return dim
+    made = ctx.unnamed(dim)
+    if variables_read(made) <= ctx.entry and not buffers_read(made):
+        dim = made  # one name for all sizes that are made alike
     if variables_read(dim) <= ctx.dims:
         return b.maximum(dim, b.ZERO)
     return ctx.extent(dim)
@@ -247,7 +250,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         asked(ctx, np.zeros(0).reshape, [i.value if isinstance(i, Static) else 0 for i in items])
     if len(shape) == 1:
         check_single(ctx, shape[0])
-    dims = [size_of(ctx, i) for i in items]
+    dims = [_in_sizes(ctx, size_of(ctx, i)) for i in items]
     total = b.product(value.dims)
     for d in dims:
         if b.constant(d) is None and not ctx.not_negative(d) and not ctx.assume_at_least(d, 0):
@@ -259,7 +262,7 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     if unknown:
         if len(unknown) > 1:
             ctx.guard(b.FALSE, "ValueError", "can only specify one unknown dimension")
-        rest = _cancel(total, known)
+        rest = _cancel(ctx, total, known)
         if rest is None:
             ctx.guard(
                 b.both(b.compare("not_equal", known, b.ZERO), b.compare("equal", b.mod(total, known), b.ZERO)),
@@ -297,8 +300,18 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     return value.seen(axes, b.unravel(linear, value.dims))
 
 
-def _cancel(total: Expr, known: Expr) -> Expr | None:
-    """``total / known`` where it divides without remainder as an expression."""
+def _in_sizes(ctx: Context, size: Expr) -> Expr:
+    """A size, by the names of the sizes of arrays that it is made of."""
+    made = b.map_expr(ctx.unnamed(size), ctx.extents.get)
+    factors = b.factors(made)
+    values = [value for value, name in ctx.extents.items() if name in factors]
+    if made == size or not values or not all(ctx.assume_at_least(value, 0) for value in values):
+        return size
+    return made
+
+
+def _cancel(ctx: Context, total: Expr, known: Expr) -> Expr | None:
+    """``total / known`` where it divides without remainder as an expression, unless `known` is 0 at run time."""
     if known == b.ONE:
         return total
     if b.constant(known) == 0:
@@ -306,26 +319,15 @@ def _cancel(total: Expr, known: Expr) -> Expr | None:
     quotient = b.floordiv(total, known)
     if b.mul(quotient, known) == total:
         return quotient
-    factors: list[Expr] = []
-
-    def collect(e: Expr) -> None:
-        if isinstance(e, Apply) and e.op == "multiply" and e.dtype == "index":
-            for a in e.args:
-                collect(a)
-        else:
-            factors.append(e)
-
-    collect(total)
-    mine: list[Expr] = list(factors)
-    factors.clear()
-    collect(known)
-    for f in factors:
-        if f not in mine:
-            return None
-        mine.remove(f)
-    if not all(isinstance(f, Const) and f.value for f in factors):
-        return None  # a size may be 0, and 0 has no quotient
-    return b.product(tuple(mine))
+    sizes = set(b.factors(total))
+    for factor in b.factors(known):
+        size = b.maximum(factor, b.ZERO)
+        if size != factor and size in sizes:
+            if not ctx.assume_at_least(factor, 0):
+                text = "a shape of negative sizes is not compiled"
+                ctx.guard(b.compare("greater_equal", factor, b.ZERO), "RuntimeError", text)
+            known = b.map_expr(known, {factor: size}.get)
+    return b.quotient(total, known)
 
 
 def _wanted_text(dims: Sequence[Expr], unknown: Sequence[int]) -> str:

@@ -159,6 +159,11 @@ def quotient(a: Expr, b: Expr) -> Expr | None:
     return None if divisor == 0 or number % divisor else product((index(number // divisor), *factors))
 
 
+def factors(expr: Expr) -> list[Expr]:
+    """What a product is made of, without the number among them."""
+    return _factors(expr)[0]
+
+
 def _factors(expr: Expr) -> tuple[list[Expr], int]:
     """The factors of a product, and the number among them."""
     match expr:
