@@ -46,6 +46,6 @@ def text(threads: int, warns: bool) -> str:
     limits = LIMITS.format(threads=threads, flags=int(warns))
     parts = [
         DECLARED, LATER, BYTES, DEAL, glue.PYTHON, glue.ERRSTATE, glue.RAISED, limits, RUNNING, WAKING, glue.ARRAYS,
-        glue.RESULTS, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
+        glue.RESULTS, glue.ROOMS, glue.TEMPORARIES, glue.LARGE_RESULTS, glue.FUNCTIONS, glue.LIBRARY,
     ]  # fmt: skip
     return INCLUDES + "\n".join(_STATIC.sub("", part) for part in parts)

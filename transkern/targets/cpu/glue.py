@@ -278,13 +278,107 @@ static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void 
 }
 """
 
-LARGE_RESULTS = r"""
+ROOMS = r"""
 #include <sys/mman.h>
-// Large results live in memory that is kept for the next one: fresh pages cost more than filling them.
+#include <unistd.h>
+// ---- Memory of large arrays is kept for the next ones: fresh pages cost more than filling them
+typedef struct { void *memory; size_t size; int64_t since; } py_kept;
+enum { PY_KEPT = 16 };
+typedef struct py_pool { size_t bytes, most; int64_t time; py_kept kept[PY_KEPT]; } py_pool;
+static py_pool py_own_pool;
+
+// What is kept by all modules of a process together: an eighth of the machine's memory, 2 GiB at most.
+static py_pool *py_rooms(void) {
+    if (!py_shared->pool) {
+        const double pages = sysconf(_SC_PHYS_PAGES), eighth = pages / 8 * sysconf(_SC_PAGESIZE);
+        py_own_pool.most = eighth > 2147483648.0 ? (size_t)2147483648 : eighth > 0 ? (size_t)eighth : 0;
+        py_shared->pool = &py_own_pool;
+    }
+    return py_shared->pool;
+}
+
+static void py_drop(py_pool *pool, int k) {
+    pool->bytes -= pool->kept[k].size;
+    free(pool->kept[k].memory);
+    pool->kept[k] = (py_kept){NULL, 0, 0};
+}
+
+// Memory of `size` bytes, or more: then `size` becomes what it has. The best fit of what is kept, or fresh memory.
+static void *py_take(size_t *size) {
+    py_pool *pool = py_rooms();
+    int best = -1;
+    for (int k = 0; k < PY_KEPT; ++k)
+        if (pool->kept[k].size >= *size && pool->kept[k].size / 2 <= *size
+            && (best < 0 || pool->kept[k].size < pool->kept[best].size)) best = k;
+    if (best >= 0) {
+        void *memory = pool->kept[best].memory;
+        *size = pool->kept[best].size;
+        pool->bytes -= *size;
+        pool->kept[best] = (py_kept){NULL, 0, 0};
+        return memory;
+    }
+    const int huge = *size >= 1 << 20;  // pages of 2 MiB
+    const size_t unit = huge ? 1 << 21 : 1 << 12;
+    *size = (*size + unit - 1) & ~(unit - 1);
+    void *memory = NULL;
+    int failed = posix_memalign(&memory, huge ? unit : 64, *size);
+    if (failed) {
+        for (int k = 0; k < PY_KEPT; ++k) py_drop(pool, k);
+        failed = posix_memalign(&memory, huge ? unit : 64, *size);
+    }
+    if (failed) return NULL;
+    if (huge) madvise(memory, *size, 14);
+    return memory;
+}
+
+// Keeps it, and gives up what has been kept for longest.
+static void py_give(void *memory, size_t size) {
+    py_pool *pool = py_rooms();
+    if (size > pool->most) { free(memory); return; }
+    for (;;) {
+        int oldest = -1, place = -1;
+        for (int k = 0; k < PY_KEPT; ++k) {
+            if (!pool->kept[k].memory) place = k;
+            else if (oldest < 0 || pool->kept[k].since < pool->kept[oldest].since) oldest = k;
+        }
+        if (place >= 0 && pool->bytes + size <= pool->most) {
+            pool->kept[place] = (py_kept){memory, size, pool->time++};
+            pool->bytes += size;
+            return;
+        }
+        py_drop(pool, oldest);
+    }
+}
+"""
+
+TEMPORARIES = r"""
+// An array between kernels, at a multiple of 64 bytes; in front of it stands what is kept of it (0: it is small).
+#ifdef __SANITIZE_ADDRESS__
+enum { PY_SMALL = 1 };  // each has memory of its own
+#else
+enum { PY_SMALL = 0 };
+#endif
+static void *py_array(size_t bytes) {
+    if (bytes > PTRDIFF_MAX - 256) return NULL;
+    size_t size = (bytes + 191) & ~(size_t)63;
+    const int small = PY_SMALL || size < 1 << 17;
+    char *memory = small ? aligned_alloc(64, size) : py_take(&size);
+    if (!memory) return NULL;
+    *(size_t *)memory = small ? 0 : size;
+    return memory + 64;
+}
+
+static void py_clear(void *array) {
+    if (!array) return;
+    char *memory = (char *)array - 64;
+    const size_t size = *(size_t *)memory;
+    if (size) py_give(memory, size);
+    else free(memory);
+}
+"""
+
+LARGE_RESULTS = r"""
 typedef struct { PyObject head; void *memory; size_t size; } Block;
-enum { KEPT = 4 };
-typedef struct { void *memory; size_t size; } py_memory;
-static py_memory kept[KEPT];
 static PyObject *block_type;
 PyObject *PyType_FromSpec(void *);
 void *PyType_GetSlot(PyObject *, int);
@@ -295,15 +389,7 @@ void PyObject_Free(void *);
 static void block_free(PyObject *self) {
     Block *block = (Block *)self;
     PyObject *type = self->ob_type;
-    int smallest = 0;
-    for (int k = 1; k < KEPT; ++k) if (kept[k].size < kept[smallest].size) smallest = k;
-    if (kept[smallest].size < block->size) {
-        free(kept[smallest].memory);
-        kept[smallest].memory = block->memory;
-        kept[smallest].size = block->size;
-    } else {
-        free(block->memory);
-    }
+    if (block->memory) py_give(block->memory, block->size);
     PyObject_Free(self);
     Py_DecRef(type);
 }
@@ -317,25 +403,15 @@ typedef struct { const char *name; int size, item; unsigned flags; void *slots; 
 static py_slot block_slots[] = {{52, block_free}, {1, block_buffer}, {0, 0}};
 static py_spec block_spec = {"transkern.Block", sizeof(Block), 0, 0, block_slots};
 
+// A large result lives in memory that is kept for the next one.
 static PyObject *large_array(PyObject *dtype, size_t itemsize, int ndim, const int64_t *dims, void **data) {
     const size_t bytes = py_bytes(itemsize, ndim, dims);
     if (bytes < (1 << 20) || bytes == PY_TOO_MUCH) return new_array(dtype, ndim, dims, data);
     if (!block_type) block_type = PyType_FromSpec(&block_spec);
     Block *block = block_type ? (Block *)_PyObject_New(block_type) : NULL;
     if (!block) return NULL;
-    block->memory = NULL;
-    block->size = (bytes + 0x1fffff) & ~(size_t)0x1fffff;
-    for (int k = 0; k < KEPT; ++k)
-        if (!block->memory && kept[k].size >= block->size && kept[k].size <= 2 * block->size) {
-            block->memory = kept[k].memory;
-            block->size = kept[k].size;
-            kept[k].memory = NULL;
-            kept[k].size = 0;
-        }
-    if (!block->memory) {
-        if (posix_memalign(&block->memory, 1 << 21, block->size)) { block->memory = NULL; block->size = 0; }
-        else madvise(block->memory, block->size, 14);  // huge pages
-    }
+    block->size = bytes;
+    block->memory = py_take(&block->size);
     if (!block->memory) { Py_DecRef((PyObject *)block); return new_array(dtype, ndim, dims, data); }  // its error
     *data = block->memory;
     PyObject *shape = py_shape(ndim, dims);

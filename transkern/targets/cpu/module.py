@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import string
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,7 +24,17 @@ from transkern.ir.library import IN_PLACE, INTO, drawn_alone, keeping, spell
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
 from transkern.ir.storage import itemsize as itemsize_of
 from transkern.ir.storage import storage
-from transkern.ir.traverse import bodies, exprs, scalars_set, scalars_used, variables_read, walk
+from transkern.ir.traverse import (
+    bodies,
+    buffers_allocated,
+    buffers_used,
+    buffers_written,
+    exprs,
+    scalars_set,
+    scalars_used,
+    variables_read,
+    walk,
+)
 from transkern.targets.chelpers import VECTOR_MATH
 from transkern.targets.clike import ident
 from transkern.targets.comments import comment, known_text
@@ -37,6 +47,7 @@ from transkern.targets.cpu.waking import DEAL, WAKING
 from transkern.targets.naming import C, function_name, with_names
 from transkern.targets.places import Places
 
+_NOWHERE: Mapping[int, Sequence[str]] = {}
 _MISS = 'return py_miss("types");'
 
 _FORMATS = {
@@ -98,6 +109,7 @@ class _Module:
     steps: list[str] = field(default_factory=list)  # Python texts of library steps and views
     labels: int = 0
     makes_large: bool = False  # whether a result may be so large that it has memory of its own
+    makes_temporaries: bool = False  # whether there are arrays between kernels
     releases: bool = False  # whether a kernel may run without Python's lock
     allocated: list[str] = field(default_factory=list)
     places: Places = field(default_factory=Places)
@@ -117,7 +129,7 @@ class _Module:
         body = self.entry()
         c = self.printer.c
         asks = "py_pays" in c.used  # whether threads pay, of what modules of a process share
-        self.releases = self.releases or asks
+        self.releases = self.releases or asks or self.makes_large or self.makes_temporaries
         if self.releases:
             c.used.setdefault("py_run", DECLARED)
         parts = [self.header(), self.math()]
@@ -138,6 +150,10 @@ class _Module:
         has_results = any(x.role == "result" for x in p.buffers.values()) or "new_array" in body
         if has_results:
             glue_parts.append(glue.RESULTS)
+        if self.makes_large or self.makes_temporaries:
+            glue_parts.append(glue.ROOMS)
+        if self.makes_temporaries:
+            glue_parts.append(glue.TEMPORARIES)
         if self.makes_large:
             glue_parts.append(glue.LARGE_RESULTS)
         if self.steps:
@@ -258,7 +274,8 @@ class _Module:
         if p.warns:
             self.line("lower_flags();")
         declared_at = len(self.lines)
-        self.block(p.body)
+        last = self._last_uses()
+        self.block(p.body, last=last)
         self.line("Py_IncRef(&_Py_NoneStruct);")
         self.line("py_result = &_Py_NoneStruct;")
         declarations = self._declarations()
@@ -275,7 +292,7 @@ class _Module:
             if info.role == "result":
                 self.line(f"if (py_{ident(buffer)}_array) Py_DecRef(py_{ident(buffer)}_array);")
             else:
-                self.line(f"{'release' if info.is_reserved else 'free'}({ident(buffer)});")
+                self.clear(buffer)
         if arrays:
             self.line("while (py_taken) PyBuffer_Release(&py_views[--py_taken]);")
         self.line("if (!py_result) failed_at(self, py_place, py_args, py_count);")
@@ -400,11 +417,32 @@ class _Module:
 
     # --- host steps
 
-    def block(self, statements: Sequence[n.Stmt], after: Container[str] = ()) -> None:
+    def block(
+        self, statements: Sequence[n.Stmt], after: Container[str] = (), last: Mapping[int, Sequence[str]] = _NOWHERE
+    ) -> None:
+        """The steps in order; `last`: arrays whose memory nobody needs after the step of that number."""
         live = _Live(self.program, statements, after)
-        for s in statements:
+        for k, s in enumerate(statements):
             live.position += 1
             self.step(s, live)
+            for buffer in [x for x in last.get(k, ()) if x in self.allocated]:
+                self.clear(buffer)
+                self.line(f"{ident(buffer)} = NULL;")
+
+    def _last_uses(self) -> dict[int, list[str]]:
+        """Which temporaries the steps of the program, by their numbers, are the last to use, if kernels follow: these
+        find their memory in the caches."""
+        body = self.program.body
+        working = [k for k, s in enumerate(body) if any(isinstance(x, (n.Kernel, n.Library)) for x in walk([s]))]
+        last: dict[str, int] = {}
+        for k, s in enumerate(body):
+            last.update(dict.fromkeys((*buffers_used(s), *buffers_written(s), *buffers_allocated(s)), k))
+        found: dict[int, list[str]] = {}
+        for buffer, k in last.items():
+            info = self.program.buffers[buffer]
+            if info.role != "result" and not info.is_reserved and working and k < working[-1]:
+                found.setdefault(k, []).append(buffer)
+        return found
 
     def step(self, s: n.Stmt, live: _Live) -> None:
         c = self.printer.c
@@ -549,6 +587,7 @@ class _Module:
     def alloc(self, buffer: str) -> None:
         info = self.program.buffers[buffer]
         name, c = ident(buffer), self.printer.c
+        again = bool(self.loops) or buffer in self.allocated
         if buffer not in self.allocated:
             self.allocated.append(buffer)
         size = b.product(info.dims)
@@ -576,14 +615,18 @@ class _Module:
             missing = f"!({name} = reserve(({c.expr(size)}) * sizeof *{name}))"
         else:
             c.used["py_bytes"] = BYTES
-            missing = f"!({name} = aligned_alloc(64, ({bytes_of(c, info)} + 127) & ~(size_t)63))"
+            self.makes_temporaries = True
+            missing = f"!({name} = py_array({bytes_of(c, info)}))"
         if self.loops and self.repeating.keeps(buffer):
             missing = f"!{name} && {missing}"  # or what the iteration before had
-        else:
-            self.line(f"{'release' if info.is_reserved else 'free'}({name});")
+        elif again:
+            self.clear(buffer)
         self.line(f"if ({missing}) {{")
         self.line(f"    PyErr_NoMemory(); {self.leave()}")
         self.line("}")
+
+    def clear(self, buffer: str) -> None:
+        self.line(f"{'release' if self.program.buffers[buffer].is_reserved else 'py_clear'}({ident(buffer)});")
 
     def library(self, s: n.Library) -> None:
         """A library step: the memory of the buffers, as arrays, to a Python function that fills the output."""
