@@ -41,7 +41,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Apply, Const, Expr, Var
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.ir.traverse import buffers_read, scalars_set, variables_read, walk_expr
 
 if TYPE_CHECKING:
     from transkern.frontend.looping import Loops
@@ -68,7 +68,8 @@ class LoopState:
         self.slots: dict[str, Value] = {}
         self.kinds: dict[str, Any] = {}
         self.widened = False
-        self.known = owner.ctx.taken - owner.ctx.list_counts  # the names from before the loop that stay what they are
+        self.lengths = set(owner.ctx.list_counts)  # of lists from before the loop
+        self.known = owner.ctx.taken - self.lengths  # the names from before the loop that stay what they are
         self.heap = dict(owner.ctx.heap)
         self.touched: dict[int, Any] = {}  # lists, dicts and objects from before the loop that it changes: their kinds
         self.objects: dict[int, Value] = {}  # what is in them at the start of an iteration
@@ -485,7 +486,10 @@ class LoopState:
 
     def _is_inner(self, ctx: Context, size: Expr) -> bool:
         """Whether a size has to do with what the loop makes."""
-        return bool(variables_read(size) - self.known - ctx.entry)
+        names = variables_read(size) - self.known - ctx.entry
+        if names <= self.lengths:
+            return any(names & scalars_set(s) for s in ctx.out)
+        return bool(names)
 
     def _with_before(self, ctx: Context, name: str, kind: Any, value: Value) -> Any:
         """The kind of a number that the loop's target leaves, or that was there before: there may be no iteration."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir.expr import Expr
+from transkern.ir.traverse import variables_read
 
 if TYPE_CHECKING:
     pass
@@ -158,6 +160,8 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                 return ("array", d1, s1, facts)
             if s1[1:] == s2[1:]:
                 return _dynamic(ctx, name, d1, s1[0], s2[0], s1[1:], facts, slot)
+            if all(map(functools.partial(_may_be_equal, ctx), s1, s2)) and all(map(ctx.assume_equal, s1, s2)):
+                return ("array", d1, s1, facts)
         case ("array", d1, (), _), ("scalar", d2, p2, r2, k2):
             return join_kinds(ctx, name, ("scalar", d1, False, None, ((d1, False),)), new, value, slot)
         case ("scalar", d1, p1, r1, k1), ("array", d2, (), _):
@@ -247,6 +251,11 @@ def _lengthen(ctx: Context, name: str) -> None:
         )  # fmt: skip
         error.grows = name
         raise error
+
+
+def _may_be_equal(ctx: Context, one: Expr, two: Expr) -> bool:
+    """Whether a call can tell whether two sizes are equal."""
+    return b.difference(one, two) in (0, None) and variables_read(one) | variables_read(two) <= ctx.entry
 
 
 def _dynamic(
