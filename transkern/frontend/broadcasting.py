@@ -45,11 +45,9 @@ def may_stretch(ctx: Context, dim: Expr) -> bool:
     """
     if b.constant(dim) is not None:
         return False
-    if isinstance(dim, Var):
-        return dim.name.endswith(".size")
-    if any(
-        v in ctx.variables or v.endswith(".size") or v not in ctx.entry for v in variables_read(dim)
-    ) or buffers_read(dim):
+    if isinstance(dim, Var) and not dim.name.endswith(".size"):
+        return False
+    if buffers_read(dim) or any(v in ctx.variables or v not in ctx.entry for v in variables_read(dim)):
         return True
     ctx.assume(b.compare("not_equal", dim, b.ONE))
     return False
@@ -82,6 +80,9 @@ def broadcast_dims(
             if may[1]:
                 condition = b.either(condition, b.compare("equal", dim, b.ONE))
             _shape_guard(ctx, condition, shapes, (first, position), words)
+            if may[1] and not may[0]:
+                dim = d  # they are equal, or `dim` is 1
+                continue
             if may[1] and isinstance(dim, Apply):
                 dim = ctx.extent(dim)  # a name: what is stretched again and again would double each time
             if may[1]:

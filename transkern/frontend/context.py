@@ -730,7 +730,9 @@ class Context:
 
     def assume(self, condition: Expr) -> None:
         """Hold `condition`, over sizes and parameters, for true: a call that breaks it gets other code."""
-        condition = b.substitute(condition, {size.name: value for value, size in self.extents.items()})
+        named = {size.name: value for value, size in self.extents.items()}
+        while variables_read(condition) & named.keys():
+            condition = b.substitute(condition, named)
         for e in walk_expr(condition):  # it is asked before anything is checked: by nothing nothing is divided
             if isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not isinstance(e.args[1], Const):
                 condition = b.either(b.compare("equal", e.args[1], b.ZERO), condition)

@@ -22,8 +22,8 @@ from transkern.frontend.elementwise import (
 )
 from transkern.frontend.indexing import Item, SliceValue, first_place, nonzero_positions
 from transkern.frontend.progressions import arange, linspace
-from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full
-from transkern.frontend.values import Array, Scalar, Seq, Static, Value
+from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full, reshape
+from transkern.frontend.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
 from transkern.ir.expr import Apply, Expr, Reduce
 
@@ -48,20 +48,23 @@ def made_by_subscript(ctx: Context, path: str, items: Sequence[Item]) -> Value:
         case "mgrid" | "ogrid" as name:
             return _grid(ctx, items, name == "ogrid")
         case name:
-            constants = [_constant_slice(ctx, i) for i in items]
-            value = tuple(constants) if len(constants) > 1 or name == "index_exp" else constants[0]
-            return Static(value)
+            kept = [_kept_item(ctx, i) for i in items]
+            if len(kept) == 1 and name != "index_exp":
+                return kept[0]
+            if all(isinstance(i, Static) for i in kept):
+                return Static(tuple(i.value for i in kept if isinstance(i, Static)))
+            return Seq(tuple(kept), "tuple")
 
 
-def _constant_slice(ctx: Context, item: Item) -> object:
-    if isinstance(item, Static):
-        return item.value
-    if isinstance(item, SliceValue):
-        parts = (item.start, item.stop, item.step)
-        if all(p is None or isinstance(p, Static) for p in parts):
-            start, stop, step = (p.value if isinstance(p, Static) else None for p in parts)
-            return slice(start, stop, step)
-    ctx.fail("np.s_ with run-time bounds", "write the slice where it is used")
+def _kept_item(ctx: Context, item: Item) -> Value:
+    """One of the items of ``np.s_[…]``."""
+    if not isinstance(item, SliceValue):
+        return item
+    parts = (item.start, item.stop, item.step)
+    if all(p is None or isinstance(p, Static) for p in parts):
+        return Static(slice(*(p.value if isinstance(p, Static) else None for p in parts)))
+    return Slice(*parts)
+
 
 
 def _piece(ctx: Context, item: Item) -> Value:
@@ -154,8 +157,7 @@ def _meshgrid(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     lines = [as_array(ctx, v) for v in args]
     lines = [ctx.kept(v) for v in lines]
     lines = [v if v.ndim else v.seen(ctx.axes((b.ONE,)), ()) for v in lines]
-    if any(v.ndim != 1 for v in lines):
-        ctx.fail("np.meshgrid of arrays with several dimensions", "flatten them before")
+    lines = [v if v.ndim == 1 else reshape(ctx, v, [Static(-1)]) for v in lines]
     order = list(range(len(lines)))
     indexing = a.text("indexing", "xy")
     if indexing not in ("xy", "ij"):

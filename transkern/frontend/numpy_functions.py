@@ -397,26 +397,65 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
 
 
 def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
-    """The arrays of a list that has grown, one behind the other: they stand like that in its memory."""
+    """Arrays of a list that has grown, put together: they stand one behind the other in its memory."""
     owner = a.need("arrays")
-    if a.optional("axis") not in (None, Static(0)) or a.get("dtype") or not isinstance(owner, GrowingList):
+    if not isinstance(owner, GrowingList):
         return None
-    if owner.rows is not None and owner.rows.arrays:
+    if owner.rows is not None and owner.rows.arrays and _is_first(a) and a.get("dtype") is None:
         flat = not owner.rows.pool.dims
         if a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack"):
             return compose(ctx, "lists", "concatenated", [owner], {})
     if not owner.dims or owner.head:
         return None
+    what = "stack" if a.name == "np.stack" else "concatenate"
+    ctx.guard(
+        b.compare("greater", owner.length, b.ZERO), "ValueError", f"need at least one array to {what}"
+    )  # fmt: skip
     rows = as_array(ctx, owner)
-    if a.name == "np.vstack" and rows.ndim == 2:
-        return rows
-    if a.name in ("np.concatenate", "np.vstack") or (a.name == "np.hstack" and rows.ndim == 2):
-        inner = rows.dims[1]
-        dims = (b.mul(rows.dims[0], inner), *rows.dims[2:])
-        axes = ctx.axes(dims)
-        at = (b.floordiv(axes[0].var, inner), b.mod(axes[0].var, inner), *(x.var for x in axes[1:]))
-        return Array(axes, rows.at(at))
-    return None
+    if (given := a.get("dtype")) is not None:
+        dtype = dtype_of(ctx, given, "")
+        _check_cast(ctx, a, rows.dtype, dtype)
+        rows = as_array(ctx, convert(rows, dtype))
+    ndim = rows.ndim - 1
+    match a.name:
+        case "np.stack":
+            return _behind(ctx, rows, normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), rows.ndim))
+        case "np.column_stack" if ndim == 1:
+            return _behind(ctx, rows, 1)
+        case "np.dstack" if ndim <= 2:
+            made = _behind(ctx, rows, ndim)
+            return expand(ctx, made, 0) if ndim == 1 else made
+        case "np.vstack" | "np.row_stack" if ndim == 1:
+            return rows
+        case "np.concatenate" | "np.concat":
+            axis = a.given.get("axis") or Static(0)
+            if isinstance(axis, Static) and axis.value is None:
+                return reshape(ctx, rows, [Static(-1)])
+            return _joined_rows(ctx, rows, normal_axis(ctx, constant_axis(ctx, axis), ndim))
+        case name:
+            along = {"np.dstack": 2, "np.column_stack": 1, "np.hstack": min(ndim - 1, 1)}
+            return _joined_rows(ctx, rows, along.get(name, 0))
+
+
+def _is_first(a: Arguments) -> bool:
+    return a.optional("axis") in (None, Static(0))
+
+
+def _behind(ctx: Context, rows: Array, axis: int) -> Array:
+    """The first axis at the place of another, as a new array."""
+    order = [*range(1, axis + 1), 0, *range(axis + 1, rows.ndim)]
+    return replace(transpose(ctx, rows, order), view=False, identity="")
+
+
+def _joined_rows(ctx: Context, rows: Array, axis: int) -> Array:
+    """``np.concatenate(rows, axis)``."""
+    inner = rows.dims[axis + 1]
+    dims = [*rows.dims[1:]]
+    dims[axis] = b.mul(rows.dims[0], inner)
+    axes = ctx.axes(dims)
+    at: list[Expr] = [x.var for x in axes]
+    row, at[axis] = b.floordiv(at[axis], inner), b.mod(at[axis], inner)
+    return Array(axes, rows.at((row, *at)))
 
 
 def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
@@ -504,10 +543,10 @@ def _at_least(ctx: Context, value: Value, ndim: int) -> Array:
 
 @handles("numpy.stack", names="arrays axis out dtype casting")
 def _stack(ctx: Context, a: Arguments) -> Value:
-    rows = a.need("arrays")
-    if isinstance(rows, GrowingList) and rows.dims and a.get("axis") in (None, Static(0)) and a.get("dtype") is None:
-        return _put_together(ctx, a, as_array(ctx, rows))
-    parts: Sequence[Value] = _items_of(ctx, rows)
+    rows = _rows_of_list(ctx, a)
+    if rows is not None:
+        return _put_together(ctx, a, rows)
+    parts: Sequence[Value] = _items_of(ctx, a.need("arrays"))
     if a.get("dtype") is not None:
         parts = [convert(as_array(ctx, p), dtype_of(ctx, a.get("dtype"), "")) for p in parts]
     return _put_together(ctx, a, stack(ctx, parts, constant_axis(ctx, a.get("axis") or Static(0))))
