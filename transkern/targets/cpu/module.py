@@ -438,8 +438,8 @@ class _Module:
         for k, s in enumerate(body):
             last.update(dict.fromkeys((*buffers_used(s), *buffers_written(s), *buffers_allocated(s)), k))
         found: dict[int, list[str]] = {}
-        for buffer, k in last.items():
-            info = self.program.buffers[buffer]
+        for buffer, info in self.program.buffers.items():
+            k = last.get(buffer, len(body))
             if info.role != "result" and not info.is_reserved and working and k < working[-1]:
                 found.setdefault(k, []).append(buffer)
         return found
