@@ -23,6 +23,7 @@ from transkern.frontend.indexing import Item, SliceValue, constant_object, subsc
 from transkern.frontend.managers import space_of
 from transkern.frontend.measures import MOST_KEYS, NotComputed, check_items
 from transkern.frontend.observed import passing
+from transkern.frontend.parts import part_alone
 from transkern.frontend.set_order import ORDERLESS, is_orderless
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import local_names
@@ -141,7 +142,10 @@ class Expressions(Calls):
                         self._of_own_lengths(base)
                     if isinstance(base, Known) and base.path in grids.MAKERS:
                         return grids.made_by_subscript(ctx, base.path, items)
-                    return self._at_key(base, items) if isinstance(base, Object) else subscript(ctx, base, items)
+                    if isinstance(base, Object):
+                        return self._at_key(base, items)
+                    part = part_alone(ctx, base, items) if self._is_numpys(value) else None
+                    return subscript(ctx, base, items) if part is None else part
             case ast.Attribute(value=value, attr=attr):
                 owner = self.expr(value)
                 with At(ctx, node, self.scope.file):
@@ -275,6 +279,18 @@ class Expressions(Calls):
         pairs = [*zip(given[len(given) - len(args.defaults) :], args.defaults, strict=True)]
         pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]
         return tuple((a.arg, self.settle(self.expr(d), a.arg)) for a, d in pairs)
+
+    def _is_numpys(self, node: ast.expr) -> bool:
+        """Whether it is a call of a function of NumPy's for an array of its own."""
+        if not isinstance(node, ast.Call) or any(k.arg in ("out", None) for k in node.keywords):
+            return False
+        root = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if not isinstance(root, ast.Name) or root.id in self.env:
+            return False
+        function = self.expr(node.func)
+        return isinstance(function, Known) and function.path.startswith("numpy.")
 
     def items(self, node: ast.expr, base: Value) -> list[Item]:
         """What stands in the subscript of `base`. A tuple is as many subscripts to NumPy, and one to Python."""
