@@ -574,11 +574,16 @@ def inserted_in_front(x: Any, order: int) -> Any:
     return total
 
 
-def test_what_stands_in_itself_again_and_again_is_refused() -> None:
+def test_what_stands_in_itself_again_and_again() -> None:
     """Each insertion is made of the one before it twice: written out, thirty of them never ended."""
     alike(inserted_in_front, np.arange(6.0), 4, target="pallas")
+    alike(inserted_in_front, np.arange(30.0), 4, target="pallas")
+
+
+def test_code_that_would_be_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("transkern.targets.pallas.emit._LONGEST", 100)
     with pytest.raises(transkern.CompileError, match="would be too long"):
-        transkern.compile(inserted_in_front, target="pallas")(np.arange(30.0), 4)
+        transkern.compile(inserted_in_front, target="pallas")(np.arange(31.0), 4)
 
 
 def joined_and_never_read(x: Any, p: Any) -> Any:
