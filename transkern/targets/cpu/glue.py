@@ -278,12 +278,16 @@ static PyObject *new_array(PyObject *dtype, int ndim, const int64_t *dims, void 
 }
 """
 
+LARGE = 1 << 17
+"""Bytes from which memory is kept: what is shorter, malloc keeps well."""
+
 ROOMS = r"""
 #include <sys/mman.h>
 #include <unistd.h>
 // ---- Memory of large arrays is kept for the next ones: fresh pages cost more than filling them
 typedef struct { void *memory; size_t size; int64_t since; } py_kept;
 enum { PY_KEPT = 16 };
+enum { PY_LARGE = @LARGE@, PY_HUGE = 1 << 23 };  // bytes of what is kept, and of what has pages of 2 MiB
 typedef struct py_pool { size_t bytes, most; int64_t time; py_kept kept[PY_KEPT]; } py_pool;
 static py_pool py_own_pool;
 
@@ -317,7 +321,7 @@ static void *py_take(size_t *size) {
         pool->kept[best] = (py_kept){NULL, 0, 0};
         return memory;
     }
-    const int huge = *size >= 1 << 20;  // pages of 2 MiB
+    const int huge = *size >= PY_HUGE;
     const size_t unit = huge ? 1 << 21 : 1 << 12;
     *size = (*size + unit - 1) & ~(unit - 1);
     void *memory = NULL;
@@ -349,31 +353,35 @@ static void py_give(void *memory, size_t size) {
         py_drop(pool, oldest);
     }
 }
-"""
+""".replace("@LARGE@", str(LARGE))
 
 TEMPORARIES = r"""
-// An array between kernels, at a multiple of 64 bytes; in front of it stands what is kept of it (0: it is small).
+// An array between kernels, at a multiple of 64 bytes. In front of it stands what it is part of (size 0: it is small).
+// Large ones begin at different places of their pages: arrays that are read together would be in each other's way in
+// the caches if all began at the same.
 #ifdef __SANITIZE_ADDRESS__
 enum { PY_SMALL = 1 };  // each has memory of its own
 #else
 enum { PY_SMALL = 0 };
 #endif
-static void *py_array(size_t bytes) {
-    if (bytes > PTRDIFF_MAX - 256) return NULL;
-    size_t size = (bytes + 191) & ~(size_t)63;
-    const int small = PY_SMALL || size < 1 << 17;
+typedef struct { void *memory; size_t size; } py_part;
+static __attribute__((noinline, malloc, assume_aligned(64))) void *py_array(size_t bytes) {
+    if (bytes > PTRDIFF_MAX - (1 << 20)) return NULL;
+    static int places;
+    const int small = PY_SMALL || bytes < PY_LARGE;
+    const size_t place = bytes >= PY_HUGE ? 64 * 65 * (size_t)(1 + places++ % 16) : 64;
+    size_t size = (place + bytes + 127) & ~(size_t)63;
     char *memory = small ? aligned_alloc(64, size) : py_take(&size);
     if (!memory) return NULL;
-    *(size_t *)memory = small ? 0 : size;
-    return memory + 64;
+    *(py_part *)(memory + place - 64) = (py_part){memory, small ? 0 : size};
+    return memory + place;
 }
 
-static void py_clear(void *array) {
+static __attribute__((noinline)) void py_clear(void *array) {
     if (!array) return;
-    char *memory = (char *)array - 64;
-    const size_t size = *(size_t *)memory;
-    if (size) py_give(memory, size);
-    else free(memory);
+    const py_part *part = (py_part *)((char *)array - 64);
+    if (part->size) py_give(part->memory, part->size);
+    else free(part->memory);
 }
 """
 
@@ -406,7 +414,7 @@ static py_spec block_spec = {"transkern.Block", sizeof(Block), 0, 0, block_slots
 // A large result lives in memory that is kept for the next one.
 static PyObject *large_array(PyObject *dtype, size_t itemsize, int ndim, const int64_t *dims, void **data) {
     const size_t bytes = py_bytes(itemsize, ndim, dims);
-    if (bytes < (1 << 20) || bytes == PY_TOO_MUCH) return new_array(dtype, ndim, dims, data);
+    if (bytes < PY_LARGE || bytes == PY_TOO_MUCH) return new_array(dtype, ndim, dims, data);
     if (!block_type) block_type = PyType_FromSpec(&block_spec);
     Block *block = block_type ? (Block *)_PyObject_New(block_type) : NULL;
     if (!block) return NULL;

@@ -598,15 +598,10 @@ class _Module:
             self.line(f"if (py_{name}_array) Py_DecRef(py_{name}_array);")
             itemsize = itemsize_of(info.dtype)
             constant = b.constant(size)
-            if (constant is not None and constant * itemsize < 1 << 20) or not extents:
+            if (constant is not None and constant * itemsize < glue.LARGE) or not extents:
                 made = f"new_array(numpy_{dtype}, {len(extents)}, (const int64_t[]){{{dims}}}, (void **)&{name})"
             else:
-                made = (
-                    f"large_array(numpy_{dtype}, {np.dtype(dtype).itemsize}, {len(extents)}, "
-                    f"(const int64_t[]){{{dims}}}, (void **)&{name})"
-                )
-                c.used["py_bytes"] = BYTES
-                self.makes_large = True
+                made = self.large_array(dtype, len(extents), dims, f"(void **)&{name}")
             self.line(f"py_{name}_array = {made};")
             self.line(f"if (!py_{name}_array) {self.leave()}")
             return
@@ -624,6 +619,12 @@ class _Module:
         self.line(f"if ({missing}) {{")
         self.line(f"    PyErr_NoMemory(); {self.leave()}")
         self.line("}")
+
+    def large_array(self, dtype: str, ndim: int, dims: str, data: str) -> str:
+        """A new array that may be large."""
+        self.printer.c.used["py_bytes"] = BYTES
+        self.makes_large = True
+        return f"large_array(numpy_{dtype}, {np.dtype(dtype).itemsize}, {ndim}, (const int64_t[]){{{dims}}}, {data})"
 
     def clear(self, buffer: str) -> None:
         self.line(f"{'release' if self.program.buffers[buffer].is_reserved else 'py_clear'}({ident(buffer)});")
@@ -829,9 +830,7 @@ class _Module:
         dims = ", ".join(c.expr(d) for d in r.dims)
         size = c.expr(b.product(r.dims) if not info.element else b.mul(b.index(2), b.product(r.dims)))
         self.line(f"void *{held}_data;")
-        self.line(
-            f"PyObject *{held} = new_array(numpy_{dtype}, {len(r.dims)}, (const int64_t[]){{{dims}}}, &{held}_data);"
-        )
+        self.line(f"PyObject *{held} = {self.large_array(dtype, len(r.dims), dims, f'&{held}_data')};")
         self.line(f"if ({held}) memcpy({held}_data, {ident(r.buffer)}, ({size}) * sizeof({TYPES[info.dtype]}));")
         return held
 
