@@ -175,7 +175,7 @@ class Assignments(Results):
                 if name in shared_stores(self.node):
                     value = in_memory(ctx, value, name)
                 made = value if value.view else ctx.define(value, name)
-                return replace(made, readonly=True) if value.readonly else made
+                return replace(made, readonly=value.readonly) if value.readonly else made
             case Array(mask=None, view=True, identity="") if self._reordered(value, name):
                 source = ctx.buffers[value.base]
                 whole = source.permutation and source.name not in ctx.stored and value.dims == source.dims
@@ -538,7 +538,7 @@ class Assignments(Results):
         is stored, but the store may raise."""
         owned = self.ctx.define(value, name or "copy")
         if value.readonly:  # the imaginary parts of real numbers
-            owned = replace(owned, readonly=True)
+            owned = replace(owned, readonly=value.readonly)
         if name:
             self.env[name] = owned
         return owned

@@ -15,7 +15,7 @@ import numpy as np
 
 from transkern import wrappers
 from transkern.errors import EMPTY
-from transkern.frontend import classes, doubts, objects, python_types, special_methods
+from transkern.frontend import classes, doubts, objects, python_types, special_methods, strided
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
@@ -183,7 +183,7 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
         case Array() | GrowingList() | Static(np.ndarray()) | Scalar() | Concatenation() | Static():
             if isinstance(value, GrowingList):
                 return Method(value, name)
-            if name in ("shape", "ndim", "size", "T", "mT", "dtype", "real", "imag", "flat", "nbytes", "itemsize"):
+            if name in _PROPERTIES:
                 return _property(ctx, as_array(ctx, value), name, value)
             if isinstance(value, (Array, Concatenation)) or (
                 isinstance(value, Static) and isinstance(value.value, np.ndarray)
@@ -202,13 +202,16 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
 
 
 def _check_method(ctx: Context, name: str) -> None:
-    """That arrays have a method of this name: how they lie in memory (`strides`, `base`, `flags`) is not known here."""
+    """That arrays have a method of this name: how they lie in memory (`base`, `flags`) is not known here."""
     if not hasattr(np.ndarray, name):
         ctx.guard(b.FALSE, "AttributeError", f"'numpy.ndarray' object has no attribute '{name}'")
     if not callable(getattr(np.ndarray, name)):
         ctx.fail(f"`.{name}` of an array", "arrays have `shape`, `ndim`, `size`, `dtype`, `itemsize`, `nbytes` here")
 
 
+_PROPERTIES = (
+    "shape", "ndim", "size", "T", "mT", "dtype", "real", "imag", "flat", "nbytes", "itemsize", "strides",
+)  # fmt: skip
 _PARTS = ("real", "imag", "numerator", "denominator")
 
 
@@ -319,6 +322,8 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             if isinstance(original, Scalar) or is_number(original):  # it has no memory of its own that one could see
                 line = replace(ctx.define(replace(line, view=False), "line"), view=True)
             return Flat(line)
+        case "strides":
+            return Seq(tuple(map(static_or, strided.strides(ctx, value))))
         case "itemsize":
             _of_something(ctx, value, "itemsize")
             return Static(np.dtype(value.dtype).itemsize)

@@ -40,7 +40,7 @@ _SCALAR = frozenset([
     "pow", "print", "range", "repr", "round", "str", "sum", "type",
 ])  # fmt: skip
 """Python's functions of which the result shares nothing with an argument."""
-_PLAIN_ATTRIBUTES = frozenset(["dtype", "itemsize", "nbytes", "ndim", "shape", "size"])
+_PLAIN_ATTRIBUTES = frozenset(["dtype", "itemsize", "nbytes", "ndim", "shape", "size", "strides"])
 _WRITING = frozenset(
     {*dir(list), *dir(dict), *dir(set), *dir(np.ndarray)} - _READING - _PLAIN_ATTRIBUTES - {*dir(object), "T", "real"}
 )

@@ -33,6 +33,8 @@ def check_readonly(ctx: Context, base: Array, what: str) -> None:
     """NumPy's error for a store into an argument that is not to be written, where the store is."""
     if base.base in ctx.handed_out:
         ctx.fail("a store into what a cached function has made, which others have, too", "store into a copy of it")
+    if base.readonly == "here":
+        ctx.fail("a store through as_strided, by which elements may stand for one", "store into the array itself")
     if base.readonly or base.base in ctx.readonly or base.identity in ctx.readonly:
         ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
     elif base.base in ctx.memories and ctx.readonly and not base.identity:

@@ -249,7 +249,7 @@ class Results(Expressions):
         if view is None:
             self.ctx.fail("returning a view of an argument that strides cannot describe", "return a copy of it")
         return n.ViewResult(
-            base.name, value.dims, view.offset, view.steps, value.dtype, view.part, value.readonly
+            base.name, value.dims, view.offset, view.steps, value.dtype, view.part, value.readonly is True
         )  # fmt: skip
 
     def _array_result(self, value: Array) -> n.Result:

@@ -36,7 +36,7 @@ def reshaped_view(ctx: Context, value: Array, axes: tuple[Axis, ...]) -> Array |
             for d in old:
                 index[d] = b.ravel([axes[p].var for p in new], [dims[p] for p in new])
         return Array(axes, value.at(tuple(index)), view=True, readonly=value.readonly)
-    strides = _strides(ctx, value)
+    strides = steps_in_memory(ctx, value)
     if strides is None or not all(_follow(ctx, strides[0], value.dims, old) for old, _ in together):
         for old, new in together:
             _must_be_shortest(ctx, value.dims, dims, old, new)
@@ -173,7 +173,8 @@ def _strides_of_operands(ctx: Context, value: Array) -> list[list[Expr]]:
     parts = list(walk_expr(value.body))
     if any(isinstance(x, Reduce) for x in parts):
         return []
-    found = [_strides(ctx, Array(value.axes, _whole_element(x), view=True)) for x in parts if isinstance(x, Load)]
+    loads = [_whole_element(x) for x in parts if isinstance(x, Load)]
+    found = [steps_in_memory(ctx, Array(value.axes, x, view=True)) for x in loads]
     return [x[0] for x in found if x is not None] if all(found) else []
 
 
@@ -187,7 +188,7 @@ def _strides_over(ctx: Context, operand: Array, axes: Sequence[Axis]) -> list[Ex
     steps: Sequence[Expr] | None = None
     if operand.view:
         assert isinstance(operand.body, Load)
-        found = _strides(ctx, replace(operand, body=_whole_element(operand.body)))
+        found = steps_in_memory(ctx, replace(operand, body=_whole_element(operand.body)))
         steps = found[0] if found is not None else None
     else:
         array, index = (operand.is_turned and operand.origin) or (operand, tuple(a.var for a in operand.axes))
@@ -230,7 +231,7 @@ def is_contiguous(ctx: Context, value: Array) -> bool:
     """Whether the elements of a view stand in C order without gaps (a computed value is as good as that)."""
     if not value.view:
         return True
-    strides = _strides(ctx, value)
+    strides = steps_in_memory(ctx, value)
     if strides is None:
         return False
     long = [d for d, extent in enumerate(value.dims) if b.constant(extent) != 1]
@@ -322,7 +323,7 @@ def is_argument(ctx: Context, value: Array) -> bool:
 
 def depends_on_strides(ctx: Context, value: Array) -> bool:
     """Whether only a call can tell how the elements of a view stand to each other, and no code of its own is made."""
-    strides = _strides(ctx, value)
+    strides = steps_in_memory(ctx, value)
     if strides is None or any(may_stretch(ctx, d) for d in value.dims):
         return True
     along, long = strides[0], [d for d, extent in enumerate(value.dims) if b.constant(extent) != 1]
@@ -356,7 +357,7 @@ def place_in_memory(ctx: Context, value: Array) -> n.View | None:
 def line_in_memory(ctx: Context, value: Array) -> Expr | None:
     """Where in its buffer what a contiguous value shows begins; None where only a call knows, or where it is computed
     or has gaps."""
-    strides = _strides(ctx, value) if isinstance(value.body, Load) else None
+    strides = steps_in_memory(ctx, value) if isinstance(value.body, Load) else None
     if strides is None:
         return None
     return strides[1] if _are_of_line(strides[0], value.dims) else None
@@ -379,7 +380,7 @@ def _follow(ctx: Context, along: Sequence[Expr], dims: Sequence[Expr], axes: Seq
     return all(_equal(ctx, along[d], b.mul(dims[e], along[e])) for d, e in pairwise(axes))
 
 
-def _strides(ctx: Context, value: Array) -> tuple[list[Expr], Expr] | None:
+def steps_in_memory(ctx: Context, value: Array) -> tuple[list[Expr], Expr] | None:
     """The steps in memory along each axis of a view, in elements, and where it begins; None where only a call knows."""
     assert isinstance(value.body, Load)
     buffer, index = ctx.buffers[value.body.buffer], value.body.index

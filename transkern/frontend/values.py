@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -111,7 +111,8 @@ class Array:
 
     With `mask` (over the first axis) it is a filter not yet compacted: its elements are those where the mask holds, and
     its first dim is their count. `view`: it shares memory with `body`'s buffer, as NumPy's basic slices do.
-    `readonly`: it is a view that NumPy lets nobody store into, though others may show the same memory.
+    `readonly`: it is a view that NumPy lets nobody store into, though others may show the same memory; "here" if only
+    compiled code does not store into it.
     `identity`: the name of the argument that this is, unsliced. `empty`: what NumPy makes of an empty list.
     `origin`: of what was computed and then turned, reversed or sliced, the array as it was computed, whose order is
     that of NumPy's memory, and where in it each element is. `spaced`: NumPy has it between other numbers.
@@ -124,7 +125,7 @@ class Array:
     identity: str = ""
     empty: Empty | None = field(default=None, compare=False)
     origin: tuple[Array, tuple[Expr, ...]] | None = field(default=None, compare=False, repr=False)
-    readonly: bool = False
+    readonly: bool | Literal["here"] = False
     spaced: bool = False
 
     @property
