@@ -152,6 +152,7 @@ def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, o
     if is_python_number(value):
         value = Scalar(as_array(ctx, value).body)  # NumPy makes an array of it
     value = value if isinstance(value, (Static, Scalar)) else as_array(ctx, value)
+    low, high = (_of_one_type(ctx, value, bound) for bound in (low, high))
     dtype = np.dtype(as_array(ctx, value).dtype)
     if dtype.kind in "iu":  # bounds that no value of the dtype exceeds
         info = np.iinfo(dtype)
@@ -176,6 +177,16 @@ def clipped(ctx: Context, value: Value, low: Value | None, high: Value | None, o
         else:
             value = apply(ctx, op, [value, bound])
     return apply(ctx, "positive", [value]) if low is None and high is None else value
+
+
+def _of_one_type(ctx: Context, value: Value, bound: Value | None) -> Value | None:
+    """A bound that is a number of Python's or of NumPy's, where the result is of one type of floats all the same."""
+    if bound is None or not doubts.doubts_of([bound]) or doubts.doubts_of([value]):
+        return bound
+    assert isinstance(bound, Scalar)
+    made = set(doubts.outcomes([value, bound], lambda given: result_type(ctx, given)))
+    only = made.pop()
+    return bound if made or not only.startswith("float") else Scalar(b.cast(bound.expr, only))
 
 
 def _is_one_element(value: Value | None) -> bool:

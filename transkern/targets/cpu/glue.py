@@ -365,7 +365,9 @@ enum { PY_SMALL = 1 };  // each has memory of its own
 enum { PY_SMALL = 0 };
 #endif
 typedef struct { void *memory; size_t size; } py_part;
-static __attribute__((noinline, malloc, assume_aligned(64))) void *py_array(size_t bytes) {
+static void *py_array(size_t) __attribute__((noinline, malloc, assume_aligned(64)));
+static void py_clear(void *) __attribute__((noinline));
+static void *py_array(size_t bytes) {
     if (bytes > PTRDIFF_MAX - (1 << 20)) return NULL;
     static int places;
     const int small = PY_SMALL || bytes < PY_LARGE;
@@ -377,7 +379,7 @@ static __attribute__((noinline, malloc, assume_aligned(64))) void *py_array(size
     return memory + place;
 }
 
-static __attribute__((noinline)) void py_clear(void *array) {
+static void py_clear(void *array) {
     if (!array) return;
     const py_part *part = (py_part *)((char *)array - 64);
     if (part->size) py_give(part->memory, part->size);
