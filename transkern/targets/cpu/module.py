@@ -148,7 +148,7 @@ class _Module:
         if any(isinstance(x, n.ArrayParam) for x in p.params):
             glue_parts.append(glue.ARRAYS)
         has_results = any(x.role == "result" for x in p.buffers.values()) or "new_array" in body
-        if has_results:
+        if has_results or self.makes_large:
             glue_parts.append(glue.RESULTS)
         if self.makes_large or self.makes_temporaries:
             glue_parts.append(glue.ROOMS)
