@@ -18,6 +18,7 @@ from typing import Any
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.complexes import has_part
 from transkern.ir.expr import Const, Expr, Load, Var
 from transkern.ir.library import RAISING
 from transkern.ir.names import Names
@@ -90,23 +91,23 @@ class _Contracting:
                 names -= result_buffers(s.result)
             elif isinstance(s, n.Compact | n.Scanning) or (isinstance(s, n.Loop) and s.kind == "parallel"):
                 names -= buffers_written(s)
-            elif isinstance(s, n.Store) and _place(s.index) is None:
+            elif isinstance(s, n.Store) and s.buffer in names and self._place(s) is None:
                 names.discard(s.buffer)
             for e in itertools.chain.from_iterable(map(walk_expr, own_exprs(s))):
-                if isinstance(e, Load) and _place(e.index) is None:
+                if isinstance(e, Load) and e.buffer in names and self._place(e) is None:
                     names.discard(e.buffer)
         if not names:
             return statements
         stored: Counter[tuple[str, Any]] = Counter()
         early: set[tuple[str, Any]] = set()  # what is read before anything is stored, and so is anything
         for s in inside:
-            reads = (e for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Load))
-            early.update((e.buffer, _place(e.index)) for e in reads if (e.buffer, _place(e.index)) not in stored)
+            reads = (e for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Load) and e.buffer in names)
+            early.update(key for key in map(self._element, reads) if key not in stored)
             if isinstance(s, n.Store) and s.buffer in names:
-                stored[s.buffer, _place(s.index)] += 1
-        once = {(s.buffer, _place(s.index)) for s in statements if isinstance(s, n.Store)}
+                stored[self._element(s)] += 1
+        once = {self._element(s) for s in statements if isinstance(s, n.Store) and s.buffer in names}
         once = {x for x in once - early if stored[x] == 1}
-        dtypes = {name: self.buffers.pop(name).dtype for name in names}
+        dtypes = {name: self.buffers[name].dtype for name in names}
         scalars: dict[tuple[str, Any], str] = {}
         for name, place in stored:
             alone = sum(other == name for other, _ in stored) == 1
@@ -117,7 +118,7 @@ class _Contracting:
         def read(e: Expr) -> Expr | None:
             if not isinstance(e, Load) or e.buffer not in names:
                 return None
-            found = scalars.get((e.buffer, _place(e.index)))
+            found = scalars.get(self._element(e))
             return _zero(e.dtype) if found is None else Var(found, e.dtype)  # never set: it is anything
 
         def changed(block: tuple[n.Stmt, ...]) -> tuple[n.Stmt, ...]:
@@ -125,7 +126,7 @@ class _Contracting:
             for s in block:
                 s = with_bodies(map_own(s, read), changed)
                 if isinstance(s, n.Store) and s.buffer in names:
-                    key = s.buffer, _place(s.index)
+                    key = self._element(s)
                     out.append((n.Let if key in once else n.Assign)(scalars[key], s.value, span=s.span))
                 elif isinstance(s, n.Alloc) and s.buffer in names:
                     out += [
@@ -136,7 +137,23 @@ class _Contracting:
                     out.append(s)
             return tuple(out)
 
-        return changed(statements)
+        made = changed(statements)
+        for name in names:
+            del self.buffers[name]
+        return made
+
+    def _element(self, access: Load | n.Store) -> tuple[str, tuple[int, ...] | None]:
+        return access.buffer, self._place(access)
+
+    def _place(self, access: Load | n.Store) -> tuple[int, ...] | None:
+        """Where in memory an element stands that is named by numbers, and which part of it, if it is complex: by one
+        subscript for each axis, or by one for all."""
+        index, part = (access.index[:-1], access.index[-1:]) if has_part(access.index) else (access.index, ())
+        dims = self.buffers[access.buffer].dims
+        if len(index) not in (1, len(dims)):
+            return None
+        found = [b.constant(i) for i in (b.ravel(index, dims) if len(index) == len(dims) else index[0], *part)]
+        return None if None in found else tuple(k for k in found if k is not None)
 
     def _is_small(self, name: str) -> bool:
         buffer = self.buffers[name]
@@ -384,12 +401,6 @@ class _Contraction:
             return None
         kept = e.index if keep is None else (e.index[d] for d in keep)
         return Load(name, tuple(b.map_expr(i, self._read) for i in kept), e.dtype)
-
-
-def _place(index: tuple[Expr, ...]) -> tuple[int, ...] | None:
-    """Where an element stands that is named by numbers."""
-    found = [b.constant(i) for i in index]
-    return None if None in found else tuple(k for k in found if k is not None)
 
 
 def _zero(dtype: str) -> Expr:
