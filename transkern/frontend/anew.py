@@ -50,6 +50,10 @@ class NotKnown(CompileError):
         return any(one is not None for one in found)
 
 
+class Becomes(NotKnown):
+    """A name is a number before a loop, and an array from its first iteration on."""
+
+
 @dataclass
 class Held:
     """The types of the numbers that lists of several types hold, as far as is known, by the lists' sites (None: of any

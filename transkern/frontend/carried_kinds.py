@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from transkern.frontend import carried_lists, doubts, objects
-from transkern.frontend.anew import NotKnown
+from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.trips import bound_of
@@ -224,11 +224,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case _:
             pass
     objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
-    ctx.must_be_known(
-        Unbound(""),
-        f"`{name}` changes its type or shape in the loop: {describe(slot)} before, {describe(value)} after",
-        "give it one dtype and shape before the loop, or a shape that only shrinks",
-    )  # fmt: skip
+    problem = f"`{name}` changes its type or shape in the loop: {describe(slot)} before, {describe(value)} after"
+    kind = Becomes if old[0] == "scalar" and new[0] in ("array", "dynamic") else NotKnown
+    help = "give it one dtype and shape before the loop, or a shape that only shrinks"
+    raise kind(problem, help, ctx.span, ctx.lines)
 
 
 def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:

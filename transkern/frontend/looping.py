@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern.errors import CompileError
 from transkern.frontend import classes, counting, iterating, objects, over_changes
-from transkern.frontend.anew import MustGrow, NotKnown, Shared, Terminated
+from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Catch
@@ -178,7 +179,7 @@ class Loops(Branches):
         return reset
 
     def first_by_itself(
-        self, error: Shared, node: ast.While | ast.For, runs: Expr, target: ast.expr, once: Trips,
+        self, error: CompileError, node: ast.While | ast.For, runs: Expr, target: ast.expr, once: Trips,
         rest: ast.While | ast.For,
     ) -> None:  # fmt: skip
         """A loop with its first iteration before it: the names have then what an iteration leaves (where two of them
@@ -199,7 +200,10 @@ class Loops(Branches):
         for s in statements:
             placed(s, node)
         self.env[item] = once
-        if self.fork(runs, statements, [], live_names(self.node, node)[1]):
+        if runs == b.TRUE:
+            if self.block(statements):
+                raise Terminated
+        elif self.fork(runs, statements, [], live_names(self.node, node)[1]):
             raise Terminated
 
     def unrolled_while(self, test: ast.expr, body: Sequence[ast.stmt], error: NotKnown) -> None:
@@ -325,6 +329,14 @@ class Loops(Branches):
             least = b.ONE if leaves or turns is None else b.index(turns.period)
             self.loop(node, body, trip, targets, b.compare("greater_equal", trips, least), turns)
 
+        def begin_by_itself(error: CompileError, runs: Expr) -> None:
+            second = b.add(start, step)
+            rest, others = copy.copy(node), f"other trips {self.jumps}"
+            rest.iter = ast.copy_location(ast.Name(others, ast.Load()), node)
+            self.env[others] = Trips((second, stop, step, element))
+            once = Trips((start, second, step, element))
+            self.first_by_itself(error, node, runs, target, once, rest)
+
         turns = None
         try:
             turns = self.carried(body, targets, begin, reset, not catches and b.constant(step) is not None)
@@ -333,12 +345,7 @@ class Loops(Branches):
             if catches:
                 raise
             reset()
-            second = b.add(start, step)
-            rest, others = copy.copy(node), f"other trips {self.jumps}"
-            rest.iter = ast.copy_location(ast.Name(others, ast.Load()), node)
-            self.env[others] = Trips((second, stop, step, element))
-            once = Trips((start, second, step, element))
-            self.first_by_itself(error, node, b.compare("greater", trips, b.ZERO), target, once, rest)
+            begin_by_itself(error, b.compare("greater", trips, b.ZERO))
         except _RangeChanges:
             reset()
             if keyed is not None:
@@ -362,6 +369,10 @@ class Loops(Branches):
                 raise
             if error.grows is not None and ctx.reserves and (count is None or count > _FEW):
                 raise  # one body for all iterations, and code for any number of them
+            if count is None and isinstance(error, Becomes):
+                reset()  # what is read behind the loop is the number, where there has been no iteration
+                begin_by_itself(error, b.TRUE if ctx.assume_at_least(trips, 1) else b.compare("greater", trips, b.ZERO))
+                return
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 try:
                     ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
