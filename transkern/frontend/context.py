@@ -162,6 +162,8 @@ class Context:
         self.in_place: dict[str, bool] = {}  # arguments: whether the first store is by an operator or `out=`
         self.deferred: CompileError | None = None  # raised where the loops' types have settled and it still holds
         self.assumptions: list[Expr] = []
+        # of the function of a library that was called last: where its statements stand, and where they begin there
+        self.last_call: tuple[list[n.Stmt], int] = ([], 0)
         self.facts: list[Fact] = []  # what conditions on the way here say about sizes
         self.list_counts: set[str] = set()
         self.lengths = lengths.Lengths()

@@ -133,6 +133,7 @@ class Expressions(Calls):
                 return self.item(node)
             case ast.Subscript(value=value, slice=index):
                 base = present(ctx, self.expr(value), "TypeError", "'NoneType' object is not subscriptable")
+                called = ctx.last_call if self._is_numpys(value) else None
                 with waiting(ctx) as those:
                     those.put(base)
                     items = self.items(index, base)
@@ -144,7 +145,7 @@ class Expressions(Calls):
                         return grids.made_by_subscript(ctx, base.path, items)
                     if isinstance(base, Object):
                         return self._at_key(base, items)
-                    part = part_alone(ctx, base, items) if self._is_numpys(value) else None
+                    part = None if called is None else part_alone(ctx, base, items, called)
                     return subscript(ctx, base, items) if part is None else part
             case ast.Attribute(value=value, attr=attr):
                 owner = self.expr(value)

@@ -138,6 +138,13 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
 
 
 def call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    out, begun = ctx.out, len(ctx.out)
+    result = _call(ctx, path, args, keywords)
+    ctx.last_call = out, begun
+    return result
+
+
+def _call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     of_lists = path == "builtins.sum" and len(args) > 1 and isinstance(ctx.deref(args[1]), (Seq, GrowingList))
     if not keywords and path in _OF_NUMBERS and not of_lists:  # whose examples have numbers for what is in lists
         python_types.check(ctx, _OF_NUMBERS[path], *args)

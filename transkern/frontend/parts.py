@@ -17,17 +17,23 @@ from transkern.ir.expr import Load, Reduce
 from transkern.ir.traverse import walk_expr
 
 
-def part_alone(ctx: Context, made: Value, items: Sequence[Item]) -> Value | None:
-    """``made[items]``, without the other elements of `made`, which has been computed for this subscript alone; None
-    where it is not worth while."""
-    last = next((s for s in reversed(ctx.out) if not isinstance(s, n.Let)), None)
+def part_alone(
+    ctx: Context, made: Value, items: Sequence[Item], called: tuple[list[n.Stmt], int]
+) -> Value | None:  # fmt: skip
+    """``made[items]``, without the other elements of `made`, which the function that was `called` (`Context.last_call`)
+    has computed for this subscript alone, and not been given; None where it is not worth while."""
+    at = next((k for k in reversed(range(len(ctx.out))) if not isinstance(ctx.out[k], n.Let)), -1)
+    out, begun = called
+    if out is not ctx.out or at < begun:
+        return None
+    last = ctx.out[at]
     if not (
         isinstance(made, Array) and isinstance(made.body, Load) and isinstance(last, n.Define)
         and last.buffer == made.body.buffer and made.body.index == tuple(a.var for a in made.axes)
         and any(isinstance(e, Reduce) for e in walk_expr(last.value)) and _is_contiguous(items)
     ):  # fmt: skip
         return None
-    ctx.out.remove(last)
+    del ctx.out[at]
     del ctx.buffers[last.buffer]
     ctx.taken.discard(last.buffer)
     ctx.makers.pop(last.buffer, None)
