@@ -50,7 +50,11 @@ def wrong_lengths(x: Any, k: int) -> Any:
     return as_strided(x, (k, 2), (8,))
 
 
-FUNCTIONS = (windows, blocks, convolved, other_orders, seen_again, wrong_lengths)
+def of_a_number(x: Any, k: int) -> Any:
+    return as_strided(x, k, x.strides) if k % 2 else as_strided(x, (k,), 8)
+
+
+FUNCTIONS = (windows, blocks, convolved, other_orders, seen_again, wrong_lengths, of_a_number)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

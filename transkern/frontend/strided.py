@@ -9,10 +9,10 @@ import numpy as np
 
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array
+from transkern.frontend.elementwise import as_array, is_number, type_name
 from transkern.frontend.shaping import dims_of
 from transkern.frontend.strides import lies_elsewhere, steps_in_memory
-from transkern.frontend.values import Array, Seq, Static, Value
+from transkern.frontend.values import Array, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir.expr import Expr, Load
@@ -41,6 +41,10 @@ def _in_memory(ctx: Context, value: Array) -> tuple[Array, list[Expr], Expr]:
 @handles("numpy.lib.stride_tricks.as_strided", names="x shape strides subok writeable")
 def _as_strided(ctx: Context, a: Arguments) -> Value:
     given = as_array(ctx, a.need("x"))
+    for name in ("shape", "strides"):
+        part = ctx.deref(a.get(name) or Static(None))
+        if is_number(part) or isinstance(part, Scalar):
+            ctx.guard(b.FALSE, "TypeError", f"'{type_name(part)}' object is not iterable")
     value, own, start = _in_memory(ctx, given)
     assert isinstance(value.body, Load)
     dims = list(value.dims) if a.get("shape") is None else list(dims_of(ctx, a.need("shape")))
@@ -94,8 +98,6 @@ def _steps(ctx: Context, value: Value, itemsize: int) -> list[Expr]:
 def _constants(ctx: Context, value: Value) -> Sequence[int]:
     if isinstance(value, Static) and isinstance(value.value, (tuple, list)):
         return list(value.value)
-    if isinstance(value, Static) and isinstance(value.value, int):
-        return [value.value]
     ctx.fail("strides that are no tuple of integers", "write them as a tuple")
 
 
