@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern.errors import NeedsConstant
-from transkern.frontend import doubts, elementwise, growing, outputs, python_types, shaping
+from transkern.frontend import doubts, elementwise, empties, growing, outputs, python_types, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
 from transkern.frontend.attributes import attribute, static_or
@@ -400,8 +400,7 @@ def _linspace(ctx: Context, a: Arguments) -> Value:
     made = linspace(ctx, start, stop, count, a.flag("endpoint", True), dtype)
     axis = constant_axis(ctx, a.get("axis") or Static(0))
     if axis:
-        at = normal_axis(ctx, axis, made.ndim)
-        made = transpose(ctx, made, [*range(1, at + 1), 0, *range(at + 1, made.ndim)])
+        made = _behind(ctx, made, normal_axis(ctx, axis, made.ndim))
     if not a.flag("retstep"):
         return made
     return Seq((made, linspace_step(ctx, start, stop, count, a.flag("endpoint", True))))
@@ -412,16 +411,15 @@ def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
     owner = a.need("arrays")
     if not isinstance(owner, GrowingList):
         return None
-    if owner.rows is not None and owner.rows.arrays and _is_first(a) and a.get("dtype") is None:
+    is_first = a.optional("axis") in (None, Static(0))
+    if owner.rows is not None and owner.rows.arrays and is_first and a.get("dtype") is None:
         flat = not owner.rows.pool.dims
         if a.name == "np.concatenate" or (a.name == "np.hstack" if flat else a.name == "np.vstack"):
             return compose(ctx, "lists", "concatenated", [owner], {})
     if not owner.dims or owner.head:
         return None
     what = "stack" if a.name == "np.stack" else "concatenate"
-    ctx.guard(
-        b.compare("greater", owner.length, b.ZERO), "ValueError", f"need at least one array to {what}"
-    )  # fmt: skip
+    ctx.guard(empties.has_some(owner), "ValueError", f"need at least one array to {what}")
     rows = as_array(ctx, owner)
     if (given := a.get("dtype")) is not None:
         dtype = dtype_of(ctx, given, "")
@@ -446,10 +444,6 @@ def _rows_of_list(ctx: Context, a: Arguments) -> Value | None:
         case name:
             along = {"np.dstack": 2, "np.column_stack": 1, "np.hstack": min(ndim - 1, 1)}
             return _joined_rows(ctx, rows, along.get(name, 0))
-
-
-def _is_first(a: Arguments) -> bool:
-    return a.optional("axis") in (None, Static(0))
 
 
 def _behind(ctx: Context, rows: Array, axis: int) -> Array:

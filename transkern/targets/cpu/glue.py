@@ -356,34 +356,30 @@ static void py_give(void *memory, size_t size) {
 """.replace("@LARGE@", str(LARGE))
 
 TEMPORARIES = r"""
-// An array between kernels, at a multiple of 64 bytes. In front of it stands what it is part of (size 0: it is small).
-// Large ones begin at different places of their pages: arrays that are read together would be in each other's way in
-// the caches if all began at the same.
+// An array between kernels, at a multiple of 64 bytes. In front of it stands what is kept of it (0: it is small).
 #ifdef __SANITIZE_ADDRESS__
 enum { PY_SMALL = 1 };  // each has memory of its own
 #else
 enum { PY_SMALL = 0 };
 #endif
-typedef struct { void *memory; size_t size; } py_part;
 static void *py_array(size_t) __attribute__((noinline, malloc, assume_aligned(64)));
 static void py_clear(void *) __attribute__((noinline));
 static void *py_array(size_t bytes) {
-    if (bytes > PTRDIFF_MAX - (1 << 20)) return NULL;
-    static int places;
+    if (bytes > PTRDIFF_MAX - 256) return NULL;
     const int small = PY_SMALL || bytes < PY_LARGE;
-    const size_t place = bytes >= PY_HUGE ? 64 * 65 * (size_t)(1 + places++ % 16) : 64;
-    size_t size = (place + bytes + 127) & ~(size_t)63;
+    size_t size = (bytes + 191) & ~(size_t)63;
     char *memory = small ? aligned_alloc(64, size) : py_take(&size);
     if (!memory) return NULL;
-    *(py_part *)(memory + place - 64) = (py_part){memory, small ? 0 : size};
-    return memory + place;
+    *(size_t *)memory = small ? 0 : size;
+    return memory + 64;
 }
 
 static void py_clear(void *array) {
     if (!array) return;
-    const py_part *part = (py_part *)((char *)array - 64);
-    if (part->size) py_give(part->memory, part->size);
-    else free(part->memory);
+    char *memory = (char *)array - 64;
+    const size_t size = *(size_t *)memory;
+    if (size) py_give(memory, size);
+    else free(memory);
 }
 """
 
