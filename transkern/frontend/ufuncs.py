@@ -14,7 +14,7 @@ import numpy as np
 
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, check_nones, into, kept_outputs
-from transkern.frontend.broadcasting import broadcast_to
+from transkern.frontend.broadcasting import broadcast_to, masks_agree
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import (
     align,
@@ -30,7 +30,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     together,
 )
-from transkern.frontend.indexing import place
+from transkern.frontend.indexing import Plan, place
 from transkern.frontend.reductions import axes_of, dtype_into, reduce, sum_dtype
 from transkern.frontend.shaping import constant_axis, dtype_of, expand, normal_axis, reshape, transpose
 from transkern.frontend.storing import is_repeated
@@ -39,9 +39,9 @@ from transkern.frontend.values import Array, Known, Scalar, Seq, Static, Value
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Load
+from transkern.ir.expr import Apply, Const, Expr, Load
 from transkern.ir.ops import OPS
-from transkern.ir.traverse import buffers_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 Composite: TypeAlias = Callable[[Context, Sequence[Value]], Value]
 
@@ -396,13 +396,17 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
     # the positions are read before the first store
     items = [
-        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and target.base in buffers_read(i.body) else i
+        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and _reads(i, target.base) else i
         for i in items
     ]
     if is_repeated(target):
         ctx.fail(f"`{a.name}` of an array whose elements share memory", "make a copy of it")
     other = outputs.operand(ctx, a.need("b")) if OPS[op].arity == 2 else None
     plan = place(ctx, target, items)
+    if plan.mask is not None and isinstance(other, Array) and other.ndim > 0:
+        kept = Array(plan.axes, Const(0, "index"), plan.mask)
+        if other.mask is None or _reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
+            plan = _compacted(ctx, plan)
     element = target.at(plan.index)
     assert isinstance(element, Load)
     operands: list[Value] = [Array(plan.axes, element, plan.mask)]
@@ -411,9 +415,9 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
             other = Scalar(as_array(ctx, other).body)  # `at` makes an array of it: of int64 or float64
         if isinstance(other, Array):
             more = other
-            if more.mask is not None or element.buffer in buffers_read(more.body):
-                more = ctx.define(replace(more, view=False), "operand")
             if plan.mask is None:
+                if more.mask is not None or element.buffer in buffers_read(more.body):
+                    more = ctx.define(replace(more, view=False), "operand")
                 axes, body = broadcast_to(ctx, more, tuple(x.extent for x in plan.axes), _NOT_AS_WIDE, leading=False)
                 more = Array(axes, body)
             other = more
@@ -431,6 +435,24 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     index = tuple(b.substitute(i, names) for i in element.index)
     ctx.emit(n.Scatter(element.buffer, axes, index, body, mask))
     return Static(None)
+
+
+def _reads(value: Array, buffer: str) -> bool:
+    return buffer in buffers_read(value.body) or (value.mask is not None and buffer in buffers_read(value.mask))
+
+
+def _compacted(ctx: Context, plan: Plan) -> Plan:
+    """Places out of a filter as places in arrays of their own, beside what is no filter of the same elements."""
+    first, new = plan.axes[0], None
+    index: list[Expr] = []
+    for place_ in plan.index:
+        if first.name in variables_read(place_):
+            kept = ctx.kept(Array((first,), b.cast(place_, "int64"), plan.mask))
+            new = new or ctx.axis("k", kept.dims[0])
+            place_ = b.cast(kept.at((new.var,)), "index")
+        index.append(place_)
+    assert new is not None
+    return Plan((new, *plan.axes[1:]), tuple(index), None, plan.advanced)
 
 
 def _reduceat(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
