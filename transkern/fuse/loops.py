@@ -38,6 +38,9 @@ from transkern.ir.traverse import (
 
 _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
 
+_QUIET = (n.Accumulate, n.Accumulator, n.If, n.Let, n.Loop, n.Store)
+"""Raise nothing, and end nothing."""
+
 _STREAMS, _FEW, _NEAR = 8, 16, 40
 """Loops in order that run as one, and statements of each: all of it has registers; where they are looked for."""
 
@@ -111,6 +114,11 @@ class _Fusing(Walk):
         stays = isinstance(loop, n.Compact)  # an earlier loop comes down to it
         for position in range(len(out) - 1, -1, -1):
             earlier, head = out[position], out[position].head
+            if isinstance(head, n.Guard):
+                moved = [piece, *(out[k] for k in needed)]
+                if stays or not all(self._may_precede(one, earlier) for one in moved):
+                    return False
+                continue
             if isinstance(head, _BARRIERS):
                 return False
             down = stays and isinstance(loop, n.Loop)
@@ -150,6 +158,24 @@ class _Fusing(Walk):
                     return False
                 stays, needed = True, []
         return False
+
+    def _may_precede(self, one: _Piece, guard: _Piece) -> bool:
+        """Whether nobody can tell that a statement ran before a check that fails: it changes only what lives in this
+        call, and reads what is there whatever the check says."""
+        if one.barrier or not (one.written.isdisjoint(guard.used) and one.set.isdisjoint(guard.read)):
+            return False
+        if any(x not in self.buffers or self.buffers[x].role == "argument" for x in one.written):
+            return False
+        if isinstance(one.head, n.Accumulator):
+            return True
+        if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
+            return False
+        stops = {s.axis: s.stop for s in walk((one.head,)) if isinstance(s, n.Loop) and s.start == b.ZERO}
+        return all(
+            tuple(stops.get(i.name) if isinstance(i, Var) else None for i in index) == self.buffers[name].dims
+            for name, accesses in one.inner.accesses.items()
+            for index in accesses
+        )
 
     def _hands_arrays(self, one: _Piece, two: _Piece) -> bool:
         """Whether a temporary array goes from one loop to the other."""
