@@ -15,6 +15,9 @@ from transkern import pipeline
 from transkern.frontend.annotations import types_from_annotations
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
+from transkern.ir.expr import Apply, Expr, Var
+from transkern.targets.clike import CPrinter
+from transkern.targets.cpu.kernels import TYPES
 from transkern.targets.cpu.module import emit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -47,3 +50,11 @@ def test_compile_time_is_linear(kind: Callable[[int], str]) -> None:
     calls(kind(20))  # what is done once in a process
     shorter, longer = calls(kind(60)), calls(kind(180))
     assert longer < 3 * 1.25 * shorter
+
+
+def test_deep_conditions_are_printed_once() -> None:
+    """Each part of a condition becomes text once, however deep it stands."""
+    condition: Expr = Apply("less", (Var("x", "int64"), Var("y", "int64")), "bool")
+    for k in range(60):
+        condition = Apply("or_else" if k % 2 else "and_then", (condition, Var("z", "bool")), "bool")
+    assert len(CPrinter({}, TYPES).expr(condition)) < 2000

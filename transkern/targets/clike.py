@@ -310,13 +310,15 @@ class CPrinter:
             return special
         if op in _INFIX:
             sign, level = _INFIX[op]
-            left, right = self._at(args[0], level), self._at(args[1], level + 1)
-            if op in ("add", "subtract", "multiply") and all(map(_is_int, args)):
-                left = f"({self.type(dtype)}){self._at(args[0], _UNARY)}"
-            if level in (_AND, _XOR, _OR) or level in (_COMPARE, _EQUAL):
-                left, right = self._at(args[0], _SHIFT), self._at(args[1], _SHIFT)
+            levels = level, level + 1
             if op in ("and_then", "or_else"):
-                left, right = self._at(args[0], _AND), self._at(args[1], _AND)
+                levels = _AND, _AND
+            elif level in (_AND, _XOR, _OR, _COMPARE, _EQUAL):
+                levels = _SHIFT, _SHIFT
+            is_word = op in ("add", "subtract", "multiply") and all(map(_is_int, args))
+            first = f"({self.type(dtype)})" if is_word else ""
+            left = first + self._at(args[0], _UNARY if is_word else levels[0])  # each once: they may be deep
+            right = self._at(args[1], levels[1])
             text = f"{left} {sign} {right}"
             if kind in "iu" and op in ("add", "subtract", "multiply", "bitwise_xor", "bitwise_and", "bitwise_or"):
                 if np.dtype(dtype).itemsize < 4:
