@@ -42,6 +42,28 @@ def test_no_fresh_pages() -> None:
         assert np.array_equal(compiled(x), function(x))
 
 
+def halves(x: Any) -> Any:
+    parts = []
+    while len(x) > 1000:
+        parts.append(x[::2] - x[1::2])
+        x = x[::2] + x[1::2]
+    total = 0.0
+    for part in parts:
+        total += part[-1]
+    return total, x, parts[1]
+
+
+def test_no_fresh_pages_for_what_grows() -> None:
+    """What is reserved keeps its first pages, and what stood there before is not read."""
+    compiled = transkern.compile(halves, target="cpu", threads=1)
+    for size in (1 << 15, 1 << 12, 1 << 14):
+        x = np.random.default_rng(size).standard_normal(size)
+        for _ in range(3):
+            mine, numpys = compiled(x), halves(x)
+            assert mine[0] == numpys[0] and all(map(np.array_equal, mine[1:], numpys[1:]))
+    assert _faults(compiled, np.ones(1 << 15), 20) < 20 * 10
+
+
 def test_results_outlive_their_calls() -> None:
     """What a result lives in is not given away while it, or a view of it, is there."""
     compiled = transkern.compile(large, target="cpu")
