@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims, shape_text, stretched
@@ -219,29 +221,118 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
     with ctx.raising("ValueError", *_remapped(terms, out, dims, operands)):
         for label in "".join(dict.fromkeys("".join(terms))):
             (extents[label],) = broadcast_dims(ctx, [(d[label],) for d in dims if label in d])
-    axes = {label: ctx.axis(label if label.isalpha() else "e", extent) for label, extent in extents.items()}
     dtype = result_type(ctx, operands)
-
-    def element(labels: str, value: Array) -> Expr:
-        at = (stretched(ctx, (d,), (axes[label],))[0] for label, d in zip(labels, value.dims, strict=True))
-        return b.cast(value.at(tuple(at)), dtype)
-
-    kept = tuple(axes[label] for label in out)
-    summed = tuple(axes[label] for label in extents if label not in out)
-    if len(operands) == 1 and not summed:
-        body = element(terms[0], operands[0])
-        return Array(kept, body, view=operands[0].view and isinstance(body, Load), readonly=operands[0].readonly)
+    if len(operands) == 1 and set(out) == set(terms[0]):
+        axes = _axes(ctx, extents)
+        body = _element(ctx, terms[0], operands[0], axes, dtype)
+        view = operands[0].view and isinstance(body, Load)
+        return Array(tuple(axes[label] for label in out), body, view=view, readonly=operands[0].readonly)
+    summed = set(extents) != set(out)
     if summed and dtype == "float16":
         ctx.fail("`np.einsum` that adds numbers of float16, which NumPy rounds between", "convert them with .astype")
-    factors = [element(t, stored(ctx, v, "operand")) for t, v in zip(terms, operands, strict=True)]
+    operands = [stored(ctx, v, "operand") for v in operands]
+    for (one, two), labels in _pairs(terms, out):
+        rest = [k for k in range(len(terms)) if k not in (one, two)]
+        part = _sum_of_products(
+            ctx, [terms[one], terms[two]], [operands[one], operands[two]], labels, extents, dtype, True
+        )
+        terms = [*(terms[k] for k in rest), labels]
+        operands = [*(operands[k] for k in rest), as_array(ctx, part)]
+    is_plain = not summed and _is_plain(a.get("optimize"))
+    return _sum_of_products(ctx, terms, operands, out, extents, dtype, not is_plain)
+
+
+def _axes(ctx: Context, extents: Mapping[str, Expr]) -> dict[str, Axis]:
+    return {label: ctx.axis(label if label.isalpha() else "e", extent) for label, extent in extents.items()}
+
+
+def _element(ctx: Context, labels: str, value: Array, axes: Mapping[str, Axis], dtype: str) -> Expr:
+    at = (stretched(ctx, (d,), (axes[label],))[0] for label, d in zip(labels, value.dims, strict=True))
+    return b.cast(value.at(tuple(at)), dtype)
+
+
+def _sum_of_products(
+    ctx: Context, terms: Sequence[str], operands: Sequence[Array], out: str, extents: Mapping[str, Expr], dtype: str,
+    signed: bool,
+) -> Value:  # fmt: skip
+    """Products of elements, added up over the labels that `out` does not have. `signed`: what is not added up may
+    be -0.0."""
+    product = _matrix_product(ctx, terms, operands, out, extents, dtype)
+    if product is not None:
+        return product
+    axes = _axes(ctx, {label: extents[label] for label in dict.fromkeys("".join(terms))})
+    factors = [_element(ctx, t, v, axes, dtype) for t, v in zip(terms, operands, strict=True)]
     body = factors[0]
     for factor in factors[1:]:
         body = Apply("multiply", (body, factor), dtype)
+    kept = tuple(axes[label] for label in out)
+    summed = tuple(axis for label, axis in axes.items() if label not in out)
     if summed:
         body = Reduce("any" if dtype == "bool" else "sum", summed, body, dtype, ctx.span)
-    elif dtype.startswith(("float", "complex")) and _is_plain(a.get("optimize")):
+    elif dtype.startswith(("float", "complex")) and not signed:
         body = Apply("add", (body, Const(0.0, dtype)), dtype)  # NumPy adds each product to a zero: none is -0.0
     return Scalar(ctx.let(body, "total")) if not kept else ctx.define(Array(kept, body), "product")
+
+
+def _pairs(terms: Sequence[str], out: str) -> list[tuple[tuple[int, int], str]]:
+    """Which two factors are multiplied first, and the labels of what they make, while there are more than two; none,
+    where these sums are nests as deep as the one of all factors."""
+    left, found = list(terms), list[tuple[tuple[int, int], str]]()
+    most = len(set("".join(terms)))
+    while len(left) > 2:
+        costs = []
+        for two in range(len(left)):
+            for one in range(two):
+                others = {*out, *"".join(t for k, t in enumerate(left) if k not in (one, two))}
+                both = dict.fromkeys(left[one] + left[two])
+                kept = "".join(sorted(set(both) & others, key=lambda c: (out + "".join(both)).index(c)))
+                costs.append((len(both), len(kept), (one, two), kept))
+        labels, _, (one, two), kept = min(costs)
+        if labels >= most:
+            return []
+        found.append(((one, two), kept))
+        left = [*(t for k, t in enumerate(left) if k not in (one, two)), kept]
+    return found if len(set("".join(left))) < most else []
+
+
+def _matrix_product(
+    ctx: Context, terms: Sequence[str], operands: Sequence[Array], out: str, extents: Mapping[str, Expr], dtype: str
+) -> Value | None:
+    """The product of two matrices, by a library, where that is what is asked for: ``ij,jk->ik``, with the axes of each
+    operand, and of the result, in two groups."""
+    if not ctx.steps_take_views or len(terms) != 2 or np.dtype(dtype).kind not in "fc":
+        return None
+    one, two = terms
+    inner = "".join(label for label in one if label in two)
+    rows, columns = ("".join(label for label in t if label not in inner) for t in terms)
+    if not (inner and rows and columns) or len({*one, *two}) != len(inner + rows + columns):
+        return None
+    if one not in (rows + inner, inner + rows) or two not in (inner + columns, columns + inner):
+        return None
+    if out not in (rows + columns, columns + rows):
+        return None
+    axes = _axes(ctx, extents)
+    for labels, value in zip(terms, operands, strict=True):
+        at = (axes[label] for label in labels)
+        if any(stretched(ctx, (d,), (x,))[0] != x.var for d, x in zip(value.dims, at, strict=True)):
+            return None
+    groups = {g: b.product(tuple(extents[label] for label in g)) for g in (inner, rows, columns)}
+
+    def matrix(value: Array, *labels: str) -> Array:
+        if len("".join(labels)) > 2:
+            value = reshape(ctx, value, [Scalar(groups[g], True) for g in labels])
+        return value
+
+    x = matrix(operands[0], rows, inner) if one == rows + inner else transpose(
+        ctx, matrix(operands[0], inner, rows), None
+    )
+    y = matrix(operands[1], inner, columns) if two == inner + columns else transpose(
+        ctx, matrix(operands[1], columns, inner), None
+    )
+    if out == columns + rows:
+        x, y = transpose(ctx, y, None), transpose(ctx, x, None)
+    product = as_array(ctx, matmul(ctx, x, y))
+    return product if len(out) == 2 else reshape(ctx, product, [Scalar(extents[label], True) for label in out])
 
 
 def _label_dims(ctx: Context, terms: Sequence[str], out: str, operands: Sequence[Array]) -> list[dict[str, Expr]]:
