@@ -53,7 +53,17 @@ def by_hand(a: Any) -> Any:
     return out
 
 
-FUNCTIONS = [there_and_back, less_their_means, in_blocks, inner_part, turned, by_hand]
+def other_sizes(a: Any) -> Any:
+    """Sizes that share no factor with those before: what is computed, turned or gathered is copied as it is."""
+    rows, columns = a.shape
+    parts = max(rows // 2, 1)
+    turned = (a * 2).T.reshape(parts, -1)
+    joined = np.concatenate([a, a[::-1]]).reshape(-1, 2 * parts)
+    picked = a[:, np.arange(columns) // 2].T.reshape(parts, -1).sum(axis=1)
+    return turned, joined, picked
+
+
+FUNCTIONS = [other_sizes, there_and_back, less_their_means, in_blocks, inner_part, turned, by_hand]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -80,6 +90,13 @@ def _divisions(program: n.Program) -> int:
 def test_nothing_is_divided_that_was_counted(function: Callable[..., Any]) -> None:
     program = program_of(function, (np.zeros((6, 12)),), pipeline.passes_for("cpu"))
     assert _divisions(program) <= (1 if function is less_their_means else 0)  # of three rows, which it is
+
+
+def test_a_copy_is_not_computed_at_quotients() -> None:
+    program = program_of(other_sizes, (np.zeros((6, 12)),), pipeline.passes_for("cpu"))
+    every = [e for s in walk(program.body) for own in own_exprs(s) for e in walk_expr(own) if isinstance(e, Load)]
+    read = {e.buffer for e in every for i in e.index if b.divides(i)}
+    assert read and "a" not in read
 
 
 @pytest.mark.parametrize(

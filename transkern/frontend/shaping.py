@@ -40,7 +40,7 @@ from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import buffers_read, variables_read
 
 _PYTHON_DTYPES = {
@@ -297,7 +297,10 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     if value.ndim > 1 and isinstance(value.body, Load) and (start := line_in_memory(ctx, value)) is not None:
         place = b.add(start, linear)
         return Array(axes, Load(value.body.buffer, (place,), value.dtype), view=value.view, readonly=value.readonly)
-    return value.seen(axes, b.unravel(linear, value.dims))
+    places = b.unravel(linear, value.dims)
+    if not value.view and not isinstance(value.body, (Const, Var)) and any(map(b.divides, places)):
+        value = ctx.define(replace(value, identity=""), "reshaped")  # copied as it is: a division takes longer
+    return value.seen(axes, places)
 
 
 def _in_sizes(ctx: Context, size: Expr) -> Expr:

@@ -17,7 +17,7 @@ from typing import TypeGuard
 
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Apply, Axis, Const, Expr, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.polynomials import (
     Polynomial,
     exact_quotient,
@@ -55,6 +55,17 @@ def simplified(s: n.Stmt, variables: Iterable[str]) -> n.Stmt:
     """One statement, which may be a nest, whose places do not divide where what they divide is known."""
     (made,) = _block((s,), _Known({}, {}, frozenset(variables)))
     return made
+
+
+def divides_for(reader: n.Stmt, buffer: str) -> bool:
+    """Whether a statement reads an array at quotients, which its places in memory may not be."""
+    if not any(_reads_quotients(e, buffer) for e in own_exprs(reader)):
+        return False
+    return any(_reads_quotients(e, buffer) for e in own_exprs(simplified(reader, ())))
+
+
+def _reads_quotients(e: Expr, buffer: str) -> bool:
+    return any(isinstance(x, Load) and x.buffer == buffer and any(map(b.divides, x.index)) for x in walk_expr(e))
 
 
 def _block(statements: tuple[n.Stmt, ...], known: _Known) -> tuple[n.Stmt, ...]:

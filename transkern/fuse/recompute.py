@@ -23,6 +23,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
+from transkern.fuse.places import divides_for
 from transkern.fuse.unchanged import stays
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -222,6 +223,8 @@ class _Fresh:
             return False
         found = [x for reader in readers for x in self.reads(reader, s)]
         if not all(x.is_once(s) for x in found) or all(x.is_in_order(s) for x in found):
+            return False
+        if any(divides_for(x, s.buffer) for x in readers):
             return False
         again = sum(self.bytes(s, beside=x) for x in readers) - self.bytes(s)
         return again <= _MEMORY * itemsize(self.program.buffers[s.buffer].dtype)

@@ -17,10 +17,11 @@ from dataclasses import replace
 from itertools import islice
 
 from transkern.fuse.copies import with_arrays
+from transkern.fuse.places import divides_for
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.build import affine
-from transkern.ir.expr import Apply, Axis, Expr, Load, Reduce, Var
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Reduce, Var
 from transkern.ir.names import Names
 from transkern.ir.traverse import (
     bodies,
@@ -435,6 +436,8 @@ def places_read(reader: n.Define | n.Write | n.Scan | n.Let, made: n.Define) -> 
     beside = (*reader.index, *([] if reader.mask is None else [reader.mask])) if isinstance(reader, n.Write) else ()
     if any(buffers_read(e) for e in beside):
         return 0
+    if divides_for(reader, made.buffer) and not _is_flat(made):
+        return 0
     found = set()
     outer = () if isinstance(reader, n.Let) else tuple(a.name for a in reader.axes)
     for x, axes in _loads(reader.value, outer):
@@ -454,6 +457,14 @@ def _is_where_it_is_read(made: n.Define) -> bool:
     """Whether a value is made of elements that stand in other arrays as they do in its own: no place is computed."""
     places = {a.var for a in made.axes}
     return all(i in places for x in walk_expr(made.value) if isinstance(x, Load) for i in x.index)
+
+
+def _is_flat(made: n.Define) -> bool:
+    """Whether a value is made of nothing but elements that stand in other arrays as they do in its own: places in
+    memory of both are the same, though their subscripts may be quotients."""
+    axes = tuple(a.var for a in made.axes)
+    left = b.map_expr(made.value, lambda e: Const(0, e.dtype) if isinstance(e, Load) and e.index == axes else None)
+    return variables_read(left).isdisjoint(a.name for a in made.axes)
 
 
 def _loads(e: Expr, axes: tuple[str, ...]) -> Iterator[tuple[Load, tuple[str, ...]]]:

@@ -148,6 +148,19 @@ def mod(a: Expr, b: Expr) -> Expr:
     return Apply("remainder", (a, b), INDEX)
 
 
+def divides(e: Expr) -> bool:
+    """Whether it has a quotient by what is no constant, of more than one axis: of one, its loop becomes a nest."""
+    match e:
+        case Apply("floor_divide" | "remainder", (divided, by), _) if not isinstance(by, Const):
+            while isinstance(divided, Apply) and divided.op in ("floor_divide", "remainder"):
+                divided = divided.args[0]
+            return not isinstance(divided, Var) or divides(by)
+        case Apply(_, args, _) | Load(_, args, _):
+            return any(map(divides, args))
+        case _:
+            return False
+
+
 def quotient(a: Expr, b: Expr) -> Expr | None:
     """``a / b`` of products, where that is known to leave nothing."""
     factors, number = _factors(a)
