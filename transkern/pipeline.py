@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from transkern.analysis import integers
 from transkern.errors import CompileError
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
@@ -251,6 +252,7 @@ def run(
     program: Program, passes: tuple[Pass, ...] = PASSES, after: Callable[[str, Program], None] | None = None
 ) -> Program:
     """`program` through `passes`; `after` sees it after each."""
+    integers.begin()
     for one in passes:
         check_time()
         program = one(program)

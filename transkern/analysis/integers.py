@@ -22,6 +22,12 @@ EFFORT = 50_000
 NODES = 400
 """Combinations of alternatives that are looked at for one question."""
 
+_LEFT = ((10_000, NODES), (20_000, 12))
+"""As many for one question while all about the program have had fewer than that, and one behind: what is not proven is
+checked at run time."""
+
+_SPENT = [0]
+
 Form: TypeAlias = dict[str, int]
 """A linear form: factors by name, and the constant under the empty name. Never changed once it is made."""
 
@@ -174,6 +180,11 @@ def branches(conditions: Iterable[Condition]) -> int:
 # --- answers
 
 
+def begin() -> None:
+    """Another program: its questions may be looked at at large again."""
+    _SPENT[0] = 0
+
+
 def solution(
     conditions: Sequence[Condition], effort: int = EFFORT, products: bool = False
 ) -> dict[str, int] | Unproven | None:
@@ -201,7 +212,8 @@ def solution(
 
 class _Search:
     def __init__(self, effort: int, products: _Products | None) -> None:
-        self.effort, self.nodes, self.asked, self.products = effort, NODES, False, products
+        self.effort, self.asked, self.products = effort, False, products
+        self.most = self.nodes = next((few for most, few in _LEFT if _SPENT[0] < most), 1)
 
     def narrowed(self, system: _System, plain: Sequence[Constraint]) -> _System | None:
         """The system with further constraints; None where they plainly cannot hold."""
@@ -211,7 +223,8 @@ class _Search:
         self.nodes -= 1
         if self.nodes < 0:
             return UNPROVEN
-        first = self.nodes == NODES - 1
+        _SPENT[0] += 1
+        first = self.nodes == self.most - 1
         values, certain = system.near()
         if values is None:
             return None

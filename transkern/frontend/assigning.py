@@ -152,6 +152,7 @@ class Assignments(Results):
 
     def settle(self, value: Value, name: str) -> Value:
         ctx = self.ctx
+        value = lengths.shortened(ctx, value)
         for dim in value.domain if isinstance(value, Array) else ():
             if is_longer(dim, _PARTS):  # in a function that calls itself with a part of its array, say
                 problem = f"a size that is computed of others in more than {_PARTS} steps"

@@ -9,7 +9,7 @@ another element, while a value that was made of what was there before still has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
-from transkern.ir.traverse import buffers_read, variables_read, walk_expr
+from transkern.ir.traverse import buffers_read, is_longer, variables_read, walk_expr
 
 if TYPE_CHECKING:
     from transkern.frontend.context import Context
@@ -138,6 +138,54 @@ def _now(ctx: Context, e: Expr) -> Expr:
         now = ctx.let(e, "number")
     ctx.lengths.now[e] = now, ctx.out
     return now
+
+
+_LONG, _LONG_IN_JAX = 40, 190
+"""Parts of a size, or of where a slice begins, that get a name: slices of slices would have more each time. JAX must
+know sizes before the call, and is told less of what stands under a name."""
+
+
+def shortened(ctx: Context, value: Value) -> Value:
+    """An array that gets a name, with long sizes and beginnings by names of their own."""
+    most = _LONG if ctx.steps_take_views else _LONG_IN_JAX
+    if not isinstance(value, Array) or not any(is_longer(e, most) for e in _sizes(value)):
+        return value
+    own = {a.name for a in value.axes}
+
+    def beginning(e: Expr) -> Expr:
+        if not is_longer(e, _LONG):
+            return e
+        terms, number = b.affine(e)
+        moving = {t: c for t, c in terms.items() if variables_read(t) & own}
+        rest = _sum({t: c for t, c in terms.items() if t not in moving}, number)
+        return b.add(_sum(moving, 0), _by_name(ctx, rest, lambda x: ctx.let(x, "start")))
+
+    def size(e: Expr) -> Expr:
+        return beginning(e) if variables_read(e) & own else _by_name(ctx, e, ctx.extent)
+
+    return _of(value, size, lambda e: e)
+
+
+def _sum(terms: Mapping[Expr, int], number: int) -> Expr:
+    total: Expr = b.index(number)
+    for term, count in terms.items():
+        total = b.add(total, b.mul(b.index(count), term))
+    return total
+
+
+def _by_name(ctx: Context, e: Expr, name: Callable[[Expr], Expr]) -> Expr:
+    """A long expression by its name, the same again while it has that value."""
+    if not is_longer(e, _LONG):
+        return e
+    known = ctx.lengths.now.get(e)
+    if known is not None and any(known[1] is block for block in (ctx.out, *ctx.around)):
+        return known[0]
+    made = name(e)
+    if isinstance(made, Var) and not buffers_read(e):
+        ctx.bounds.setdefault(made.name, e)
+        if not variables_read(e) & ctx.variables.keys():
+            ctx.lengths.now[e] = made, ctx.out
+    return made
 
 
 def _sizes(value: Value) -> Iterator[Expr]:
