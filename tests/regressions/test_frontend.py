@@ -294,15 +294,9 @@ def view_of_shared(x: Any, y: Any) -> Any:
     "function, arguments, message",
     [
         (view_of_shared, (_BOTH := np.arange(6.0), _BOTH), "arguments that share memory"),
-        (
-            largest,
-            (np.arange(3, dtype=np.uint8),),
-            "on one path and",
-        ),  # no type holds -1 and a uint8, as Python's names
         (list_chosen_and_changed, (np.ones(3),), "one of two on two paths"),
         (list_put_away_and_changed, (np.ones(300),), "a list that changes its length|a change of a list"),
         (size_squeezed, (np.arange(3.0),), "length that data decides"),
-        (largest_of, (np.arange(3, dtype=np.uint8), 300), "`max` of"),
         (exchanged_in_two_loops, (np.ones(3), np.ones(3), 1), "one of several arrays"),
         (one_of_two_types, (np.ones(3, np.int16), np.ones(3)), "different types"),
         (perhaps_exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
@@ -312,6 +306,15 @@ def view_of_shared(x: Any, y: Any) -> Any:
 def test_is_refused_rather_than_wrong(function: Callable[..., Any], arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(transkern.CompileError, match=message):
         transkern.compile(function, target="cpu")(*arguments)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32])
+def test_a_number_that_its_type_does_not_hold(dtype: Any) -> None:
+    """-1 and elements of uint8, a number of 300 beside them: the caller gets the one of them, in its own type."""
+    for x in (np.array([3, 7, 5], dtype), np.array([], dtype), np.zeros(2, dtype)):
+        alike(largest, x)
+        for k in (300, 5, -3):
+            alike(largest_of, x, k)
 
 
 @pytest.mark.parametrize("k", [0, 1, 2])

@@ -288,7 +288,7 @@ class Branches(Assignments):
                 for joining, out in ((x, out1), (y, out2)):
                     out.append(n.Assign(tag.name, list_types.tag_of(joining), span=ctx.span))
             split = doubts.joined_at(ctx, name, Scalar(variable, kind[1]), (x, y), (out1, out2))
-            return Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split))
+            return doubts.shown(Scalar(variable, kind[1], tag, doubts.of_both(x, y, self.decides, split)))
         captured = [is_constant_array(v) for v in (one, two)]
         if any(captured) and all(c or isinstance(v, Array) for v, c in zip((one, two), captured, strict=True)):
             one, two = self.array_in(one, out1), self.array_in(two, out2)

@@ -485,8 +485,9 @@ def _better(ctx: Context, name: str, one: Value, two: Value, kind: Kind) -> Scal
     if kind[0] == "index":
         return Scalar((b.maximum if name == "max" else b.minimum)(x, y), True, doubt=doubt)
     if kind[0].startswith(("int", "uint")):
-        return Scalar(Apply("maximum" if name == "max" else "minimum", (x, y), kind[0]), kind[1], doubt=doubt)
-    return Scalar(b.where(better, y, x), kind[1], doubt=doubt)
+        best = Apply("maximum" if name == "max" else "minimum", (x, y), kind[0])
+        return doubts.shown(Scalar(best, kind[1], doubt=doubt))
+    return doubts.shown(Scalar(b.where(better, y, x), kind[1], doubt=doubt))
 
 
 def _of_large(ctx: Context, name: str, one: Value, two: Value) -> Value:

@@ -210,7 +210,7 @@ class LoopState:
                     tag = ctx.variable(f"{name} type", "uint8")
                     ctx.emit(n.Assign(tag.name, list_types.tag_of(Static(0) if initial is None else initial)))
                 doubt = self._doubt(owner, name, types, Scalar(variable, python), initial)
-                return Scalar(variable, python, tag, doubt)
+                return doubts.shown(Scalar(variable, python, tag, doubt))
             case ("array", dtype, dims, facts):
                 buffer = ctx.buffer(name, dtype, dims, **facts)
                 if initial is not None:
@@ -575,7 +575,7 @@ class LoopState:
             if not left or slot.doubt.split is not None or self.runs is None:
                 return slot
             if self.runs == b.TRUE:
-                return replace(slot, doubt=doubts.doubt(left, slot.doubt.python))
+                return doubts.of_kinds(slot, left)
             split = doubts.after(slot, before, left, self.runs)
             return replace(slot, doubt=replace(slot.doubt, sure=left, runs=self.runs, split=split))
         if (items := children(slot)) is not None:

@@ -12,7 +12,7 @@ from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number, static_expr
 from transkern.frontend.trips import bound_of
-from transkern.frontend.types_of_scalars import join_dtypes
+from transkern.frontend.types_of_scalars import holding_exactly, join_dtypes
 from transkern.frontend.values import (
     Array,
     Char,
@@ -148,6 +148,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
                 _held(d1, p1, r1, joined[0]) and _held(d2, p2, r2, joined[0])
             ):  # fmt: skip
                 joined = None
+            joined = joined or holding_exactly(d1, p1, d2, p2)
             if joined is None:
                 ctx.must_be_known(
                     Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",

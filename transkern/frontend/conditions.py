@@ -244,7 +244,7 @@ class Conditions(Comparisons):
             if isinstance(one, Array) and isinstance(two, Array):
                 return Array((), chosen)
             doubt = doubts.of_both(one, two, condition, doubts.chosen(condition, one, two))
-            return Scalar(chosen, kind[1], doubt=doubt)
+            return doubts.shown(Scalar(chosen, kind[1], doubt=doubt))
         one, two = self.settled_in(one, out1), self.settled_in(two, out2)
         self.decides = condition
         self.joining = (self.env, self.env, self.ctx.live_here)

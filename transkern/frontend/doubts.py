@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
@@ -261,6 +261,20 @@ def ask_for_split(values: Sequence[Value]) -> None:
         told()
 
 
+def is_of_neither(value: Value) -> bool:
+    """Whether a number may have a type of NumPy's which is not the one that it is held in."""
+    if not isinstance(value, Scalar) or value.doubt is None:
+        return False
+    return any(dtype != value.dtype for dtype, of_python in value.doubt.kinds if not of_python)
+
+
+def shown(value: Scalar) -> Scalar:
+    """A number held in a type that is not its own: which of its types it has, the caller is to see."""
+    if value.doubt is None or value.doubt.split is None or not is_of_neither(value):
+        return value
+    return replace(value, doubt=replace(value.doubt, split=replace(value.doubt.split, exact=True)))
+
+
 def is_rounded(doubted: Doubt, held: str, sure: bool = False) -> bool:
     """Whether it may be a number of Python's which is another one in the type that holds it."""
     kinds = doubted.sure if sure and doubted.runs is not None else doubted.kinds
@@ -370,10 +384,7 @@ def _split(
     blocks, lets = [], list[n.Stmt]()
     for sides in itertools.product((True, False), repeat=len(tags)):
         side = dict(zip(tags, sides, strict=True))
-        chosen = [
-            (a.doubt.split.one if side[a.doubt.split.tag] else a.doubt.split.two)
-            if isinstance(a, Scalar) and a.doubt is not None and a.doubt.split is not None else a for a in args
-        ]  # fmt: skip
+        chosen = [_side(a, side) for a in args]
         value: Value | None = None
         with ctx.block() as out, contextlib.suppress(Terminated):
             value = compute(chosen)
@@ -411,6 +422,18 @@ def _split(
 _TAGS = 2
 
 
+def _side(value: Value, side: Mapping[Expr, bool]) -> Value:
+    """The one of its numbers that a number is on a side. A number of Python's that is none of NumPy's is 1 elsewhere:
+    its checks are for where it is there."""
+    if not isinstance(value, Scalar) or value.doubt is None or value.doubt.split is None:
+        return value
+    split = value.doubt.split
+    made, holds = (split.one, split.tag) if side[split.tag] else (split.two, b.logical_not(split.tag))
+    if is_of_neither(value) and isinstance(made, Scalar) and kinds_of(made) == (("index", True),):
+        return replace(made, expr=b.where(holds, made.expr, b.ONE))
+    return made
+
+
 def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: bool) -> Split | None:
     """Numbers under conditions of which one holds, by their types, where these are two."""
     from transkern.frontend.elementwise import scalar_expr
@@ -437,6 +460,7 @@ def _grouped(ctx: Context, made: Sequence[tuple[Expr, Static | Scalar]], exact: 
 def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Value:
     """One number for two that have types of NumPy's: in the wider of both."""
     from transkern.frontend.elementwise import scalar_expr
+    from transkern.frontend.types_of_scalars import holding_exactly
 
     (one,), (two,) = kinds_of(split.one), kinds_of(split.two)
     parts = scalar_expr(ctx, split.one), scalar_expr(ctx, split.two)
@@ -446,11 +470,11 @@ def together(ctx: Context, split: Split, args: Sequence[Value], what: str) -> Va
     same = all(np.dtype(_numpy_name(k)).kind == wide.kind for k in (one, two)) and not (one[1] or two[1])
     if split.of_empty and not same:
         return _held_as_of_elements(ctx, split, parts, Doubt(tuple(sorted((one, two))), (), split=split))
-    if not same:
+    held = (str(wide.name), False) if same else holding_exactly(*one, *two)
+    if held is None:
         depends(ctx, args, what)
-    name = str(wide.name)
-    body = b.where(split.tag, b.cast(parts[0], name), b.cast(parts[1], name))
-    return Scalar(body, False, doubt=Doubt(tuple(sorted((one, two))), (), split=split))
+    body = b.where(split.tag, b.cast(parts[0], held[0]), b.cast(parts[1], held[0]))
+    return shown(Scalar(body, False, doubt=Doubt(tuple(sorted((one, two))), () if same else None, split=split)))
 
 
 def _numpy_name(kind: Kind) -> str:
@@ -558,14 +582,23 @@ def handed_on(slot: Scalar, split: Split, value: Value) -> list[tuple[Value, Val
     return pairs
 
 
+def of_kinds(slot: Scalar, kinds: tuple[Kind, ...]) -> Scalar:
+    """A number that has one of fewer types than a loop had to hold."""
+    if len(kinds) == 1 and kinds[0][0] != slot.dtype and is_of_neither(slot):
+        return Scalar(b.cast(slot.expr, kinds[0][0]), kinds[0][1])
+    assert slot.doubt is not None
+    return replace(slot, doubt=doubt(kinds, slot.doubt.python))
+
+
 def after(slot: Scalar, before: Value | None, left: tuple[Kind, ...], runs: Expr) -> Split | None:
     """The numbers that a slot may be after a loop whose iterations leave one type, and which may have none."""
     if before is None or len(left) > 1 or len(kinds_of(before)) > 1 or kinds_of(before) == left:
         return None
-    if left[0][0] != slot.dtype:
+    if left[0][0] != slot.dtype and not is_of_neither(slot):
         return None
     first = part(before, kinds_of(before)[0])
-    return None if first is None else Split(b.logical_not(runs), first, Scalar(slot.expr, left[0][1]))
+    ran = Scalar(b.cast(slot.expr, left[0][0]), left[0][1])
+    return None if first is None else Split(b.logical_not(runs), first, ran, exact=is_of_neither(slot))
 
 
 def unless_empty(result: Scalar, start: Value, count: Expr) -> Value:

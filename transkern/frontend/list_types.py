@@ -25,6 +25,9 @@ from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
     """A number of Python's is another number in a list of NumPy's narrow floats; and an array of numbers which are
     one or the other has a type that the list's is not."""
+    if doubts.is_of_neither(value) and not tells_its_type(value):
+        doubts.ask_for_split([value])
+        doubts.depends(ctx, [value], "an element that is")
     kinds = doubts.kinds_of(value)
     if not any(of_python and dtype != "bool" for dtype, of_python in kinds):
         return

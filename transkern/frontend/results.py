@@ -148,11 +148,15 @@ class Results(Expressions):
                 # which it was
                 exact
                 or not split.handed_on
+                or doubts.is_of_neither(value)
                 or len({of_python for _, of_python in kinds}) == 1
                 or doubts.is_rounded(doubted, value.dtype)
                 or not variables_read(tag) & self.ctx.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
+            case Scalar(doubt=Doubt()) if doubts.is_of_neither(value):
+                doubts.ask_for_split([value])
+                doubts.depends(self.ctx, [value], "returning")
             case Scalar(expr, python, None, doubt):
                 if doubt is not None and all(of_python for _, of_python in doubt.kinds):
                     doubts.ask_for_split([value])

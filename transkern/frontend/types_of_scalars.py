@@ -40,6 +40,17 @@ def holding(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
     return str(np.result_type(*names).name), False
 
 
+def holding_exactly(d1: str, p1: bool, d2: str, p2: bool) -> tuple[str, bool] | None:
+    """The type that holds numbers of two types of which neither holds the other's: what is made of them is computed in
+    the type that each has (`Doubt`), and this one is none of them."""
+    names = ["int64" if d == "index" else d for d in (d1, d2)]
+    kinds = {np.dtype(name).kind for name in names}
+    if not (kinds <= {"i", "u"} or kinds == {"f"}) or (p1 and p2):
+        return None
+    wide = np.result_type(*names)
+    return (str(wide.name), False) if wide.kind in kinds or wide.kind == "i" else None
+
+
 def joined(kinds: Sequence[Kind]) -> Kind | None:
     """The one type of a scalar that is of one of several."""
     found: Kind | None = kinds[0]
@@ -65,8 +76,8 @@ def scalar_kind(one: Value, two: Value) -> tuple[str, bool] | None:
         and not joined[1]
         and not (_held(one, *kinds[0], joined[0]) and _held(two, *kinds[1], joined[0]))
     ):
-        return None
-    return joined
+        joined = None
+    return holding_exactly(*kinds[0], *kinds[1]) if joined is None else joined
 
 
 def _held(value: Value, dtype: str, python: bool, by: str) -> bool:
