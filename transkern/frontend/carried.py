@@ -10,6 +10,7 @@ from transkern.frontend import carried_lists, doubts, list_types
 from transkern.frontend.carried_kinds import join_kinds, kind_of, of_its_own
 from transkern.frontend.characters import code_of
 from transkern.frontend.context import Context
+from transkern.frontend.desugar import RETURNED
 from transkern.frontend.elementwise import describe, is_number, scalar_expr, select, static_expr
 from transkern.frontend.reach import reached, shows, stands_in_list
 from transkern.frontend.trips import bound_of
@@ -55,7 +56,8 @@ class LoopState:
     """
 
     def __init__(
-        self, owner: Loops, assigned: set[str], before: dict[str, Value], live: frozenset[str],
+        self, owner: Loops, assigned: set[str], before: dict[str, Value],
+        live: tuple[frozenset[str], frozenset[str]],
         all_assigned: set[str], stored: set[str], runs: Expr | None, turns: Turns | None = None,
     ) -> None:  # fmt: skip
         self.turns = turns
@@ -63,7 +65,8 @@ class LoopState:
         self.runs = runs  # whether there is a first iteration
         self.conditional: set[str] = set()  # names that need a flag for whether they are bound
         self.flags: dict[str, Var] = {}
-        self.assigned, self.before, self.live = assigned, before, live
+        self.assigned, self.before = assigned, before
+        self.live, self.live_behind = live  # at the end of an iteration, and behind the loop
         self.all_assigned = all_assigned
         self.slots: dict[str, Value] = {}
         self.kinds: dict[str, Any] = {}
@@ -424,7 +427,7 @@ class LoopState:
                 self.widened = True
                 continue
             for made in _lists_in(value) if value != slot else ():
-                self._check_lists(owner, name, made)
+                self._check_lists(owner, name, made, leaving)
             if isinstance(slot, OrNone):
                 if value == slot and not isinstance(slot.value, Object):
                     self._note_left(name, slot, value)
@@ -434,7 +437,7 @@ class LoopState:
                     continue
                 slot, value = slot.value, value.value if isinstance(value, OrNone) else value
             if value != slot:
-                self._note_lists(owner, name, slot, value)
+                self._note_lists(owner, name, slot, value, leaving)
                 if stands_in_list(value, ctx.handed, ctx.appended):
                     ctx.must_keep(slot)
             if isinstance(slot, Object) and slot.token in self.fresh:
@@ -627,20 +630,29 @@ class LoopState:
         ]  # fmt: skip
         return any(shows(ctx.heap, v, lambda a: a.view and a.base == value.base) for v in others)
 
-    def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value) -> None:
+    def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
         """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
         ctx = owner.ctx
         kept = [v for v in reached(ctx.heap, slot) if isinstance(v, (Object, GrowingList))]
         lists = [v for v in reached(ctx.heap, value) if isinstance(v, (Object, GrowingList)) and not _among(v, kept)]
-        others = [v for frame in ctx.frames for k, v in frame.items() if k != name or frame is not owner.env]
+        read = self._read_at_the_end(owner, name, leaving)
+        others = [v for frame in ctx.frames for k, v in frame.items() if frame is not owner.env or k in read]
         for made in lists:
             if any(_among(made, reached(ctx.heap, v)) for v in others):
                 ctx.only_read(made)
                 self.aliased.add(name)
 
-    def _check_lists(self, owner: Loops, name: str, value: Value) -> None:
+    def _read_at_the_end(self, owner: Loops, name: str, leaving: bool) -> set[str]:
+        """The names that may be read beside `name` when an iteration ends: who leaves the loop goes on with what stands
+        behind it, and who returns a value with nothing else of the function."""
+        if not leaving:
+            return set(owner.env) - {name}
+        return {k for k in owner.env if k in self.live_behind or " " in k} - {name} if name != RETURNED else set()
+
+    def _check_lists(self, owner: Loops, name: str, value: Value, leaving: bool) -> None:
         """The same for lists, dicts and objects."""
-        same = [k for k, v in owner.env.items() if k != name and self.is_live(k) and is_shown(v, value)]
+        read = self._read_at_the_end(owner, name, leaving)
+        same = [k for k, v in owner.env.items() if k in read and self.is_live(k) and is_shown(v, value)]
         changed = self.stored & {name, *same}
         if same and changed:
             owner.ctx.fail(

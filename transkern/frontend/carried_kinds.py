@@ -116,6 +116,23 @@ def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
     return ("list", *joined, of1, site1 or site2)
 
 
+def _grows(ctx: Context, kind: Any) -> bool:
+    """Whether it is a list whose length is a variable."""
+    match kind:
+        case ("list" | "table", *_) | ("same", GrowingList()):
+            return True
+        case ("object", Object() as value):
+            return isinstance(ctx.deref(value), GrowingList)
+        case _:
+            return False
+
+
+def _is_short_list(ctx: Context, value: Object) -> bool:
+    """Whether it is a list that is written out: `[start]`."""
+    items = ctx.deref(value)
+    return isinstance(items, Seq) and items.kind == "list" and bool(items.items)
+
+
 def _may_be_none(kind: Any) -> bool:
     """Whether a name of this kind may be None in other iterations."""
     return kind[0] in ("scalar", "array", "dynamic", "items", "list", "table", "fresh", "instance")
@@ -217,6 +234,10 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             return of_its_own(ctx, new)
         case ("choice", o1), ("choice", o2):
             return ("choice", tuple(dict.fromkeys((*o1, *o2))))
+        case ("object", Object() as v1), _ if _grows(ctx, new) and _is_short_list(ctx, v1):
+            ctx.must_grow(v1.token, f"`{name}`, a list of a length that an iteration decides")
+        case _, ("object", Object() as v2) if _grows(ctx, old) and _is_short_list(ctx, v2):
+            ctx.must_grow(v2.token, f"`{name}`, a list of a length that an iteration decides")
         case ("object", v1), ("object", v2):
             kinds = kind_of(ctx, ctx.deref(v1)), kind_of(ctx, ctx.deref(v2))
             return ("fresh", join_kinds(ctx, name, kinds[0], kinds[1], value, slot))

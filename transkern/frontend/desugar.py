@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from transkern.frontend.own_lists import GrowInPlace, lists_of_one_name
@@ -46,6 +46,22 @@ def desugared(node: ast.FunctionDef | ast.Lambda, inlined: bool) -> ast.Function
 
 def _has_any(node: ast.FunctionDef) -> bool:
     return any(isinstance(x, (ast.For, ast.While, ast.Match, ast.Try)) for x in ast.walk(node))
+
+
+def _is_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and bool(test.value)
+
+
+def _breaks(node: ast.AST) -> bool:
+    """Whether a `break` of the loop around stands in it."""
+    if isinstance(node, ast.Break):
+        return True
+    inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+    if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    if isinstance(node, (ast.For, ast.While)):
+        inner = node.orelse
+    return any(map(_breaks, inner))
 
 
 def _own(statements: Sequence[ast.stmt], kinds: tuple[type[ast.stmt], ...], loops: bool = False) -> bool:
@@ -106,6 +122,7 @@ class _Loops(ast.NodeTransformer):
         after: list[ast.stmt] = []
         orelse = [x for s in node.orelse for x in _listed(self.visit(s))]
         returning = self.inlined and _own(node.body, (ast.Return,), loops=True)
+        endless = isinstance(node, ast.While) and _is_true(node.test) and not any(map(_breaks, node.body))
         self.depth += 1
         node.body = [x for s in node.body for x in _listed(self.visit(s))]
         self.depth -= 1
@@ -121,12 +138,11 @@ class _Loops(ast.NodeTransformer):
             node.orelse = []
         if returning:
             has = ast.Name(RETURNS, ast.Load())
-            if self.depth:
-                after.insert(0, placed(ast.If(has, [ast.Break()], []), node))
-            else:
+            leave: ast.stmt = ast.Break() if self.depth else ast.Return(ast.Name(RETURNED, ast.Load()))
+            if not self.depth:
                 before.append(_assign(RETURNS, ast.Constant(False), node))
-                leave = ast.Return(ast.Name(RETURNED, ast.Load()))
-                after.insert(0, placed(ast.If(has, [leave], []), node))
+            # what is behind a loop that only `return` leaves is never reached
+            after = [placed(leave, node)] if endless else [placed(ast.If(has, [leave], []), node), *after]
         return [*before, node, *after]
 
     def visit_Try(self, node: ast.Try) -> ast.AST | list[ast.stmt]:

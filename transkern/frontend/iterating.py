@@ -69,7 +69,7 @@ def iteration(ctx: Context, source: Value) -> Any:
     """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
     over = special_methods.iterated(ctx, source)
     source = source if over is None else over
-    source = present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable")
+    source = ctx.deref(present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable"))
     match source:
         case Trips():
             return source.counted

@@ -573,11 +573,11 @@ class Loops(Branches):
         ctx = self.ctx
         span = span_of(node, self.scope.file)
         assigned = assigned_names(body) | set(targets)
-        live, _ = live_names(self.node, node)
+        live = live_names(self.node, node)
         assigned -= self._changed_in_place(body, assigned)
         assigned -= turns.names if turns is not None else set()
         before, heap = dict(self.env), dict(ctx.heap)
-        self._check_sharing(body, {name for name in assigned if name in live or " " in name}, before)
+        self._check_sharing(body, {name for name in assigned if name in live[0] or " " in name}, before)
         state = LoopState(self, assigned - set(targets), before, live, assigned, stored_in(body), runs, turns)
         ctx.loop_path, outer_path = (*ctx.loop_path, ctx.loop_number()), ctx.loop_path
         begun, untyped = len(ctx.writes), len(ctx.untyped)
