@@ -154,7 +154,7 @@ class Results(Expressions):
                 or not variables_read(tag) & self.ctx.variables.keys()
             ):
                 return n.TupleResult((n.ScalarResult(tag, True), self.result(one), self.result(two)), "either")
-            case Scalar(doubt=Doubt()) if doubts.is_of_neither(value):
+            case Scalar(tag=None, doubt=Doubt()) if doubts.is_of_neither(value):
                 doubts.ask_for_split([value])
                 doubts.depends(self.ctx, [value], "returning")
             case Scalar(expr, python, None, doubt):
