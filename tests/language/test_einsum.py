@@ -32,7 +32,7 @@ def test_einsum(subscripts: str, target: str, monkeypatch: pytest.MonkeyPatch) -
     function: Any = two if len(factors) == 2 else three
     compiled = transkern.compile(function, target=target)  # type: ignore[call-overload]
     rng = np.random.default_rng(0)
-    for sizes in (SIZES, {**SIZES, "j": 1}, {**SIZES, "i": 0}):
+    for sizes in (SIZES, {**SIZES, "j": 1}, {**SIZES, "i": 0})[: 3 if target == "cpu" else 1]:
         args = [rng.standard_normal([sizes[label] for label in labels]) for labels in factors]
         if "ii" in subscripts and sizes["j"] == 1:
             continue

@@ -65,6 +65,6 @@ def test_places_of_filters(
 ) -> None:  # fmt: skip
     on_target(target, monkeypatch)
     rng = np.random.default_rng(1)
-    for keep in (0.5, 1.1, 0.0):
+    for keep in (0.5, 0.0) if target == "cpu" else (0.5,):
         k, v = rng.integers(-12, 12, 30), rng.integers(0, 8, 30) / 4
         alike(function, k, v, rng.random(30) < keep, target=target)
