@@ -39,6 +39,22 @@ def rows(k: Any, n: Any) -> Any:
     return total, part
 
 
+def divided(k: Any, x: Any) -> Any:
+    total = k.sum()
+    n = len(x)
+    if n == 0:
+        raise ValueError("nothing to divide by")
+    t = np.zeros(len(k))
+    for i in range(len(k)):
+        t[i] = k[i] * (i // n + i % n)
+    return total, t
+
+
+def test_nothing_is_divided_by_what_a_check_keeps_out() -> None:
+    for size in (2, 1, 0):
+        alike(divided, np.arange(5), np.arange(size))
+
+
 def loops(function: Any, *args: Any) -> int:
     """The loops over what is given, with kernels counted once."""
     compiled = transkern.compile(function, threads=1)

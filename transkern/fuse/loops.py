@@ -22,7 +22,7 @@ from transkern.analysis.verdicts import Walk
 from transkern.fuse.states import is_cheap
 from transkern.ir import build as b
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr, Load, Var
+from transkern.ir.expr import Apply, Const, Expr, Load, Var
 from transkern.ir.traverse import (
     buffers_used,
     buffers_written,
@@ -169,6 +169,8 @@ class _Fusing(Walk):
         if isinstance(one.head, n.Accumulator):
             return True
         if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
+            return False
+        if any(_may_trap(e) for s in walk((one.head,)) for own in own_exprs(s) for e in walk_expr(own)):
             return False
         stops = {s.axis: s.stop for s in walk((one.head,)) if isinstance(s, n.Loop) and s.start == b.ZERO}
         return all(
@@ -360,6 +362,14 @@ def _inner(loop: n.Loop | n.Compact) -> _Inner:
     if isinstance(loop, n.Compact):
         found.local.add(loop.count)  # set when the loop has ended: inside, it is still what it was
     return found
+
+
+def _may_trap(e: Expr) -> bool:
+    """Whether it divides integers by what a check may have kept from being 0."""
+    return (
+        isinstance(e, Apply) and e.op in ("floor_divide", "remainder") and not e.dtype.startswith("float")
+        and not isinstance(e.args[1], Const)
+    )  # fmt: skip
 
 
 def _is_parallel(s: n.Stmt) -> bool:
