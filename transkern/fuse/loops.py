@@ -41,6 +41,9 @@ _BARRIERS = (n.Guard, n.Return, n.Break, n.Continue)
 _QUIET = (n.Accumulate, n.Accumulator, n.If, n.Let, n.Loop, n.Store)
 """Raise nothing, and end nothing."""
 
+_SEARCHES = ("first", "any", "all")
+"""End where they find something: alone they look at many elements together."""
+
 _STREAMS, _FEW, _NEAR = 8, 16, 40
 """Loops in order that run as one, and statements of each: all of it has registers; where they are looked for."""
 
@@ -167,7 +170,7 @@ class _Fusing(Walk):
         if any(x not in self.buffers or self.buffers[x].role == "argument" for x in one.written):
             return False
         if isinstance(one.head, n.Accumulator):
-            return True
+            return one.head.op not in _SEARCHES
         if not isinstance(one.head, n.Loop) or not all(isinstance(s, _QUIET) for s in walk((one.head,))):
             return False
         if any(_may_trap(e) for s in walk((one.head,)) for own in own_exprs(s) for e in walk_expr(own)):
