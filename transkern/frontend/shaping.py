@@ -37,11 +37,12 @@ from transkern.frontend.texts import as_text
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
+from transkern.fuse.places import simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
-from transkern.ir.expr import Apply, Const, Expr, Load, Var
-from transkern.ir.traverse import buffers_read, variables_read
+from transkern.ir.expr import Apply, Axis, Const, Expr, Load, Var
+from transkern.ir.traverse import buffers_read, variables_read, walk_expr
 
 _PYTHON_DTYPES = {
     "builtins.int": "int64",
@@ -298,9 +299,29 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
         place = b.add(start, linear)
         return Array(axes, Load(value.body.buffer, (place,), value.dtype), view=value.view, readonly=value.readonly)
     places = b.unravel(linear, value.dims)
-    if not value.view and not isinstance(value.body, (Const, Var)) and any(map(b.divides, places)):
+    if not value.view and not isinstance(value.body, (Const, Var)) and _divides(value, axes, places):
         value = ctx.define(replace(value, identity=""), "reshaped")  # copied as it is: a division takes longer
     return value.seen(axes, places)
+
+
+def _divides(value: Array, axes: tuple[Axis, ...], places: tuple[Expr, ...]) -> bool:
+    """Whether elements at `places` would be computed at quotients, also where those that are known are none: those of
+    one axis count where elements are looked up by others, which no nest of loops makes any easier."""
+    if not any(_has_quotient(p) for p in places):
+        return False
+    made = simplified(n.Define("reshaped", axes, Load("source", places, "bool")), ())
+    assert isinstance(made, n.Define) and isinstance(made.value, Load)
+    if any(map(b.divides, made.value.index)):
+        return True
+    gathers = any(isinstance(x, Load) and any(map(buffers_read, x.index)) for x in walk_expr(value.body))
+    return gathers and any(map(_has_quotient, made.value.index))
+
+
+def _has_quotient(e: Expr) -> bool:
+    return any(
+        isinstance(x, Apply) and x.op in ("floor_divide", "remainder") and not isinstance(x.args[1], Const)
+        for x in walk_expr(e)
+    )
 
 
 def _in_sizes(ctx: Context, size: Expr) -> Expr:
