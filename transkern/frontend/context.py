@@ -894,14 +894,14 @@ class Context:
         for copy, (shown, error) in self.doubtful.items():
 
             def shows(value: Value, copy: str = copy) -> bool:
-                return reaches(self.heap, value, lambda v: v.view and self._reads(v, copy))
+                return reaches(self.heap, value, lambda v: v.view and self.reads(v, copy))
 
             if shown == buffer and (self.still_named(shows) or any(map(shows, self.heap.values()))):
                 raise error
 
     def _still_read(self, buffer: str) -> bool:
         """Whether a name through which `buffer` is read is live behind the present statement."""
-        return bool(self.still_named(lambda v: reaches(self.heap, v, lambda a: self._reads(a, buffer))))
+        return bool(self.still_named(lambda v: reaches(self.heap, v, lambda a: self.reads(a, buffer))))
 
     def still_named(self, shows: Callable[[Value], bool]) -> list[str]:
         """The names that may still be read behind the present statement, of values of some kind."""
@@ -935,7 +935,7 @@ class Context:
         group = self.twins.groups.get(buffer, {buffer})
         for base in sorted(set().union(*(self.held_in.get(x, ()) for x in group))):
             contained = (v for held in self.heap.values() for v in children(held) or ())
-            named = any(isinstance(v, Array) and self._reads(v, base) for v in contained)
+            named = any(isinstance(v, Array) and self.reads(v, base) for v in contained)
             read = named or self._still_read(base)
             if read or base not in self.buffers or self.buffers[base].role == "argument":
                 problem = f"a store into an array in a list, which is `{base}`, too"
@@ -1074,7 +1074,7 @@ class Context:
 
         for frame in self.frames:
             for name in list(frame):
-                self.evaluate_name(frame, name, lambda v: not v.view and self._reads(v, buffer), changes)
+                self.evaluate_name(frame, name, lambda v: not v.view and self.reads(v, buffer), changes)
         # what has just been computed counted what is about to change
         self.counted = {k: v for k, v in self.counted.items() if buffer not in buffers_read(k[1])}
 
@@ -1139,9 +1139,10 @@ class Context:
 
     def is_filter_of(self, value: Array, buffers: set[str]) -> bool:
         """Whether an array is a filter that is still to be read from some buffers."""
-        return value.mask is not None and any(self._reads(value, x) for x in buffers)
+        return value.mask is not None and any(self.reads(value, x) for x in buffers)
 
-    def _reads(self, value: Array, buffer: str) -> bool:
+    def reads(self, value: Array, buffer: str) -> bool:
+        """Whether an array's elements, or which of them there are, are read from a buffer."""
         exprs = [value.body] if value.mask is None else [value.body, value.mask]
         return any(buffer in buffers_read(e) for e in exprs)
 

@@ -9,7 +9,7 @@ another element, while a value that was made of what was there before still has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -157,20 +157,13 @@ def shortened(ctx: Context, value: Value) -> Value:
             return e
         terms, number = b.affine(e)
         moving = {t: c for t, c in terms.items() if variables_read(t) & own}
-        rest = _sum({t: c for t, c in terms.items() if t not in moving}, number)
-        return b.add(_sum(moving, 0), _by_name(ctx, rest, lambda x: ctx.let(x, "start")))
+        rest = b.from_affine({t: c for t, c in terms.items() if t not in moving}, number)
+        return b.add(b.from_affine(moving, 0), _by_name(ctx, rest, lambda x: ctx.let(x, "start")))
 
     def size(e: Expr) -> Expr:
         return beginning(e) if variables_read(e) & own else _by_name(ctx, e, ctx.extent)
 
     return _of(value, size, lambda e: e)
-
-
-def _sum(terms: Mapping[Expr, int], number: int) -> Expr:
-    total: Expr = b.index(number)
-    for term, count in terms.items():
-        total = b.add(total, b.mul(b.index(count), term))
-    return total
 
 
 def _by_name(ctx: Context, e: Expr, name: Callable[[Expr], Expr]) -> Expr:

@@ -37,7 +37,7 @@ from transkern.frontend.texts import as_text
 from transkern.frontend.types import dtype_name
 from transkern.frontend.values import Array, Concatenation, Known, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
-from transkern.fuse.places import simplified
+from transkern.fuse.places import is_division, simplified
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex
@@ -318,10 +318,7 @@ def _divides(value: Array, axes: tuple[Axis, ...], places: tuple[Expr, ...]) -> 
 
 
 def _has_quotient(e: Expr) -> bool:
-    return any(
-        isinstance(x, Apply) and x.op in ("floor_divide", "remainder") and not isinstance(x.args[1], Const)
-        for x in walk_expr(e)
-    )
+    return any(is_division(x) and not isinstance(x.args[1], Const) for x in walk_expr(e))
 
 
 def _in_sizes(ctx: Context, size: Expr) -> Expr:

@@ -396,7 +396,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
     # the positions are read before the first store
     items = [
-        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and _reads(i, target.base) else i
+        ctx.define(replace(i, view=False), "at") if isinstance(i, Array) and ctx.reads(i, target.base) else i
         for i in items
     ]
     if is_repeated(target):
@@ -405,7 +405,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     plan = place(ctx, target, items)
     if plan.mask is not None and isinstance(other, Array) and other.ndim > 0:
         kept = Array(plan.axes, Const(0, "index"), plan.mask)
-        if other.mask is None or _reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
+        if other.mask is None or ctx.reads(other, target.base) or not masks_agree([kept, other], kept.ndim, kept):
             plan = _compacted(ctx, plan)
     element = target.at(plan.index)
     assert isinstance(element, Load)
@@ -435,10 +435,6 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     index = tuple(b.substitute(i, names) for i in element.index)
     ctx.emit(n.Scatter(element.buffer, axes, index, body, mask))
     return Static(None)
-
-
-def _reads(value: Array, buffer: str) -> bool:
-    return buffer in buffers_read(value.body) or (value.mask is not None and buffer in buffers_read(value.mask))
 
 
 def _compacted(ctx: Context, plan: Plan) -> Plan:
