@@ -52,6 +52,7 @@ class Budget:
     """What one compilation has taken."""
 
     factor: float = field(default_factory=_factor)
+    seconds: float = field(default_factory=lambda: _SECONDS.get())
     started: float = 0.0  # with the first step: who waits for another process does not compile yet
     steps: int = 0
     own: int = 0  # of these, the user's
@@ -75,10 +76,11 @@ class Budget:
 
     def late(self) -> str:
         """Whether the time has passed."""
-        late = bool(self.started) and time.monotonic() - self.started > SECONDS * self.factor
-        return f"more than {SECONDS * self.factor:g} seconds" if late else ""
+        late = bool(self.started) and time.monotonic() - self.started > self.seconds * self.factor
+        return f"more than {self.seconds * self.factor:g} seconds" if late else ""
 
 
+_SECONDS: ContextVar[float] = ContextVar("transkern_seconds", default=SECONDS)
 _RUNNING: ContextVar[Budget | None] = ContextVar("transkern_budget", default=None)
 
 
@@ -92,6 +94,16 @@ def check_time() -> None:
     running = _RUNNING.get()
     if running is not None and (why := running.late()):
         raise Exhausted(f"compiling it takes {why}", _HELP)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Compilations that begin inside may take so long, and no longer."""
+    token = _SECONDS.set(seconds)
+    try:
+        yield
+    finally:
+        _SECONDS.reset(token)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -43,9 +44,18 @@ def cli() -> None:
     """Compile plain NumPy functions to kernels for the CPU (C with OpenMP), CUDA and Pallas."""
 
 
+_then: list[Callable[[], None]] = []
+"""What runs when the command line has been read and all of its frames are gone: a user's script."""
+
+
 def main() -> None:
     """The entry point."""
-    cli(prog_name="transkern")
+    try:
+        cli(prog_name="transkern")
+    except SystemExit as end:
+        if end.code or not _then:
+            raise
+    _then[0]()
 
 
 @cli.command()
@@ -118,6 +128,27 @@ def check(paths: tuple[Path, ...]) -> None:
 
     if not check_paths(paths):
         raise SystemExit(1)
+
+
+@cli.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-m", "module", is_flag=True, help="SCRIPT is the name of a module, as for python -m.")
+@click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True)
+@click.option("--include", metavar="PACKAGE", multiple=True, help="Compile functions of this package as well.")
+@click.option("--report", is_flag=True, help="Say at the end which functions were compiled, and why the others not.")
+@click.option("--eager", is_flag=True, help="Compile what can be compiled at its first call, whether it pays or not.")
+@click.argument("script")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
+def run_script(
+    module: bool, target: str, include: tuple[str, ...], report: bool, eager: bool, script: str,
+    arguments: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Run SCRIPT as python does; functions of it that gain by it are compiled when they are called.
+
+    The file stays as it is, and so do its output, its errors and its exit code.
+    """
+    from transkern.dropin import running
+
+    _then.append(running.prepared(script, arguments, module, target, include, report, eager))
 
 
 @cli.command()

@@ -23,6 +23,7 @@ from typing import Any
 
 from transkern.errors import CompileError
 from transkern.parsing import parse
+from transkern.standing_in import plain_code
 from transkern.texts_read import texts_of
 
 Node = ast.FunctionDef | ast.Lambda
@@ -67,7 +68,7 @@ _MANY = 4096
 
 def written(target: types.FunctionType) -> Written:
     """The text of a live function; raises CompileError where there is none of its bytecode."""
-    code = target.__code__
+    code = plain_code(target.__code__)
     file = inspect.getsourcefile(target) or code.co_filename
     known = _PLACES.get(id(code))
     if known is None or known[0] is not code:
@@ -84,7 +85,7 @@ def written(target: types.FunctionType) -> Written:
 
 
 def _place(target: types.FunctionType, file: str) -> _Place:
-    code, name = target.__code__, target.__code__.co_name
+    code, name = plain_code(target.__code__), target.__code__.co_name
     rewritten = _is_rewritten(code)
     some = False
     for found, text in texts_of(file, target.__globals__):

@@ -314,9 +314,27 @@ def recalled_toolchain(setting: str) -> str:
     return ""
 
 
+def remember_run(text: str, what: dict[str, Any]) -> None:
+    """Keep what a run has found out of the functions in a text."""
+    folder = usable()
+    if folder is not None:
+        with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
+            private.write(private.made(folder / "runs") / f"{text}.json", json.dumps(what).encode(), scratch)
+
+
+def recalled_run(text: str) -> dict[str, Any]:
+    """What the last run has found out of them; nothing where there was none."""
+    folder = usable()
+    if folder is not None:
+        with suppress(OSError, ValueError):
+            found = json.loads(private.read(folder / "runs" / f"{text}.json"))
+            return found if isinstance(found, dict) else {}
+    return {}
+
+
 # ---- all of it -------------------------------------------------------------------------------------------------------
 
-_FOLDERS = ("functions", "common", "toolchains", "refused", "simulator")
+_FOLDERS = ("functions", "common", "toolchains", "refused", "simulator", "runs")
 _EARLIER = re.compile(r"[0-9a-f]{40}(-[0-9a-f]{40})?\.(json|so|so\.\d+|\d+\.tmp)")  # as earlier versions had them
 _OWN = re.compile(r"transkern-[a-z0-9_]{8}")  # and their folders for temporary files
 _AT_WORK = 3600.0  # seconds for which such a version may still be using one

@@ -86,7 +86,11 @@ class Compiled:
             if self.fallback != "numpy":
                 raise
             self._say_that_numpy_runs(error)
-        return self.function(*args, **keywords)
+        return self._in_numpy(lambda: self.function(*args, **keywords))
+
+    def _in_numpy(self, call: Callable[[], Any]) -> Any:
+        """A call of what is not compiled."""
+        return call()
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
         """Once: why a function is not compiled."""
@@ -276,7 +280,7 @@ class Compiled:
                     demands.add(need.demand)
                     continue
                 if found is None:
-                    return self._parameters.call(self.function, values) if plain is None else plain()
+                    return self._in_numpy(plain or functools.partial(self._parameters.call, self.function, values))
                 self._specialisations[target, key_types] = found
                 self._watch(found)
             else:

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from transkern.standing_in import plain_code
+
 _KINDS = (
     inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE
     | inspect.CO_ASYNC_GENERATOR
@@ -51,6 +53,7 @@ def _bits(value: float) -> str:
 
 def of_code(code: types.CodeType) -> str:
     """What bytecode does, not where it stands."""
+    code = plain_code(code)
     counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _KINDS
     names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
     steps = code.co_code.hex(), code.co_exceptiontable.hex()

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
+from transkern.ir.expr import Span
 
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}  # as emitted code numbers them
+_TWICE = 'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice'
 _raised = threading.local()
 
 
@@ -38,6 +40,16 @@ def refusal(name: str) -> CompileError:
     )
 
 
+def effects(span: Span, lines: Sequence[str]) -> CompileError:
+    """The refusal of a function that must not run twice."""
+    return CompileError(_TWICE, "print outside of it, or draw from a generator that is an argument", span, lines)
+
+
+def is_of_effects(error: Exception) -> bool:
+    """Whether it is that refusal."""
+    return isinstance(error, CompileError) and error.problem == _TWICE
+
+
 def listen(module: ModuleType) -> None:
     """Have a loaded module ask how NumPy is told to deal with errors, and tell of flags."""
     umath: Any = importlib.import_module("numpy._core.umath")
@@ -49,16 +61,26 @@ def _note(bits: int) -> None:
     _raised.bits = bits
 
 
+def lower() -> None:
+    """Forget what has been told."""
+    _raised.bits = 0
+
+
+def raised() -> bool:
+    """Whether code has told since then of something that NumPy would warn of."""
+    told = sum(_BITS[kind] for kind, mode in np.geterr().items() if mode != "ignore")
+    return bool(_raised.bits & told)
+
+
 @contextmanager
 def numpys_warnings(function: Callable[[Sequence[Any]], Any], values: Sequence[Any]) -> Iterator[None]:
     """Behind what is done inside, NumPy's warnings, from `function` on copies of the arguments as they are before."""
     before = copy.deepcopy(tuple(values))
-    _raised.bits = 0
+    lower()
     try:
         yield
     finally:
-        told = sum(_BITS[kind] for kind, mode in np.geterr().items() if mode != "ignore")
-        if _raised.bits & told:
+        if raised():
             try:
                 function(before)
             except Warning:  # as the caller's filters make of them

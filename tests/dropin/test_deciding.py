@@ -1,0 +1,162 @@
+"""When functions are compiled: programs played through, with the seconds that Python and compiled code would take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from transkern.dropin.deciding import (
+    ADVANCE,
+    COST,
+    ITERATION,
+    OPERATION,
+    SHARE,
+    SURE,
+    Account,
+    Record,
+    guessed,
+    size_class,
+)
+from transkern.dropin.rewriting import Nest, Site
+
+
+@dataclass
+class Played:
+    """How a program of calls of one function has run."""
+
+    seconds: float
+    python: float  # seconds without compiling anything
+    compiled_at: int | None
+
+
+def play(
+    times: list[float], code: float, *, guess: float = 0.0, record: Record | None = None,
+    account: Account | None = None, refused: bool = False,
+) -> Played:  # fmt: skip
+    """Calls that take `times` in Python, and `code` where they are compiled."""
+    record, account = record or Record(), account or Account(0.0)
+    now, compiled_at = 0.0, None
+    hopeless = False
+    for number, python in enumerate(times):
+        if compiled_at is None and not hopeless and record.is_worth(guess, 0.0, account, now):
+            cost = account.next_cost(record.cached)
+            now += cost
+            account.charge(cost, record.cached)
+            compiled_at = number
+            hopeless = refused
+        if compiled_at is not None and not refused:
+            now += code
+            account.saved += record.add_compiled(1, code, guess)
+        else:
+            now += python
+            record.add_python(1, python)
+    return Played(now, sum(times), compiled_at)
+
+
+def test_short_programs_are_left_alone() -> None:
+    assert play([0.001] * 300, 1e-5).compiled_at is None
+
+
+def test_a_long_loop_is_compiled_at_its_first_call() -> None:
+    played = play([20.0], 0.1, guess=10.0)
+    assert played.compiled_at == 0 and played.seconds < 2.0
+
+
+def test_many_calls_are_compiled_after_some() -> None:
+    played = play([0.01] * 10_000, 1e-4)
+    assert played.compiled_at is not None and played.seconds < 0.1 * played.python
+
+
+@pytest.mark.parametrize("length", [0.2, 0.9, 1.7, 2.5, 4.0, 9.0, 30.0])
+@pytest.mark.parametrize("calls", [1, 3, 20, 400])
+def test_little_is_lost_where_nothing_can_be_gained(length: float, calls: int) -> None:
+    """A function that is refused after all of the cost of compiling it."""
+    played = play([length / calls] * calls, 0.0, refused=True)
+    assert played.seconds - played.python <= ADVANCE + (SHARE + 1 / SURE) * played.python
+
+
+def test_ten_such_functions_lose_no_more() -> None:
+    account = Account(0.0)
+    lost = 0.0
+    for _ in range(10):
+        played = play([0.05] * 40, 0.0, refused=True, account=account)
+        lost += played.seconds - played.python
+    assert lost <= ADVANCE + SHARE * 20.0 + 2 * COST
+
+
+def test_what_the_last_run_took_is_known() -> None:
+    assert play([1.5], 0.01, record=Record(before=1.5)).compiled_at == 0
+    assert play([0.05], 0.01, record=Record(before=0.05)).compiled_at is None
+    again = play([0.3], 0.01, record=Record(before=0.3, cached=True))
+    assert again.compiled_at == 0 and again.seconds < 0.1
+
+
+def test_savings_pay_for_more() -> None:
+    account = Account(0.0)
+    play([5.0] * 3, 0.1, guess=5.0, account=account)
+    assert account.credit(1.0) > 3 * COST
+
+
+def test_slower_code_is_left() -> None:
+    record = Record()
+    for _ in range(3):
+        record.add_python(4, 1e-3)
+    for _ in range(2):
+        record.add_compiled(4, 2e-3, 0.0)
+        assert not record.has_lost(4)
+    record.add_compiled(4, 2e-3, 0.0)
+    assert record.has_lost(4) and not record.has_lost(9)
+
+
+def test_short_compiled_calls_are_tried_in_python() -> None:
+    record = Record()
+    record.add_compiled(3, 1e-5, 0.0)
+    assert not record.wants_python(3)
+    record.add_compiled(3, 1e-5, 0.0)
+    assert record.wants_python(3)
+    record.add_python(3, 1e-5)
+    record.add_python(3, 1e-5)
+    assert not record.wants_python(3)
+    record.add_compiled(8, 1.0, 0.0)
+    record.add_compiled(8, 1.0, 0.0)
+    assert not record.wants_python(8)
+
+
+def test_tiny_functions_are_hopeless() -> None:
+    record = Record()
+    for _ in range(1000):
+        record.add_python(1, 1e-6)
+    assert record.is_hopeless()
+
+
+def seconds(
+    nests: list[tuple[tuple[str | int, ...], ...]], given: dict[str, object], space: dict[str, object] | None = None
+) -> float:
+    """The guess for loops of a function with four operations an iteration, as seconds an iteration."""
+    site = Site("f", "f.py", 1, tuple(Nest(heads, 4) for heads in nests))
+    return guessed(site, given, given.values(), space or {}) / (ITERATION + 4 * OPERATION)
+
+
+def test_guesses() -> None:
+    image = np.zeros((300, 500))
+    by_n = ("range", "n")
+    assert seconds([(by_n,), (by_n, by_n)], {"n": 1000}) == pytest.approx(1_001_000)
+    assert seconds([(("rows",), ("columns",))], {"image": image}) == pytest.approx(300 * 500)
+    assert seconds([(("range", "SIZE"),)], {"x": 0}, {"SIZE": 10**6}) == pytest.approx(10**6)
+    assert seconds([(("range", 10**7),)], {}) == pytest.approx(10**7)
+    assert seconds([(("range", "seed"),)], {"seed": 2**63}) <= 10  # no count
+    assert guessed(Site("f", "f.py", 1, ()), ["a", "b"], [image, 3], {}) < 1e-3
+
+    class Held:
+        def __init__(self) -> None:
+            self.grid = image
+
+    assert seconds([(("range", "self"), ("range",))], {"self": Held()}) == pytest.approx(300 * 500)
+
+
+def test_size_classes() -> None:
+    assert size_class([np.zeros(1000)]) == size_class([np.zeros(1020)]) != size_class([np.zeros(2050)])
+    assert size_class([3, "text", None]) == size_class([2])
+    assert size_class([10**30]) == 0

@@ -1,0 +1,152 @@
+"""Compiled code that may decline a call: the function then runs in Python, in its own frame, as if nobody had tried.
+
+What has been tried leaves no trace: where compiled code raises, or a number overflows on the way of which NumPy would
+warn, the arguments that it has written are as they were before, and Python's run gives the error or the warning, with
+its own traceback, locals and line. Where that cannot be (functions that print or draw numbers have done it; copies of
+what is written would take longer than the call), the error comes from compiled code, which gives it the user's frames.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from transkern import limits
+from transkern.errors import TranskernError
+from transkern.runtime import floating
+from transkern.runtime.boundary import shown
+from transkern.runtime.compiled import Compiled
+from transkern.runtime.specialisation import Specialisation
+
+SECONDS = 5.0
+"""What a function may take to translate, without the C compiler: a script is waiting."""
+
+_FIRST = 1 << 26  # bytes of arrays that are copied before a call of which nobody knows what it writes
+_COPIED = 3e-10  # seconds a byte
+_SMALL = 1 << 18  # bytes whose copies are never too much
+_SHARE = 0.1  # of a call's time, for copies
+_WARNINGS = 3  # calls that are given to Python for its warnings: the same lines do not warn again
+
+
+Saved = dict[str, tuple[Any, Any]]
+"""Arrays that are arguments, by their names, with copies of them."""
+
+
+class Declined(Exception):
+    """Python is to run the function."""
+
+
+class Attempt(Compiled):
+    """A function compiled for what it is called with, or `Declined`."""
+
+    def __init__(self, function: Callable[..., Any], target: str) -> None:
+        super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
+        self.seconds = 0.0  # that the last call has compiled
+        self.why = ""
+        self._warned = 0  # calls that Python has run for its warnings
+        self._prints = False  # or draws: such a call cannot be made twice
+        self.last = 0.0  # seconds of the last call without
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if floating.asked():
+            raise Declined
+        self.seconds = 0.0
+        saved = self._saved(args, keywords)
+        floating.lower()
+        try:
+            result = self._served(args, keywords)
+        except Declined:
+            raise
+        except TranskernError as error:
+            self.why = self.why or str(error)
+            raise Declined from None
+        except Exception as error:
+            if not self._may_run_again(saved):
+                raise shown(error)  # noqa: B904 - what caused it is its own affair
+            _put_back(saved)
+            raise Declined from None
+        if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
+            self._warned += 1
+            _put_back(saved)
+            raise Declined
+        return result
+
+    def _served(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        unchanged = self._unchanged
+        if self._running.__code__ is not self._code or (unchanged is not None and not unchanged()):
+            self._forget()
+        started = time.perf_counter()
+        if not self._variadic:
+            given = self._parameters.complete(args, keywords) if keywords or len(args) != self._count else args
+            if given is not None:
+                result = self._fast(*given)
+                if result is not NotImplemented:
+                    self.last = time.perf_counter() - started
+                    return result
+        result = self._cold(args, keywords)
+        self.last = time.perf_counter() - started - self.seconds
+        return result
+
+    def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
+        started = time.perf_counter()
+        try:
+            with limits.within(SECONDS):
+                made = super()._specialise(key_types, target)
+                if made is None and self._prints and self.options.warnings is not None:
+                    self.options, self.why = replace(self.options, warnings=None), ""
+                    self._refused.clear()
+                    made = super()._specialise(key_types, target)
+            return made
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    def _say_that_numpy_runs(self, error: TranskernError) -> None:
+        self._prints = self._prints or floating.is_of_effects(error)
+        self.why = str(error)
+
+    def _in_numpy(self, call: Callable[[], Any]) -> Any:
+        raise Declined
+
+    # --- as if nothing had been tried
+
+    def _saved(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> Saved | None:
+        """The arrays among the arguments that a call writes, with copies; None where they would take too long, or where
+        what is written is not an argument itself."""
+        given = {**dict(zip(self._names, args, strict=False)), **keywords}
+        if self.options.warnings is None or not all(map(_is_known_whole, given.values())):
+            return None
+        arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+        if self._last is None:
+            most = _FIRST
+        else:
+            arrays = {name: value for name, value in arrays.items() if name in self._last.written}
+            most = max(_SMALL, int(self.last * _SHARE / _COPIED))
+        if sum(a.nbytes for a in arrays.values()) > most:
+            return None
+        return {name: (a, a.copy()) for name, a in arrays.items()}
+
+    def _may_run_again(self, saved: Saved | None) -> TypeGuard[Saved]:
+        """Whether a call that has been made may be made once more."""
+        made = self._last
+        if saved is None or self.options.warnings is None:
+            return False
+        return made is None or not (made.objects or made.changes or set(made.written) - saved.keys())
+
+
+def _is_known_whole(value: Any) -> bool:
+    """Whether a value has nothing in it that a call could change without being seen."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_known_whole, value))
+    if isinstance(value, dict):
+        return all(map(_is_known_whole, value.values()))
+    return value is None or isinstance(value, (np.ndarray, np.generic, int, float, complex, str))
+
+
+def _put_back(saved: Saved) -> None:
+    for array, before in saved.values():
+        if array.flags.writeable:
+            np.copyto(array, before)

@@ -1,0 +1,218 @@
+"""When a function of a script is worth compiling, and when compiled code is not worth keeping.
+
+Nothing here runs or compiles anything: what was measured comes in, decisions go out, so that tests can play any run.
+
+A compilation is an investment. It is made where the time that a function is expected to take in Python is several times
+what compiling costs, and only out of *credit*: a small advance, a share of the time that the program has run, and what
+compiled code has saved so far. A program in which nothing profits is therefore not slowed down by more than that, and
+by a part (1 / `SURE`) of what its functions take.
+The expected time is what an earlier run of the same text took, what this run has taken so far (who has run for a second
+will often run for another), or, for a first call, a guess from the loops and the sizes of the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from transkern.dropin.rewriting import Head, Site
+
+ADVANCE = 0.3
+"""Seconds that may be lost in any case."""
+SHARE = 0.05
+"""Of the time that the program has run."""
+TIMES = 1.5
+"""How many times the cost of compiling a function must be expected to take in Python."""
+SURE = 2.0
+"""The same where it is so much that credit is not asked for: of the cost, and of what there is in debt."""
+GAIN = 0.8
+"""The share of the time that an earlier run took in Python which compiled code is taken to save."""
+LASTING = 0.2
+"""The share of the cost that one run must save: there will be others, for which the code is kept."""
+
+FIRST_COST, COST, AGAIN_COST = 0.8, 0.25, 0.04
+"""Seconds: the first compilation with all that is imported for it, any other, and code that the cache has."""
+
+ITERATION, OPERATION = 2e-8, 3e-8  # seconds, in Python, at the least
+ELEMENT = 1e-9  # the same for each element in an operation of NumPy's
+_RECENT = 0.3  # the share of the last one in the mean of what compilations cost
+_LOST = 1.05  # times NumPy's time from which compiled code is slower
+_SAMPLES = 3  # calls before that is said
+_SMALL = 2e-4  # seconds of compiled code below which NumPy is tried as well, where nobody knows its time
+_TINY = 2e-5  # seconds of Python's below which a call of compiled code can save nothing
+_MANY = 200  # calls before that is said
+_LARGEST = 10**9  # what is not taken for a count
+_FEW = 10  # iterations of which nothing is known
+_RUNS = 4
+_MOST = 50  # attributes of an object that are looked at
+
+
+@dataclass(slots=True)
+class Account:
+    """What the program has cost and saved so far."""
+
+    started: float
+    cost: float = 0.0  # seconds spent on compilations
+    saved: float = 0.0
+    made: int = 0
+    _mean: float = COST
+
+    def credit(self, now: float) -> float:
+        return ADVANCE + SHARE * (now - self.started) + self.saved - self.cost
+
+    def next_cost(self, cached: bool) -> float:
+        return AGAIN_COST if cached else self._mean if self.made else FIRST_COST
+
+    def charge(self, seconds: float, cached: bool) -> None:
+        self.cost += seconds
+        if not cached:
+            if self.made:  # with the first one much is imported
+                self._mean += _RECENT * (seconds - self._mean)
+            self.made += 1
+
+
+@dataclass(slots=True)
+class Times:
+    """Calls, and their seconds."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.calls += 1
+        self.seconds += seconds
+
+    @property
+    def mean(self) -> float:
+        return self.seconds / self.calls
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of one function, by the size of its arguments (`size_class`)."""
+
+    python: dict[int, Times] = field(default_factory=dict)
+    compiled: dict[int, Times] = field(default_factory=dict)
+    before: float = 0.0  # seconds that an earlier run took in Python, in all, where it was not compiled
+    runs: int = 0  # of such runs
+    cached: bool = False  # whether an earlier run compiled it
+
+    def in_python(self) -> Times:
+        return _all(self.python)
+
+    def in_code(self) -> Times:
+        return _all(self.compiled)
+
+    def add_python(self, size: int, seconds: float) -> None:
+        self.python.setdefault(size, Times()).add(seconds)
+
+    def add_compiled(self, size: int, seconds: float, guess: float) -> float:
+        """The time that this call has saved."""
+        self.compiled.setdefault(size, Times()).add(seconds)
+        known = self.python.get(size)
+        return (known.mean if known else max(guess, seconds)) - seconds
+
+    def without_code(self) -> float:
+        """Seconds that the function would have taken in Python, as far as anybody knows."""
+        return max(self.before if self.compiled else 0.0, self.in_python().seconds + self.saved(), 0.0)
+
+    def saved(self) -> float:
+        """Seconds that compiled calls have saved against Python's for arguments of the same sizes."""
+        both = [(self.python[size], code) for size, code in self.compiled.items() if size in self.python]
+        return sum(code.calls * known.mean - code.seconds for known, code in both)
+
+    def times(self) -> float:
+        """How many times as fast compiled calls were, for sizes that ran in Python too; 0 where there are none."""
+        both = [(self.python[size], code) for size, code in self.compiled.items() if size in self.python]
+        seconds = sum(code.seconds for _, code in both)
+        return sum(code.calls * known.mean for known, code in both) / seconds if seconds else 0.0
+
+    def is_worth(self, guess: float, running: float, account: Account, now: float) -> bool:
+        """Whether the next call is to be compiled. `running`: the seconds of one that has begun and calls itself."""
+        spent = self.in_python().seconds + running
+        cost, credit = account.next_cost(self.cached), account.credit(now)
+        known = GAIN * (self.before - spent)
+        left = ADVANCE * min(self.runs, _RUNS)  # that runs before have not used
+        if known >= cost or (known >= LASTING * cost and credit + left >= cost - known):
+            return True
+        expected = max(spent, guess)
+        return expected >= TIMES * cost and (credit >= cost or expected >= SURE * (cost + max(0.0, -credit)))
+
+    def is_hopeless(self) -> bool:
+        """Whether its calls are so short that there is nothing to save."""
+        spent = self.in_python()
+        return spent.calls >= _MANY and spent.mean < _TINY
+
+    def wants_python(self, size: int) -> bool:
+        """Whether a call is to run in Python, as nobody knows how long that takes."""
+        known, code = self.python.get(size), self.compiled.get(size)
+        return code is not None and code.mean < _SMALL and (known is None or known.calls < 2) and code.calls >= 2
+
+    def has_lost(self, size: int) -> bool:
+        """Whether compiled code is slower for these sizes."""
+        known, code = self.python.get(size), self.compiled.get(size)
+        return bool(known and code and code.calls >= _SAMPLES and code.mean > _LOST * known.mean)
+
+
+def _all(times: Mapping[int, Times]) -> Times:
+    return Times(sum(t.calls for t in times.values()), sum(t.seconds for t in times.values()))
+
+
+# --- what arguments say
+
+
+def size_class(values: Iterable[Any]) -> int:
+    """How many elements there are, as a power of two."""
+    return _elements(values).bit_length()
+
+
+def _elements(values: Iterable[Any]) -> int:
+    found = 0
+    for value in values:
+        if type(value) is int:
+            found += abs(value) if abs(value) < _LARGEST else 0
+        else:
+            size = getattr(value, "size", None)
+            if type(size) is int:
+                found += size
+            elif isinstance(value, (list, tuple, dict, set)):
+                found += len(value)
+    return found
+
+
+def guessed(site: Site, names: Iterable[str], values: Iterable[Any], space: Mapping[str, Any]) -> float:
+    """Seconds that a call will take in Python, at the least, as its loops and its arguments look."""
+    given = dict(zip(names, values, strict=False))
+    if not site.nests:
+        return ELEMENT * _elements(v for v in given.values() if type(v) is not int)
+    sizes = sorted((c for v in given.values() if type(v) is not int for c in _counts(v, True)), reverse=True)
+    return sum(
+        (ITERATION + OPERATION * nest.work) * _iterations(nest.heads, given, space, sizes) for nest in site.nests
+    )
+
+
+def _iterations(heads: Iterable[Head], given: Mapping[str, Any], space: Mapping[str, Any], sizes: list[int]) -> float:
+    """How often a loop runs in all; where the heads do not say it, `sizes` are for the outer ones."""
+    found, left = 1.0, list(sizes)
+    for head in heads:
+        known = [n for n in head if isinstance(n, int)]
+        for name in head:
+            if isinstance(name, str):
+                known += _counts(given[name] if name in given else space.get(name), False)
+        known = [n for n in known if n < _LARGEST]
+        found *= max(known) if known else left.pop(0) if left else _FEW
+    return found
+
+
+def _counts(value: Any, inside: bool) -> list[int]:
+    """The sizes of a value, and of the arrays that an object has."""
+    if type(value) is int:
+        return [abs(value)]
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and all(type(d) is int for d in shape):
+        return list(shape)
+    if isinstance(value, (list, tuple, dict, set)):
+        return [len(value)]
+    held = getattr(value, "__dict__", None) if inside else None
+    return [c for v in list(held.values())[:_MOST] for c in _counts(v, False)] if isinstance(held, dict) else []

@@ -1,0 +1,217 @@
+"""The functions of a script that ask at each call whether compiled code takes it, and what was measured of them."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from transkern.dropin.deciding import Account, Record, guessed, size_class
+from transkern.dropin.rewriting import Site
+from transkern.runtime.boundary import behind_ours
+
+if TYPE_CHECKING:
+    from transkern.dropin.attempt import Attempt
+
+UNDECIDED, COMPILED, PYTHON = "undecided", "compiled", "Python"
+
+_LARGE = -1  # the size of arguments that nobody has looked at
+_SELDOM = 64
+_MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
+
+
+class _Here(threading.local):
+    """What one thread is about: whether the calls that run in Python are counted and the sizes of their arguments, and
+    what compiled code has returned."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[bool, int]] = []
+        self.results: list[Any] = []
+        self.error: BaseException | None = None
+
+
+_here = _Here()
+
+
+@dataclass(slots=True)
+class Watch:
+    """All functions of a run. `counts`: whether calls are counted to the end, for a report; `eager`: whether all is
+    compiled that can be, at its first call."""
+
+    target: str
+    counts: bool = False
+    eager: bool = False
+    account: Account = field(default_factory=lambda: Account(time.perf_counter()))
+    functions: list[Watched] = field(default_factory=list)
+    remembered: Callable[[Site], dict[str, Any] | None] = lambda site: None
+
+    def hooks(self, site: Site, plain: types.CodeType) -> Watched:
+        """What a function at `site` asks."""
+        one = Watched(self, site, plain)
+        self.functions.append(one)
+        return one
+
+
+class Watched:
+    """A function of a script."""
+
+    def __init__(self, watch: Watch, site: Site, plain: types.CodeType) -> None:
+        self.watch, self.site, self.plain = watch, site, plain
+        self.record = Record()
+        self.state, self.why = UNDECIDED, ""
+        self._function: types.FunctionType | None = None
+        self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
+        self._attempt: Attempt | None = None
+        self._busy = False  # while it is compiled: nothing is compiled within
+        self._declined = 0
+        self._inside, self._began, self._inner = 0, 0.0, 0  # calls that have begun, the outermost when, calls in it
+        known = watch.remembered(site)
+        if known is not None and not watch.eager:
+            self.record.before = float(known.get("python", 0.0))
+            self.record.runs = int(known.get("runs", 0))
+            self.record.cached = known.get("state") == COMPILED
+            if known.get("state") == PYTHON:
+                self.state, self.why = PYTHON, str(known.get("why", ""))
+
+    def __reduce__(self) -> Any:  # `cloudpickle` takes functions with the constants of their code
+        return _asleep, ()
+
+    # --- what the function asks
+
+    def made(self, function: types.FunctionType) -> types.FunctionType:
+        """A function has been made at the site: the only one, or nobody could tell which is called."""
+        if self._function is not None or not isinstance(function, types.FunctionType):
+            self._leave("it is defined more than once")
+        self._function = function
+        if self.state == PYTHON and not self.watch.counts:
+            function.__code__ = self.plain
+        return function
+
+    def begin(self, *args: Any, **keywords: Any) -> bool:
+        """Whether compiled code has taken the call; Python's own begins otherwise."""
+        here = _here
+        if self.state is PYTHON or self._function is None or sys.gettrace() or sys.getprofile():
+            here.begun.append((self.watch.counts and not self._inside, _LARGE))
+            self._enter()
+            return False
+        size = size_class((*args, *keywords.values()))
+        if self.state is COMPILED or self.watch.eager:
+            tried = self.watch.eager or not self.record.wants_python(size)
+            if tried and not self._busy and self._try(size, 0.0, args, keywords):
+                return True
+        elif not self._busy and self._is_asked():
+            guess = 0.0
+            if not self.record.python.get(size):
+                guess = guessed(self.site, self._names, (*args, *keywords.values()), self._function.__globals__)
+            now = time.perf_counter()
+            running = now - self._began if self._inside else 0.0
+            if self.record.is_worth(guess, running, self.watch.account, now):
+                if self._try(size, guess, args, keywords):
+                    return True
+            elif self.record.is_hopeless():
+                self._leave("too short to gain by it")
+        here.begun.append((not self._inside, size))
+        self._enter()
+        return False
+
+    def _is_asked(self) -> bool:
+        """Whether a call is one to decide at: each, or one of many that it makes of itself."""
+        self._inner = self._inner + 1 if self._inside else 0
+        return self._inner % _SELDOM == 0
+
+    def _enter(self) -> None:
+        self._inside += 1
+        if self._inside == 1:
+            self._began = time.perf_counter()
+
+    def failed(self) -> bool:
+        """Whether compiled code has raised."""
+        return _here.error is not None
+
+    def error(self) -> BaseException:
+        """What it has raised, with the frames of the user's that it stands for."""
+        error, _here.error = _here.error, None
+        assert error is not None
+        return error
+
+    def result(self) -> Any:
+        """What it has returned."""
+        return _here.results.pop()
+
+    def end(self) -> None:
+        """Python's own run of a call has ended."""
+        if not _here.begun:
+            return
+        counts, size = _here.begun.pop()
+        self._inside -= 1
+        if counts:
+            self.record.add_python(size, time.perf_counter() - self._began)
+            if self.state is COMPILED and self.record.has_lost(size):
+                self._leave("faster in NumPy")
+
+    # --- compiled code
+
+    def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
+        from transkern.dropin.attempt import Attempt, Declined
+
+        started = time.perf_counter()
+        account, first = self.watch.account, self._attempt is None
+        self._busy = first
+        if self._attempt is None:
+            self._attempt = Attempt(self._twin(), self.watch.target)
+        attempt = self._attempt
+        loaded = attempt.cache_info().from_disk
+        try:
+            result = attempt(*args, **keywords)
+        except Declined:
+            spent = time.perf_counter() - started
+            if first or attempt.seconds:
+                account.charge(spent, False)
+            self._declined += 1
+            often = self._declined >= _MOST_DECLINED and self._declined > self.record.in_code().calls
+            if attempt.why and self.state is UNDECIDED:
+                self._leave(attempt.why)
+            elif often and not self.watch.eager:
+                self._leave(attempt.why or "it raises, or NumPy warns")
+            return False
+        except Exception as error:
+            _here.error = error.with_traceback(behind_ours(error.__traceback__))
+            return True
+        finally:
+            self._busy = False
+        took = time.perf_counter() - started
+        compiling = took - attempt.last if first else attempt.seconds
+        if compiling:
+            account.charge(compiling, attempt.cache_info().from_disk > loaded)
+        self.state = COMPILED
+        account.saved += self.record.add_compiled(size, took - compiling, guess)
+        if not self.watch.eager and self.record.has_lost(size):
+            self._leave("faster in NumPy")
+        _here.results.append(result)
+        return True
+
+    def _twin(self) -> types.FunctionType:
+        """The function as the user wrote it."""
+        f = self._function
+        assert f is not None
+        twin = types.FunctionType(self.plain, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+        twin.__kwdefaults__, twin.__annotations__ = f.__kwdefaults__, f.__annotations__
+        twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
+        return twin
+
+    def _leave(self, why: str) -> None:
+        """The function runs in Python from now on."""
+        self.state, self.why = PYTHON, why
+        if self._function is not None and self._function.__code__ is not self.plain and not self.watch.counts:
+            self._function.__code__ = self.plain
+
+
+def _asleep() -> Watched:
+    """What a function asks in another process: it runs in Python there."""
+    made = Watched.__new__(Watched)
+    made.watch, made.state, made._function, made._inside = Watch("cpu"), PYTHON, None, 1
+    return made

@@ -1,0 +1,70 @@
+"""What runs of a script have found out, for the next ones: by the text of each file, in the disk cache."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from transkern.dropin.functions import COMPILED, Watch, Watched
+from transkern.dropin.rewriting import Site
+from transkern.runtime import cache
+
+_FORGOTTEN = 20
+"""Runs after which what stayed in Python is tried again: data change."""
+
+
+class Memory:
+    """What is known of the functions of a run's files."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._files: dict[str, dict[str, Any]] = {}
+
+    def of(self, site: Site) -> dict[str, Any] | None:
+        """What is known of one of them, as `keep` has written it."""
+        if site.file not in self._files:
+            self._files[site.file] = cache.recalled_run(self._key(site.file))
+        known = self._files[site.file].get(f"{site.first} {site.name}")
+        return known if isinstance(known, dict) and _is_sound(known) else None
+
+    def keep(self, functions: Iterable[Watched]) -> None:
+        """Write down what a run has found out."""
+        files: dict[str, dict[str, Any]] = {}
+        for one in functions:
+            spent = one.record.in_python()
+            if not spent.calls and not one.record.in_code().calls and not one.why:
+                continue
+            runs = int((self.of(one.site) or {}).get("runs", 0)) + 1
+            state = one.state if runs < _FORGOTTEN or one.state is COMPILED else ""
+            files.setdefault(one.site.file, {})[f"{one.site.first} {one.site.name}"] = {
+                "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
+            }  # fmt: skip
+        for file, found in files.items():
+            known = self._files.get(file, {})
+            if {**known, **found} != known:
+                cache.remember_run(self._key(file), {**known, **found})
+
+    def _key(self, file: str) -> str:
+        text = "".join(linecache.getlines(file))
+        told = repr((cache.compiler_version(), np.__version__, self._target, file, text))
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+def _is_sound(known: dict[str, Any]) -> bool:
+    """Whether it is what `keep` writes: it lies in a file."""
+    seconds = known.get("python")
+    return (
+        isinstance(known.get("state"), str) and isinstance(known.get("why"), str) and isinstance(known.get("runs"), int)
+        and isinstance(seconds, (int, float)) and math.isfinite(seconds)
+    )  # fmt: skip
+
+
+def watch(target: str, counts: bool, eager: bool) -> tuple[Watch, Memory]:
+    """A run's watch, which knows what runs before have found out."""
+    memory = Memory(target)
+    return Watch(target, counts, eager, remembered=memory.of), memory

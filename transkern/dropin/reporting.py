@@ -1,0 +1,61 @@
+"""What a run's report shows: each function, its times before and after, and why it stayed in Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from transkern.dropin.deciding import COST
+from transkern.dropin.functions import COMPILED, PYTHON, Watch, Watched
+
+
+def table(watch: Watch) -> None:
+    """Functions that have been called, the slowest first."""
+    called = [f for f in watch.functions if f.record.in_python().calls or f.record.in_code().calls]
+    called.sort(key=lambda f: -(f.record.in_python().seconds + f.record.in_code().seconds))
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("function", "line"):
+        made.add_column(name, no_wrap=True)
+    for name in ("calls", "in Python", "calls", "compiled", "faster"):
+        made.add_column(name, justify="right", no_wrap=True)
+    made.add_column("what became of it", overflow="fold", min_width=30)
+    for one in called:
+        python, code = one.record.in_python(), one.record.in_code()
+        times = one.record.times()
+        made.add_row(
+            one.site.name, f"{os.path.basename(one.site.file)}:{one.site.first}",
+            str(python.calls or ""), _seconds(python.seconds) if python.calls else "",
+            str(code.calls or ""), _seconds(code.seconds) if code.calls else "",
+            f"{times:.1f}x" if times else "", _outcome(one),
+        )  # fmt: skip
+    console = Console(file=sys.stderr, highlight=False, width=None if sys.stderr.isatty() else 160)
+    if not called:
+        console.print("\ntranskern: no function was called that could gain")
+        return
+    compiled = sum(f.state is COMPILED for f in called)
+    console.print(f"\ntranskern: {compiled} of {len(called)} functions compiled, in {_seconds(watch.account.cost)}")
+    console.print(made)
+
+
+def _outcome(one: Watched) -> str:
+    if one.state is COMPILED:
+        return "compiled" + (" (from the cache)" if one.record.cached else "")
+    if one.state is PYTHON:
+        return f"Python: {_in_short(one)}"
+    if one.record.in_python().seconds >= COST:
+        return "Python: nobody knew yet how long it takes; the next run does"
+    return "Python: took too little time to be worth compiling"
+
+
+def _in_short(one: Watched) -> str:
+    """A refusal without the lines that show the source, and without the name of the function's own file."""
+    lines = [line.strip() for line in one.why.splitlines()]
+    told = " ".join([*lines[:1], *(line for line in lines[1:] if line.startswith("help:"))])
+    return told.replace(f"{one.site.file}:", "line ", 1) if told.startswith(f"{one.site.file}:") else told
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.3g} ms"

@@ -1,0 +1,369 @@
+"""Modules whose functions ask, when they are called, whether compiled code takes the call.
+
+A function of the module gets a few instructions around its body::
+
+    def f(a, b):
+        if begin(a, b):
+            if failed():
+                raise error()
+            return result()
+        try:
+            ...  # the body as it was
+        finally:
+            end()
+
+`begin` and the others are constants of its code: no name of the user's is touched. The new instructions belong to no
+line, so tracebacks, debuggers and coverage see the function as it was written.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import itertools
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from transkern.standing_in import stands_in
+
+_MARK = "transkern: "
+_NO_LINE, _LONG, _NO_COLUMNS = 15, 14, 13  # of the location table (CPython, Objects/locations.md)
+_UNITS = 8  # most code units that an entry of it is for
+_NOWHERE = 1  # the column of what is put in: it begins and ends there, as no token does
+_Place = tuple[int | None, int | None, int | None, int | None]
+_NOT_THERE: _Place = (None, None, None, None)
+_HANDLES = dis.opmap["PUSH_EXC_INFO"]
+
+_LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_WORK = (ast.BinOp, ast.Call, ast.Compare, ast.Subscript, ast.AugAssign)
+_LITTLE = 3
+"""Operations below which no function is worth a call of compiled code."""
+
+_HARMLESS = frozenset([
+    "staticmethod", "classmethod", "property", "setter", "getter", "abstractmethod", "lru_cache", "cache",
+    "cached_property", "wraps", "singledispatch",
+])  # fmt: skip
+"""Decorators that take a function for what it does, not for its bytecode."""
+
+_READERS = frozenset([
+    "transkern", "numba", "jax", "torch", "tensorflow", "cupyx", "cython", "pythran", "taichi", "triton",
+])  # fmt: skip
+"""Modules whose decorators and functions read the code or the text of functions that they are given."""
+
+
+Head = tuple[str | int, ...]
+"""The names and whole numbers in what says how often a loop runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A loop: the heads of those that it stands in, outermost first, and its own; the operations of one iteration,
+    without those of loops in it."""
+
+    heads: tuple[Head, ...]
+    work: int
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A function as it stands in a module. `nests`: its loops."""
+
+    name: str
+    file: str
+    first: int
+    nests: tuple[Nest, ...]
+
+
+class Hooks(Protocol):
+    """What a function asks; `made` is told of each function that is made at its site, and gives it back."""
+
+    def begin(self, *args: Any, **keywords: Any) -> bool: ...
+    def failed(self) -> bool: ...
+    def error(self) -> BaseException: ...
+    def result(self) -> Any: ...
+    def end(self) -> None: ...
+    def made(self, function: Any) -> Any: ...
+
+
+def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeType], Hooks]) -> types.CodeType:
+    """The code of a module in which functions ask. `hooks` gives for a site, and the function's own code, what asks.
+
+    Raises:
+        SyntaxError: as Python does.
+    """
+    plain = compile(text, file, "exec", dont_inherit=True)  # with the warnings that Python gives
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text, file)
+        sites = list(_marked(tree, file))
+        if not sites:
+            return plain
+        asking = compile(tree, file, "exec", dont_inherit=True)
+    return _Rebuilt(dict(sites), hooks).module(asking, plain)
+
+
+# --- which functions
+
+
+def _marked(tree: ast.Module, file: str) -> Iterator[tuple[str, Site]]:
+    """The sites, in the order of their numbers, once their functions have the marks."""
+    reads = bool(_READERS & set(_imported(tree)))
+    values = _used_as_values(tree) if reads else frozenset()
+    number = 0
+    for path, f in _functions(tree.body, ""):
+        if not _is_candidate(f) or (reads and (f.name in values or not _is_plainly_decorated(f))):
+            continue
+        mark = f"{_MARK}{number} "
+        number += 1
+        first = min([f.lineno, *(d.lineno for d in f.decorator_list)])
+        site = Site(path, file, first, tuple(nest for s in f.body for nest in _nests(s, ())))
+        _mark(f, mark)
+        yield mark, site
+
+
+def _functions(body: list[ast.stmt], path: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions of a module and of its classes; not those within functions, of which there is one for each call."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef):
+            yield path + statement.name, statement
+        elif isinstance(statement, ast.ClassDef):
+            yield from _functions(statement.body, f"{path}{statement.name}.")
+        elif not isinstance(statement, (ast.AsyncFunctionDef, ast.For, ast.While)):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _functions(getattr(statement, part, []), path)
+            for handler in getattr(statement, "handlers", []):
+                yield from _functions(handler.body, path)
+
+
+def _is_candidate(f: ast.FunctionDef) -> bool:
+    own = list(_own(f))
+    if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in own):
+        return False
+    if f.name.startswith("__") and f.name.endswith("__") and f.name != "__call__":
+        return False
+    if any(isinstance(n, ast.Call) and _is_itself(n.func, f) for n in own):
+        return False  # how deep it calls itself, data decide
+    work = sum(isinstance(n, _WORK) for n in own)
+    return any(isinstance(n, _LOOPS) for n in own) or work >= _LITTLE
+
+
+def _is_itself(called: ast.expr, f: ast.FunctionDef) -> bool:
+    """Whether a call is of the function that it stands in, or of the method of the same object."""
+    if isinstance(called, ast.Attribute):
+        first = [*f.args.posonlyargs, *f.args.args][:1]
+        return called.attr == f.name and bool(first) and _name(called.value) == first[0].arg
+    return isinstance(called, ast.Name) and called.id == f.name
+
+
+def _is_plainly_decorated(f: ast.FunctionDef) -> bool:
+    return all(_name(d.func if isinstance(d, ast.Call) else d) in _HARMLESS for d in f.decorator_list)
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _own(f: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions in it."""
+    todo: list[ast.AST] = list(f.body)
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def _nests(node: ast.AST, around: tuple[Head, ...]) -> Iterator[Nest]:
+    """The loops in a node, which stands in those `around`."""
+    heads: list[ast.expr] = []
+    if isinstance(node, ast.For):
+        heads = [node.iter]
+    elif isinstance(node, ast.While):
+        heads = [node.test]
+    elif isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        heads = [part.iter for part in node.generators]
+    if heads:
+        around = (*around, *map(_head, heads))
+        once = (n for child in ast.iter_child_nodes(node) for n in _outside_loops(child))
+        yield Nest(around, sum(isinstance(n, _WORK) for n in once))
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        for child in ast.iter_child_nodes(node):
+            yield from _nests(child, around)
+
+
+def _outside_loops(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a node that no loop in it repeats."""
+    if not isinstance(node, _LOOPS):
+        yield node
+        for child in ast.iter_child_nodes(node):
+            yield from _outside_loops(child)
+
+
+def _head(node: ast.expr) -> Head:
+    names = dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    numbers = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and type(n.value) is int)
+    return (*names, *numbers)
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def _used_as_values(tree: ast.Module) -> frozenset[str]:
+    """Names that are handed on, not called."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return frozenset(
+        node.id if isinstance(node, ast.Name) else node.attr for node in ast.walk(tree)
+        if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in called
+    )  # fmt: skip
+
+
+# --- what they get
+
+
+def _mark(f: ast.FunctionDef, mark: str) -> None:
+    """The instructions around the body, and around all of them a place by which they are known."""
+    documented = bool(f.body) and isinstance(f.body[0], ast.Expr) and isinstance(f.body[0].value, ast.Constant) \
+        and isinstance(f.body[0].value.value, str)  # fmt: skip
+    body = f.body[documented:]
+    if not body:
+        return
+    a = f.args
+    given: list[ast.expr] = [ast.Name(p.arg, ast.Load()) for p in (*a.posonlyargs, *a.args)]
+    if a.vararg:
+        given.append(ast.Starred(ast.Name(a.vararg.arg, ast.Load()), ast.Load()))
+    keywords = [ast.keyword(p.arg, ast.Name(p.arg, ast.Load())) for p in a.kwonlyargs]
+    if a.kwarg:
+        keywords.append(ast.keyword(None, ast.Name(a.kwarg.arg, ast.Load())))
+    fail = ast.If(_call(mark + "failed"), [ast.Raise(_call(mark + "error"))], [])
+    ask = ast.If(_call(mark + "begin", given, keywords), [fail, ast.Return(_call(mark + "result"))], [])
+    whole = ast.Try(body, [], [], [ast.Expr(_call(mark + "end"))])
+    made = ast.Constant(mark + "made")
+    new: list[ast.AST] = [ask, *whole.finalbody, made]
+    whole.lineno, whole.col_offset, whole.end_lineno, whole.end_col_offset = _spot(f)
+    for one in new:
+        for node in ast.walk(one):
+            if isinstance(node, (ast.stmt, ast.expr, ast.keyword)):
+                node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = _spot(f)
+    f.body[documented:] = [ask, whole]
+    f.decorator_list.append(made)
+
+
+def _spot(f: ast.FunctionDef) -> tuple[int, int, int, int]:
+    """Nothing of the user's stands there: no token is empty, and what Python adds by itself stands in column 0."""
+    return f.lineno, _NOWHERE, f.lineno, _NOWHERE
+
+
+def _call(constant: str, args: list[ast.expr] | None = None, keywords: list[ast.keyword] | None = None) -> ast.Call:
+    return ast.Call(ast.Constant(constant), args or [], keywords or [])
+
+
+# --- codes
+
+
+class _Rebuilt:
+    """Codes with what they ask in the place of the marks."""
+
+    def __init__(self, sites: Mapping[str, Site], hooks: Callable[[Site, types.CodeType], Hooks]) -> None:
+        self._sites, self._hooks = sites, hooks
+        self._given: dict[str, Hooks] = {}
+
+    def module(self, asking: types.CodeType, plain: types.CodeType) -> types.CodeType:
+        """`asking` with what it asks, or `plain`, the same module without, where they do not match."""
+        found = dict(_beside(asking, plain))
+        if len(found) != len(self._sites):
+            return plain
+        self._given = {mark: self._hooks(self._sites[mark], code) for mark, code in found.items()}
+        return self._code(asking, plain)
+
+    def _code(self, asking: types.CodeType, plain: types.CodeType) -> types.CodeType:
+        inner = iter(_inner(plain))
+        constants = tuple(
+            self._code(c, next(inner)) if isinstance(c, types.CodeType) else self._constant(c) for c in asking.co_consts
+        )
+        made = asking.replace(co_consts=constants, co_linetable=_without_lines(asking))
+        if _mark_of(asking):
+            stands_in(made, plain)
+        return made
+
+    def _constant(self, value: Any) -> Any:
+        if not (isinstance(value, str) and value.startswith(_MARK)):
+            return value
+        number, _, what = value.removeprefix(_MARK).partition(" ")
+        return getattr(self._given[f"{_MARK}{number} "], what)
+
+
+def _inner(code: types.CodeType) -> list[types.CodeType]:
+    return [c for c in code.co_consts if isinstance(c, types.CodeType)]
+
+
+def _mark_of(code: types.CodeType) -> str:
+    """The mark of a function that asks."""
+    marks = (c for c in code.co_consts if isinstance(c, str) and c.startswith(_MARK) and c.endswith(" begin"))
+    return next(marks, "").removesuffix("begin")
+
+
+def _beside(asking: types.CodeType, plain: types.CodeType) -> Iterator[tuple[str, types.CodeType]]:
+    """The codes of functions that ask, as they are without."""
+    if mark := _mark_of(asking):
+        yield mark, plain
+    one, two = _inner(asking), _inner(plain)
+    if [c.co_name for c in one] == [c.co_name for c in two]:
+        for a, b in zip(one, two, strict=True):
+            yield from _beside(a, b)
+
+
+def _without_lines(code: types.CodeType) -> bytes:
+    """The location table in which what was put in belongs to no line, or, where the function returns, to the line that
+    did so."""
+    table, line = bytearray(), code.co_firstlineno
+    for (first, last, left, right), group in itertools.groupby(_places(code)):
+        count = sum(1 for _ in group)
+        for taken in range(0, count, _UNITS):
+            units = min(_UNITS, count - taken)
+            if first is None:
+                table.append(0x80 | _NO_LINE << 3 | units - 1)
+                continue
+            columns = last is not None and left is not None and right is not None
+            table.append(0x80 | (_LONG if columns else _NO_COLUMNS) << 3 | units - 1)
+            table += _signed(first - line)
+            if last is not None and left is not None and right is not None:
+                table += _unsigned(last - first) + _unsigned(left + 1) + _unsigned(right + 1)
+            line = first
+    return bytes(table)
+
+
+def _places(code: types.CodeType) -> Iterator[_Place]:
+    """Where each code unit stands: first and last line, first and last column."""
+    begun, returns, last = False, True, _NOT_THERE
+    own = False
+    for place, operation in zip(code.co_positions(), code.co_code[::2], strict=True):
+        if place[0] is not None and place[2] == place[3] == _NOWHERE:  # put in
+            own = True
+            returns = returns and operation != _HANDLES
+            yield (last[0], None, None, None) if begun and returns else _NOT_THERE
+        else:
+            begun = begun or own
+            returns, last = True, place
+            yield place
+
+
+def _unsigned(number: int) -> bytes:
+    """Six bits a byte, the lowest first; the seventh says that more follow."""
+    made = bytearray()
+    while number >= 64:
+        made.append(64 | number & 63)
+        number >>= 6
+    made.append(number)
+    return bytes(made)
+
+
+def _signed(number: int) -> bytes:
+    return _unsigned(-number << 1 | 1 if number < 0 else number << 1)

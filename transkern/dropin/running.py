@@ -1,0 +1,52 @@
+"""``transkern run``: a script, what is watched in it, and the report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+import click
+
+from transkern.dropin import remembered, scripts
+from transkern.dropin.functions import Watch
+from transkern.runtime.choosing import default_target
+
+
+def prepared(
+    script: str, arguments: Sequence[str], is_module: bool, target: str, include: Sequence[str], report: bool,
+    eager: bool,
+) -> Callable[[], None]:  # fmt: skip
+    """What runs the script to its end, which is the process's."""
+    for package in include:
+        if not all(part.isidentifier() for part in package.split(".")):
+            raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
+
+    def run() -> None:
+        watch, memory = remembered.watch(default_target() if target == "auto" else target, report, eager)
+        process = os.getpid()
+        if include:
+            sys.meta_path.insert(0, scripts.Included(include, watch))
+        make = scripts.prepared_module if is_module else scripts.prepared
+        try:
+            what = make(script, arguments, watch)
+        except scripts.NoScript as error:
+            print(f"{sys.executable}: {error}", file=sys.stderr)
+            raise SystemExit(1 if is_module else 2) from None
+
+        def after() -> None:
+            if os.getpid() == process:  # not in what it has forked
+                memory.keep(watch.functions)
+                if report:
+                    show(watch)
+
+        scripts.run(what, after)
+
+    return run
+
+
+def show(watch: Watch) -> None:
+    """The table of a run, to stderr: the output stays the script's."""
+    from transkern.dropin.reporting import table
+
+    table(watch)
