@@ -9,7 +9,7 @@ what is written would take longer than the call), the error comes from compiled 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from transkern import limits
 from transkern.errors import TranskernError
+from transkern.plain import is_plain_object
 from transkern.runtime import floating
 from transkern.runtime.boundary import shown
 from transkern.runtime.compiled import Compiled
@@ -27,6 +28,7 @@ SECONDS = 5.0
 
 _FIRST = 1 << 26  # bytes of arrays that are copied before a call of which nobody knows what it writes
 _COPIED = 3e-10  # seconds a byte
+_DEEP = 4  # objects in each other that are looked at
 _SMALL = 1 << 18  # bytes whose copies are never too much
 _SHARE = 0.1  # of a call's time, for copies
 _WARNINGS = 3  # calls that are given to Python for its warnings: the same lines do not warn again
@@ -43,10 +45,11 @@ class Declined(Exception):
 class Attempt(Compiled):
     """A function compiled for what it is called with, or `Declined`."""
 
-    def __init__(self, function: Callable[..., Any], target: str) -> None:
+    def __init__(self, function: Callable[..., Any], target: str, may_compile: Callable[[], bool]) -> None:
         super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
         self.seconds = 0.0  # that the last call has compiled
         self.why = ""
+        self._may_compile = may_compile
         self._warned = 0  # calls that Python has run for its warnings
         self._prints = False  # or draws: such a call cannot be made twice
         self.last = 0.0  # seconds of the last call without
@@ -92,6 +95,8 @@ class Attempt(Compiled):
         return result
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
+        if not self._may_compile():
+            raise Declined
         started = time.perf_counter()
         try:
             with limits.within(SECONDS):
@@ -119,7 +124,7 @@ class Attempt(Compiled):
         given = {**dict(zip(self._names, args, strict=False)), **keywords}
         if self.options.warnings is None or not all(map(_is_known_whole, given.values())):
             return None
-        arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+        arrays = dict(found for name, value in given.items() for found in _arrays(name, value))
         if self._last is None:
             most = _FIRST
         else:
@@ -137,13 +142,29 @@ class Attempt(Compiled):
         return made is None or not (made.objects or made.changes or set(made.written) - saved.keys())
 
 
-def _is_known_whole(value: Any) -> bool:
-    """Whether a value has nothing in it that a call could change without being seen."""
-    if isinstance(value, (list, tuple)):
-        return all(map(_is_known_whole, value))
+def _is_known_whole(value: Any, depth: int = 0) -> bool:
+    """Whether a value has nothing in it that a call could change without being seen: numbers, texts, arrays, and what
+    is made of these."""
+    if value is None or isinstance(value, (np.ndarray, np.generic, int, float, complex, str, bytes, np.dtype, type)):
+        return True
+    if depth == _DEEP:
+        return False
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(_is_known_whole(v, depth + 1) for v in value)
     if isinstance(value, dict):
-        return all(map(_is_known_whole, value.values()))
-    return value is None or isinstance(value, (np.ndarray, np.generic, int, float, complex, str))
+        return all(_is_known_whole(v, depth + 1) for v in value.values())
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and is_plain_object(value) and _is_known_whole(held, depth)
+
+
+def _arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """An argument that is an array, or the arrays that it has as attributes, by the names that compiled code has."""
+    if isinstance(value, np.ndarray):
+        yield name, value
+    elif is_plain_object(value):
+        for attribute, held in getattr(value, "__dict__", {}).items():
+            if isinstance(held, np.ndarray):
+                yield f"{name}_{attribute}", held
 
 
 def _put_back(saved: Saved) -> None:

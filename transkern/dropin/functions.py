@@ -21,6 +21,7 @@ UNDECIDED, COMPILED, PYTHON = "undecided", "compiled", "Python"
 
 _LARGE = -1  # the size of arguments that nobody has looked at
 _SELDOM = 64
+_MOST_TYPES = 8  # choices of argument types for which there is code
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
 
 
@@ -67,7 +68,7 @@ class Watched:
         self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
         self._attempt: Attempt | None = None
         self._busy = False  # while it is compiled: nothing is compiled within
-        self._declined = 0
+        self._declined, self._compilations = 0, 0
         self._inside, self._began, self._inner = 0, 0.0, 0  # calls that have begun, the outermost when, calls in it
         known = watch.remembered(site)
         if known is not None and not watch.eager:
@@ -162,7 +163,7 @@ class Watched:
         account, first = self.watch.account, self._attempt is None
         self._busy = first
         if self._attempt is None:
-            self._attempt = Attempt(self._twin(), self.watch.target)
+            self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile)
         attempt = self._attempt
         loaded = attempt.cache_info().from_disk
         try:
@@ -193,6 +194,18 @@ class Watched:
             self._leave("faster in NumPy")
         _here.results.append(result)
         return True
+
+    def _may_compile(self) -> bool:
+        """Whether there is to be code for more types: not for ever new ones."""
+        self._compilations += 1
+        if self._compilations > _MOST_TYPES:
+            self._leave("arguments of ever new types")
+            return False
+        account = self.watch.account
+        return (
+            self._compilations == 1 or self.watch.eager
+            or account.credit(time.perf_counter()) >= account.next_cost(self.record.cached)
+        )  # fmt: skip
 
     def _twin(self) -> types.FunctionType:
         """The function as the user wrote it."""

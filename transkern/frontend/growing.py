@@ -266,6 +266,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         value = as_list(ctx, value)
     if isinstance(value, Seq) and value.kind == "list" and not value.items:
         rows.wanted(ctx, owner, "a list of lists of different lengths")
+    if isinstance(value, Seq) and not value.items:
+        ctx.must_be_known(Static(None), "an empty tuple in a list", "put None there, or a number")
     if isinstance(value, Seq):
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
             put(ctx, column, item, count)
@@ -318,6 +320,10 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
         ctx.fail("a list with None in it, in a list", "take a number that stands for None")
     if length is None or value.columns or (value.dims and not value.row):
         rows.wanted(ctx, owner, "a list of lists of run-time length")
+    if value.rows is not None:  # its numbers stand for lists, which are made anew where it is
+        ctx.must_be_known(Static(None), "a list of lists of lists", "put the lists into one: cells[row * n + column]")
+    if value.objects is not None:
+        rows.wanted(ctx, owner, "a list of lists of objects")
     if owner.row and owner.dims and owner.dims[0] != length and not ctx.assume_equal(owner.dims[0], length):
         rows.wanted(ctx, owner, "a list of lists of different lengths")
     array = list_array(ctx, value)
@@ -476,6 +482,8 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
         return
     if owner.columns:
         ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+    if isinstance(value, GrowingList) and value.rows is not owner.rows:
+        ctx.must_be_known(Static(None), "lists of lists put together", "append them one by one")
     value = _of_one_class(ctx, owner, value)
     array, python = _numbers(ctx, value)
     twins.note_more(ctx, owner, value)
