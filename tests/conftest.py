@@ -26,6 +26,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     _CACHE = tempfile.mkdtemp(prefix="transkern-tests-")
     atexit.register(shutil.rmtree, _CACHE, ignore_errors=True)
     os.environ["XDG_CACHE_HOME"] = _CACHE
+    # The processes that tests start load the compiler: not from its text each time, where the user wants no bytecode.
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(_CACHE, "bytecode")
 
 # Two workers share the cores: threads that spin after a parallel region would take them from each other.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -41,7 +41,7 @@ def play(
     hopeless = False
     for number, python in enumerate(times):
         if compiled_at is None and not hopeless and record.is_worth(guess, 0.0, account, now):
-            cost = account.next_cost(record.cached)
+            cost = account.next_cost(record)
             now += cost
             account.charge(cost, record.cached)
             compiled_at = number

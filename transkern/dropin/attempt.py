@@ -24,7 +24,7 @@ from transkern.runtime.compiled import Compiled
 from transkern.runtime.specialisation import Specialisation
 
 SECONDS = 5.0
-"""What a function may take to translate, without the C compiler: a script is waiting."""
+"""What a function may take to translate, without the C compiler, at the most: a script is waiting."""
 
 _FIRST = 1 << 26  # bytes of arrays that are copied before a call of which nobody knows what it writes
 _COPIED = 3e-10  # seconds a byte
@@ -42,6 +42,10 @@ class Declined(Exception):
     """Python is to run the function."""
 
 
+class Warned(Declined):
+    """The same, as NumPy may have something to warn of."""
+
+
 class Attempt(Compiled):
     """A function compiled for what it is called with, or `Declined`."""
 
@@ -49,6 +53,7 @@ class Attempt(Compiled):
         super().__init__(function, target=target, fallback="numpy", warnings="numpy" if target == "cpu" else None)
         self.seconds = 0.0  # that the last call has compiled
         self.why = ""
+        self.most = SECONDS  # that it may take to translate now
         self._may_compile = may_compile
         self._warned = 0  # calls that Python has run for its warnings
         self._prints = False  # or draws: such a call cannot be made twice
@@ -75,7 +80,7 @@ class Attempt(Compiled):
         if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
             self._warned += 1
             _put_back(saved)
-            raise Declined
+            raise Warned
         return result
 
     def _served(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -96,10 +101,15 @@ class Attempt(Compiled):
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         if not self._may_compile():
+            self.why = "arguments of other types, whose code would cost more than it saves"
+            raise Declined
+        left = min(SECONDS, self.most) - self.seconds  # what is found to be a constant begins anew
+        if left <= 0:
+            self.why = "takes longer to compile than it can save"
             raise Declined
         started = time.perf_counter()
         try:
-            with limits.within(SECONDS):
+            with limits.within(left):
                 made = super()._specialise(key_types, target)
                 if made is None and self._prints and self.options.warnings is not None:
                     self.options, self.why = replace(self.options, warnings=None), ""

@@ -28,15 +28,19 @@ SURE = 2.0
 """The same where it is so much that credit is not asked for: of the cost, and of what there is in debt."""
 GAIN = 0.8
 """The share of the time that an earlier run took in Python which compiled code is taken to save."""
+TRUST = 0.3
+"""The share of a guess that is relied upon: loops may be left early."""
+PART, LEAST = 0.33, 0.3
+"""Of the expected time, what translating a function may take before it is given up; seconds that it may in any case."""
 LASTING = 0.2
 """The share of the cost that one run must save: there will be others, for which the code is kept."""
 
-FIRST_COST, COST, AGAIN_COST = 0.8, 0.25, 0.04
-"""Seconds: the first compilation with all that is imported for it, any other, and code that the cache has."""
+IMPORTS, COST, NODE_COST, AGAIN_COST = 0.25, 0.1, 2e-3, 0.04
+"""Seconds: what is imported for the first compilation, each one, for each node of the syntax tree, and what code costs
+that the cache has."""
 
 ITERATION, OPERATION = 2e-8, 3e-8  # seconds, in Python, at the least
 ELEMENT = 1e-9  # the same for each element in an operation of NumPy's
-_RECENT = 0.3  # the share of the last one in the mean of what compilations cost
 _LOST = 1.05  # times NumPy's time from which compiled code is slower
 _SAMPLES = 3  # calls before that is said
 _SMALL = 2e-4  # seconds of compiled code below which NumPy is tried as well, where nobody knows its time
@@ -55,21 +59,20 @@ class Account:
     started: float
     cost: float = 0.0  # seconds spent on compilations
     saved: float = 0.0
-    made: int = 0
-    _mean: float = COST
+    imported: bool = False
 
     def credit(self, now: float) -> float:
         return ADVANCE + SHARE * (now - self.started) + self.saved - self.cost
 
-    def next_cost(self, cached: bool) -> float:
-        return AGAIN_COST if cached else self._mean if self.made else FIRST_COST
+    def next_cost(self, record: Record) -> float:
+        """What the next compilation of a function will cost."""
+        if record.cached:
+            return AGAIN_COST
+        return record.cost + (0.0 if self.imported else IMPORTS)
 
     def charge(self, seconds: float, cached: bool) -> None:
         self.cost += seconds
-        if not cached:
-            if self.made:  # with the first one much is imported
-                self._mean += _RECENT * (seconds - self._mean)
-            self.made += 1
+        self.imported = self.imported or not cached
 
 
 @dataclass(slots=True)
@@ -94,7 +97,9 @@ class Record:
 
     python: dict[int, Times] = field(default_factory=dict)
     compiled: dict[int, Times] = field(default_factory=dict)
+    cost: float = COST  # seconds that it takes to compile
     before: float = 0.0  # seconds that an earlier run took in Python, in all, where it was not compiled
+    calls: int = 0  # of that run
     runs: int = 0  # of such runs
     cached: bool = False  # whether an earlier run compiled it
 
@@ -111,7 +116,8 @@ class Record:
         """The time that this call has saved."""
         self.compiled.setdefault(size, Times()).add(seconds)
         known = self.python.get(size)
-        return (known.mean if known else max(guess, seconds)) - seconds
+        usual = self.before / self.calls if self.calls else 0.0
+        return (known.mean if known else max(guess, usual, seconds)) - seconds
 
     def without_code(self) -> float:
         """Seconds that the function would have taken in Python, as far as anybody knows."""
@@ -128,15 +134,21 @@ class Record:
         seconds = sum(code.seconds for _, code in both)
         return sum(code.calls * known.mean for known, code in both) / seconds if seconds else 0.0
 
-    def is_worth(self, guess: float, running: float, account: Account, now: float) -> bool:
-        """Whether the next call is to be compiled. `running`: the seconds of one that has begun and calls itself."""
+    def may_take(self, guess: float, running: float) -> float:
+        """Seconds that translating the function may take: a part of what it is expected to take in Python from now on.
+        `running`: those of a call that has begun and calls itself."""
         spent = self.in_python().seconds + running
-        cost, credit = account.next_cost(self.cached), account.credit(now)
+        return max(PART * max(spent, guess, self.before - spent), LEAST)
+
+    def is_worth(self, guess: float, running: float, account: Account, now: float) -> bool:
+        """Whether the next call is to be compiled."""
+        spent = self.in_python().seconds + running
+        cost, credit = account.next_cost(self), account.credit(now)
         known = GAIN * (self.before - spent)
         left = ADVANCE * min(self.runs, _RUNS)  # that runs before have not used
         if known >= cost or (known >= LASTING * cost and credit + left >= cost - known):
             return True
-        expected = max(spent, guess)
+        expected = max(spent, TRUST * guess)
         return expected >= TIMES * cost and (credit >= cost or expected >= SURE * (cost + max(0.0, -credit)))
 
     def is_hopeless(self) -> bool:
@@ -157,6 +169,11 @@ class Record:
 
 def _all(times: Mapping[int, Times]) -> Times:
     return Times(sum(t.calls for t in times.values()), sum(t.seconds for t in times.values()))
+
+
+def cost_of(site: Site) -> float:
+    """Seconds that a function takes to compile, as its size tells."""
+    return COST + NODE_COST * site.size
 
 
 # --- what arguments say

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from transkern.dropin.deciding import Account, Record, guessed, size_class
+from transkern.dropin.deciding import Account, Record, cost_of, guessed, size_class
 from transkern.dropin.rewriting import Site
 from transkern.runtime.boundary import behind_ours
 
@@ -31,6 +31,7 @@ class _Here(threading.local):
 
     def __init__(self) -> None:
         self.begun: list[tuple[bool, int]] = []
+        self.inner: list[float] = [0.0]  # for each of them, the seconds of watched functions that it has called
         self.results: list[Any] = []
         self.error: BaseException | None = None
 
@@ -62,17 +63,19 @@ class Watched:
 
     def __init__(self, watch: Watch, site: Site, plain: types.CodeType) -> None:
         self.watch, self.site, self.plain = watch, site, plain
-        self.record = Record()
+        self.record = Record(cost=cost_of(site))
         self.state, self.why = UNDECIDED, ""
         self._function: types.FunctionType | None = None
         self._names = plain.co_varnames[: plain.co_argcount + plain.co_kwonlyargcount]
         self._attempt: Attempt | None = None
         self._busy = False  # while it is compiled: nothing is compiled within
         self._declined, self._compilations = 0, 0
+        self._most = 1e9  # seconds that compiling may take
         self._inside, self._began, self._inner = 0, 0.0, 0  # calls that have begun, the outermost when, calls in it
         known = watch.remembered(site)
         if known is not None and not watch.eager:
-            self.record.before = float(known.get("python", 0.0))
+            self.record.before, self.record.calls = float(known.get("python", 0.0)), int(known.get("calls", 0))
+            self.record.cost = float(known.get("cost", self.record.cost))
             self.record.runs = int(known.get("runs", 0))
             self.record.cached = known.get("state") == COMPILED
             if known.get("state") == PYTHON:
@@ -97,6 +100,7 @@ class Watched:
         here = _here
         if self.state is PYTHON or self._function is None or sys.gettrace() or sys.getprofile():
             here.begun.append((self.watch.counts and not self._inside, _LARGE))
+            here.inner.append(0.0)
             self._enter()
             return False
         size = size_class((*args, *keywords.values()))
@@ -111,11 +115,13 @@ class Watched:
             now = time.perf_counter()
             running = now - self._began if self._inside else 0.0
             if self.record.is_worth(guess, running, self.watch.account, now):
+                self._most = self.record.may_take(guess, running)
                 if self._try(size, guess, args, keywords):
                     return True
             elif self.record.is_hopeless():
                 self._leave("too short to gain by it")
         here.begun.append((not self._inside, size))
+        here.inner.append(0.0)
         self._enter()
         return False
 
@@ -145,19 +151,25 @@ class Watched:
 
     def end(self) -> None:
         """Python's own run of a call has ended."""
-        if not _here.begun:
+        here = _here
+        if not here.begun:
             return
-        counts, size = _here.begun.pop()
+        counts, size = here.begun.pop()
+        inner = here.inner.pop()
         self._inside -= 1
         if counts:
-            self.record.add_python(size, time.perf_counter() - self._began)
+            took = time.perf_counter() - self._began
+            here.inner[-1] += took
+            self.record.add_python(size, max(took - inner, 0.0))
             if self.state is COMPILED and self.record.has_lost(size):
                 self._leave("faster in NumPy")
+        else:
+            here.inner[-1] += inner
 
     # --- compiled code
 
     def _try(self, size: int, guess: float, args: tuple[Any, ...], keywords: dict[str, Any]) -> bool:
-        from transkern.dropin.attempt import Attempt, Declined
+        from transkern.dropin.attempt import Attempt, Declined, Warned
 
         started = time.perf_counter()
         account, first = self.watch.account, self._attempt is None
@@ -165,19 +177,23 @@ class Watched:
         if self._attempt is None:
             self._attempt = Attempt(self._twin(), self.watch.target, self._may_compile)
         attempt = self._attempt
+        attempt.most = self._most
         loaded = attempt.cache_info().from_disk
         try:
             result = attempt(*args, **keywords)
-        except Declined:
+        except Declined as why:
             spent = time.perf_counter() - started
             if first or attempt.seconds:
                 account.charge(spent, False)
-            self._declined += 1
+                _here.inner[-1] += spent
+            self._declined += not isinstance(why, Warned)
+            if isinstance(why, Warned) and self.state is UNDECIDED:
+                self.state = COMPILED
             often = self._declined >= _MOST_DECLINED and self._declined > self.record.in_code().calls
-            if attempt.why and self.state is UNDECIDED:
+            if attempt.why and self.state is UNDECIDED and not isinstance(why, Warned):
                 self._leave(attempt.why)
             elif often and not self.watch.eager:
-                self._leave(attempt.why or "it raises, or NumPy warns")
+                self._leave(attempt.why or "it raises")
             return False
         except Exception as error:
             _here.error = error.with_traceback(behind_ours(error.__traceback__))
@@ -186,8 +202,12 @@ class Watched:
             self._busy = False
         took = time.perf_counter() - started
         compiling = took - attempt.last if first else attempt.seconds
+        _here.inner[-1] += took
         if compiling:
-            account.charge(compiling, attempt.cache_info().from_disk > loaded)
+            cached = attempt.cache_info().from_disk > loaded
+            account.charge(compiling, cached)
+            if not cached:
+                self.record.cost = attempt.seconds
         self.state = COMPILED
         account.saved += self.record.add_compiled(size, took - compiling, guess)
         if not self.watch.eager and self.record.has_lost(size):
@@ -204,7 +224,7 @@ class Watched:
         account = self.watch.account
         return (
             self._compilations == 1 or self.watch.eager
-            or account.credit(time.perf_counter()) >= account.next_cost(self.record.cached)
+            or account.credit(time.perf_counter()) >= self.record.cost
         )  # fmt: skip
 
     def _twin(self) -> types.FunctionType:

@@ -43,6 +43,7 @@ class Memory:
             state = one.state if runs < _FORGOTTEN or one.state is COMPILED else ""
             files.setdefault(one.site.file, {})[f"{one.site.first} {one.site.name}"] = {
                 "state": state, "why": one.why, "python": one.record.without_code(), "runs": runs if state else 0,
+                "calls": one.record.in_python().calls + one.record.in_code().calls, "cost": one.record.cost,
             }  # fmt: skip
         for file, found in files.items():
             known = self._files.get(file, {})
@@ -57,10 +58,10 @@ class Memory:
 
 def _is_sound(known: dict[str, Any]) -> bool:
     """Whether it is what `keep` writes: it lies in a file."""
-    seconds = known.get("python")
+    numbers = [known.get(name) for name in ("python", "cost", "runs", "calls")]
     return (
-        isinstance(known.get("state"), str) and isinstance(known.get("why"), str) and isinstance(known.get("runs"), int)
-        and isinstance(seconds, (int, float)) and math.isfinite(seconds)
+        isinstance(known.get("state"), str) and isinstance(known.get("why"), str)
+        and all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers)
     )  # fmt: skip
 
 

@@ -69,12 +69,14 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A function as it stands in a module. `nests`: its loops."""
+    """A function as it stands in a module. `nests`: its loops; `size`: the nodes of its syntax tree, and of those
+    of functions of the module that it calls."""
 
     name: str
     file: str
     first: int
     nests: tuple[Nest, ...]
+    size: int = 0
 
 
 class Hooks(Protocol):
@@ -112,6 +114,7 @@ def _marked(tree: ast.Module, file: str) -> Iterator[tuple[str, Site]]:
     """The sites, in the order of their numbers, once their functions have the marks."""
     reads = bool(_READERS & set(_imported(tree)))
     values = _used_as_values(tree) if reads else frozenset()
+    sizes = _sizes(tree)
     number = 0
     for path, f in _functions(tree.body, ""):
         if not _is_candidate(f) or (reads and (f.name in values or not _is_plainly_decorated(f))):
@@ -119,9 +122,35 @@ def _marked(tree: ast.Module, file: str) -> Iterator[tuple[str, Site]]:
         mark = f"{_MARK}{number} "
         number += 1
         first = min([f.lineno, *(d.lineno for d in f.decorator_list)])
-        site = Site(path, file, first, tuple(nest for s in f.body for nest in _nests(s, ())))
+        nests = tuple(nest for s in f.body for nest in _nests(s, ()))
+        site = Site(path, file, first, nests, _size(f.name, sizes))
         _mark(f, mark)
         yield mark, site
+
+
+_Sizes = dict[str, tuple[int, frozenset[str]]]
+"""The nodes of functions by their names, and the names that they call."""
+
+
+def _sizes(tree: ast.Module) -> _Sizes:
+    found: _Sizes = {}
+    for f in ast.walk(tree):
+        if isinstance(f, ast.FunctionDef):
+            nodes = list(ast.walk(f))
+            found[f.name] = len(nodes), frozenset(_name(n.func) for n in nodes if isinstance(n, ast.Call))
+    return found
+
+
+def _size(name: str, sizes: _Sizes) -> int:
+    """Of a function, and of all that it leads to."""
+    todo, seen, found = [name], {name}, 0
+    while todo:
+        size, called = sizes[todo.pop()]
+        found += size
+        for other in called & sizes.keys() - seen:
+            seen.add(other)
+            todo.append(other)
+    return found
 
 
 def _functions(body: list[ast.stmt], path: str) -> Iterator[tuple[str, ast.FunctionDef]]:

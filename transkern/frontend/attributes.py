@@ -190,6 +190,8 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             ):
                 _check_method(ctx, name)
             return Method(value, name)
+        case Range(start, stop, step) if name in ("start", "stop", "step"):
+            return Scalar({"start": start, "stop": stop, "step": step}[name], True)
         case Seq() | Range():
             return Method(value, name)
         case Flat(array) if name == "copy":

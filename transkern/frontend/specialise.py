@@ -35,6 +35,7 @@ from transkern.frontend.values import (
     Generator,
     GrowingList,
     PoolKey,
+    Range,
     Record,
     Scalar,
     Seq,
@@ -209,6 +210,9 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             match struct:
                 case "tuple":
                     return Seq(items)
+                case "range":
+                    start, stop = (item.expr for item in items if isinstance(item, Scalar))
+                    return Range(start, stop, b.index(keys[0]))
                 case "list":
                     contents = Seq(items, "list")
                 case "generator":
@@ -235,6 +239,8 @@ def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> lis
         return [name]
     if kind.kind in ("tuple", "list"):
         parts = [str(k) for k in range(len(kind.items))]
+    elif kind.kind == "range":
+        parts = ["start", "stop"]
     elif kind.kind == "record":
         parts = list(kind.keys)
     else:

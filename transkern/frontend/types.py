@@ -156,6 +156,8 @@ class StructType:
                 return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
             case "list":
                 return f"[{', '.join(inner)}]"
+            case "range":
+                return f"range({', '.join(inner)}, {self.keys[0]})"
             case "generator":
                 return "Generator" if self.keys == ("PCG64",) else "RandomState"
             case "dict":
@@ -309,7 +311,7 @@ def types_of(
             found.append(ConstantType(value))
         else:
             raise CompileError(
-                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, and "
+                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, ranges, and "
                 "tuples, lists, dicts and objects of them can be passed",
                 "convert it to an array with np.asarray outside the compiled function",
             )

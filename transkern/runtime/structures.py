@@ -72,6 +72,8 @@ def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tup
         return Shape(path, "record", tuple(value._fields), type(value), inner(value._fields, value))
     if type(value) is tuple and not _is_constant(value):
         return Shape(path, "tuple", (), None, inner([str(k) for k in range(len(value))], value))
+    if type(value) is range and all(-(2**63) <= v < 2**63 for v in (value.start, value.stop, value.step)):
+        return Shape(path, "range", (value.step,), None, inner(["start", "stop"], [value.start, value.stop]))
     if type(value) is list:
         if len(value) > 1 and (kind := _common_type(value)):
             return Shape(path, "numbers", (kind,))
@@ -161,10 +163,14 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
                 raise Mismatch
             out.append(np.array(value, {"int": np.int64, "float": np.float64, "bool": np.bool_}[shape.keys[0]]))
             return
+        case "range":
+            if type(value) is not range or value.step != shape.keys[0]:
+                raise Mismatch
+            parts: Any = (value.start, value.stop)
         case "tuple" | "list":
             if type(value) is not (tuple if shape.kind == "tuple" else list) or len(value) != len(shape.items):
                 raise Mismatch
-            parts: Any = value
+            parts = value
         case "dict":
             if type(value) is not dict or tuple(value) != shape.keys:
                 raise Mismatch
@@ -242,6 +248,8 @@ def _parts(shape: Shape, value: Any) -> list[Any]:
         return list(value.values())
     if shape.kind == "record" and not isinstance(value, tuple):
         return list(attributes_of(value).values())
+    if shape.kind == "range":
+        return [value.start, value.stop]
     return list(value)
 
 
