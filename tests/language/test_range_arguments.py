@@ -41,7 +41,7 @@ def outermost(x: Any, among: Any) -> Any:
 
 
 def handed_on(x: Any, among: Any) -> Any:
-    return total(x, among[1:]), [k for k in reversed(among)], list(enumerate(among)), sorted(among, reverse=True)
+    return total(x, among[1:]), [k + 1 for k in reversed(among)], list(enumerate(among)), sorted(among, reverse=True)
 
 
 RANGES = [range(4), range(2, 7), range(7, 1, -2), range(0, 8, 3), range(5, 6)]

@@ -142,7 +142,10 @@ class Attempt(Compiled):
             most = max(_SMALL, int(self.last * _SHARE / _COPIED))
         if sum(a.nbytes for a in arrays.values()) > most:
             return None
-        return {name: (a, a.copy()) for name, a in arrays.items()}
+        try:
+            return {name: (a, a.copy()) for name, a in arrays.items()}
+        except MemoryError:
+            return None
 
     def _may_run_again(self, saved: Saved | None) -> TypeGuard[Saved]:
         """Whether a call that has been made may be made once more."""

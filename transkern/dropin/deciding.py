@@ -30,7 +30,7 @@ GAIN = 0.8
 """The share of the time that an earlier run took in Python which compiled code is taken to save."""
 TRUST = 0.3
 """The share of a guess that is relied upon: loops may be left early."""
-PART, LEAST = 0.33, 0.3
+PART, LEAST = 0.33, 0.5
 """Of the expected time, what translating a function may take before it is given up; seconds that it may in any case."""
 LASTING = 0.2
 """The share of the cost that one run must save: there will be others, for which the code is kept."""
@@ -164,7 +164,10 @@ class Record:
     def has_lost(self, size: int) -> bool:
         """Whether compiled code is slower for these sizes."""
         known, code = self.python.get(size), self.compiled.get(size)
-        return bool(known and code and code.calls >= _SAMPLES and code.mean > _LOST * known.mean)
+        if known and code:
+            return code.calls >= _SAMPLES and code.mean > _LOST * known.mean
+        # All that an earlier run took for all of its calls, of whatever sizes, is less than this run's code has taken.
+        return self.before > 0 and self.in_code().seconds > _LOST * (self.before + LEAST)
 
 
 def _all(times: Mapping[int, Times]) -> Times:

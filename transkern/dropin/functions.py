@@ -32,11 +32,20 @@ class _Here(threading.local):
     def __init__(self) -> None:
         self.begun: list[tuple[bool, int]] = []
         self.inner: list[float] = [0.0]  # for each of them, the seconds of watched functions that it has called
+        self.open: dict[Watched, float] = {}  # the outermost calls of functions, and when they began
         self.results: list[Any] = []
         self.error: BaseException | None = None
 
 
 _here = _Here()
+_MONITORS = range(3) if hasattr(sys, "monitoring") else range(0)  # a debugger's, coverage's and a profiler's
+
+
+def is_watched() -> bool:
+    """Whether somebody looks at each line or call: a debugger, coverage, a profiler."""
+    if sys.gettrace() or sys.getprofile():
+        return True
+    return any(sys.monitoring.get_tool(k) for k in _MONITORS)  # type: ignore[attr-defined,unused-ignore]
 
 
 @dataclass(slots=True)
@@ -71,7 +80,7 @@ class Watched:
         self._busy = False  # while it is compiled: nothing is compiled within
         self._declined, self._compilations = 0, 0
         self._most = 1e9  # seconds that compiling may take
-        self._inside, self._began, self._inner = 0, 0.0, 0  # calls that have begun, the outermost when, calls in it
+        self._inner = 0  # calls within a call
         known = watch.remembered(site)
         if known is not None and not watch.eager:
             self.record.before, self.record.calls = float(known.get("python", 0.0)), int(known.get("calls", 0))
@@ -97,11 +106,8 @@ class Watched:
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
-        here = _here
-        if self.state is PYTHON or self._function is None or sys.gettrace() or sys.getprofile():
-            here.begun.append((self.watch.counts and not self._inside, _LARGE))
-            here.inner.append(0.0)
-            self._enter()
+        if self.state is PYTHON or self._function is None or is_watched():
+            self._enter(_LARGE)
             return False
         size = size_class((*args, *keywords.values()))
         if self.state is COMPILED or self.watch.eager:
@@ -113,27 +119,29 @@ class Watched:
             if not self.record.python.get(size):
                 guess = guessed(self.site, self._names, (*args, *keywords.values()), self._function.__globals__)
             now = time.perf_counter()
-            running = now - self._began if self._inside else 0.0
+            running = now - _here.open.get(self, now)
             if self.record.is_worth(guess, running, self.watch.account, now):
                 self._most = self.record.may_take(guess, running)
                 if self._try(size, guess, args, keywords):
                     return True
             elif self.record.is_hopeless():
                 self._leave("too short to gain by it")
-        here.begun.append((not self._inside, size))
-        here.inner.append(0.0)
-        self._enter()
+        self._enter(size)
         return False
 
     def _is_asked(self) -> bool:
-        """Whether a call is one to decide at: each, or one of many that it makes of itself."""
-        self._inner = self._inner + 1 if self._inside else 0
+        """Whether a call is one to decide at: each, or one of many within a call."""
+        self._inner = self._inner + 1 if self in _here.open else 0
         return self._inner % _SELDOM == 0
 
-    def _enter(self) -> None:
-        self._inside += 1
-        if self._inside == 1:
-            self._began = time.perf_counter()
+    def _enter(self, size: int) -> None:
+        """Python's own run of a call begins."""
+        here = _here
+        is_outermost = self not in here.open
+        here.begun.append((is_outermost, size))
+        here.inner.append(0.0)
+        if is_outermost:
+            here.open[self] = time.perf_counter()
 
     def failed(self) -> bool:
         """Whether compiled code has raised."""
@@ -154,17 +162,18 @@ class Watched:
         here = _here
         if not here.begun:
             return
-        counts, size = here.begun.pop()
+        is_outermost, size = here.begun.pop()
         inner = here.inner.pop()
-        self._inside -= 1
-        if counts:
-            took = time.perf_counter() - self._began
-            here.inner[-1] += took
-            self.record.add_python(size, max(took - inner, 0.0))
-            if self.state is COMPILED and self.record.has_lost(size):
-                self._leave("faster in NumPy")
-        else:
+        if not is_outermost:
             here.inner[-1] += inner
+            return
+        now = time.perf_counter()
+        took = now - here.open.pop(self, now)
+        here.inner[-1] += took
+        if size != _LARGE or self.watch.counts:
+            self.record.add_python(size, max(took - inner, 0.0))
+        if self.state is COMPILED and self.record.has_lost(size):
+            self._leave("faster in NumPy")
 
     # --- compiled code
 
@@ -246,5 +255,5 @@ class Watched:
 def _asleep() -> Watched:
     """What a function asks in another process: it runs in Python there."""
     made = Watched.__new__(Watched)
-    made.watch, made.state, made._function, made._inside = Watch("cpu"), PYTHON, None, 1
+    made.watch, made.state, made._function = Watch("cpu"), PYTHON, None
     return made

@@ -311,8 +311,8 @@ def types_of(
             found.append(ConstantType(value))
         else:
             raise CompileError(
-                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, ranges, and "
-                "tuples, lists, dicts and objects of them can be passed",
+                f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, "
+                "ranges, and tuples, lists, dicts and objects of them can be passed",
                 "convert it to an array with np.asarray outside the compiled function",
             )
     return tuple(found)
