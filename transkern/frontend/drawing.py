@@ -19,7 +19,7 @@ from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.compositions import compose, drawing, ziggurat
 from transkern.frontend.context import Context
-from transkern.frontend.elementwise import as_array, captured_array, convert
+from transkern.frontend.elementwise import as_array, captured_array, convert, scalar_expr
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import write
@@ -299,6 +299,9 @@ def is_numpys_way(kind: str) -> bool:
                 more = () if legacy else _TABLES.get(by, ())
                 if getattr(drawing, prefix + by)(state, *last, *more) != wanted:
                     return False
+        likely = np.array([0.2, 0.1, 0.3, 0.4])
+        if any(drawing.chosen(state, f"{prefix}number", likely) != theirs.choice(4, p=likely) for _ in range(30)):
+            return False
     return bool(np.array_equal(state, state_of(theirs)))
 
 
@@ -441,8 +444,52 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
     if a.get("p") is not None:
         values.append(_taken(ctx, as_array(ctx, a.need("p")), "float64"))
         more += ", p=a[1]"
+    if a.get("size") is None and a.flag("replace", True) and _is_drawn_here(ctx, generator, [], ()):
+        at = _chosen(ctx, generator, given, values)
+        if not given.ndim:
+            return Scalar(b.as_index(ctx.let(at.expr, "drawn")), True)
+        return compose(ctx, "drawing", "picked", [given, at], {})
     dims = _size(ctx, a)
     dtype = given.dtype if given.ndim else "int64"
     made = _step(ctx, generator, "choice", values, dims, dtype, more, "a[0]" if given.ndim else "a[0].item()")
     return _result(ctx, made, not given.ndim)
+
+
+def _chosen(ctx: Context, generator: Generator, given: Array, values: Sequence[Array]) -> Scalar:
+    """The position of one that is chosen: from so many, or from those in an array, alike or by probabilities."""
+    says = _complaints(generator.legacy)
+    many = given.dims[0] if given.ndim else b.as_index(values[0].body)
+    ctx.guard(b.compare("greater", many, b.ZERO), "ValueError", says["empty" if given.ndim else "none"])
+    if len(values) == 1:
+        bounds = [Array((), Const(0, "int64")), Array((), b.cast(many, "int64"))]
+        return Scalar(ctx.let(_integers_here(ctx, generator, bounds, False, ()).body, "chosen"))
+    likely = values[1]
+    if likely.ndim != 1:
+        ctx.guard(b.FALSE, "ValueError", says["dimensions"])
+    ctx.guard(b.compare("equal", likely.dims[0], many), "ValueError", says["size"])
+    likely = _held(ctx, likely, "probabilities")
+    tolerance = Static(float(np.sqrt(np.finfo(np.float64).eps)))
+    trouble = scalar_expr(ctx, compose(ctx, "drawing", "trouble_with", [likely, tolerance], {}))
+    for number, of in enumerate(("nan", "negative", "sum"), 1):
+        ctx.guard(b.compare("not_equal", b.as_index(trouble), b.index(number)), "ValueError", says[of])
+    by = Static("twister_number" if generator.legacy else "number")
+    state = ctx.whole(ctx.buffers[generator.state])
+    return Scalar(scalar_expr(ctx, compose(ctx, "drawing", "chosen", [state, by, likely], {})))
+
+
+@functools.cache
+def _complaints(legacy: bool) -> Mapping[str, str]:
+    """What this NumPy says of a `choice` that cannot be made."""
+    theirs: Any = np.random.RandomState(0) if legacy else np.random.default_rng(0)
+    wrong: Mapping[str, tuple[Any, Any]] = {
+        "none": (0, None), "empty": (np.zeros(0), None), "dimensions": (2, [[0.5, 0.5]]), "size": (3, [0.5, 0.5]),
+        "nan": (2, [np.nan, 1.0]), "negative": (2, [-0.5, 1.5]), "sum": (2, [0.5, 0.4]),
+    }  # fmt: skip
+    found = {}
+    for of, (given, likely) in wrong.items():
+        try:
+            theirs.choice(given, p=likely)
+        except ValueError as error:
+            found[of] = str(error)
+    return found
 

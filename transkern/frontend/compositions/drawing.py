@@ -245,6 +245,39 @@ def twister_exponential_of_mean(state: Any, mean: Any) -> Any:
     return mean * twister_exponential(state)
 
 
+def trouble_with(p: Any, tolerance: Any) -> Any:
+    """What NumPy complains of in probabilities: 0 nothing, 1 NaN, 2 negative ones, 3 their sum (Kahan's)."""
+    total, lost, negative = p[0], 0.0, p[0] < 0
+    for k in range(1, p.shape[0]):
+        more = p[k] - lost
+        following = total + more
+        lost = (following - total) - more
+        total = following
+        negative = negative or p[k] < 0
+    if np.isnan(total):
+        return 1
+    if negative:
+        return 2
+    return 3 if abs(total - 1.0) > tolerance else 0
+
+
+def chosen(state: Any, by: str, p: Any) -> Any:
+    """A position, as likely as `p` says: the first at which the running sum, over the last, is above a number drawn."""
+    total = p[0]
+    for k in range(1, p.shape[0]):
+        total += p[k]
+    drawn = number(state) if by == "number" else twister_number(state)
+    at, below = 0, p[0]
+    while at < p.shape[0] - 1 and below / total <= drawn:
+        at += 1
+        below += p[at]
+    return at
+
+
+def picked(values: Any, at: Any) -> Any:
+    return values[at]
+
+
 def fill(made: Any, by: str, state: Any, *given: Any) -> None:
     """Draws all of an array, one after the other."""
     elements = made.reshape(-1)
