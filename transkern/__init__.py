@@ -7,9 +7,11 @@ def f(x, a, b):
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from types import MethodType
-from typing import Any, overload
+from contextlib import AbstractContextManager
+from types import MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, overload
 
 from transkern.errors import (
     BuildError,
@@ -24,10 +26,13 @@ from transkern.runtime.compiled import Compiled
 from transkern.runtime.disabling import disable, enable
 from transkern.targets.cpu.threads import get_num_threads, set_num_threads
 
+if TYPE_CHECKING:
+    from transkern.dropin.sessions import Session
+
 __version__ = "0.1.0"
 __all__ = [
     "BuildError", "CompileError", "Compiled", "InternalError", "TargetUnavailable", "TranskernError", "TypesNeeded",
-    "VerificationError", "compile", "disable", "enable", "get_num_threads", "set_num_threads",
+    "VerificationError", "compile", "disable", "enable", "get_num_threads", "install", "session", "set_num_threads",
 ]  # fmt: skip
 
 
@@ -69,3 +74,46 @@ def _compiled(function: Any, options: dict[str, Any]) -> Any:
             return MethodType(Compiled(function.__func__, **options), function.__self__)
         case _:
             return Compiled(function, **options)
+
+
+def install(*modules: ModuleType, target: str = "auto", eager: bool = False) -> Session:
+    """Compile functions of `modules` when they are called, where that pays; without any, those of the calling module.
+
+    Functions stay the objects that they are, and what stays in Python runs as ever (docs/run.md). Of a package, the
+    functions of all that has been imported of it are meant. With `eager`, what can be compiled is at its first call.
+    Returns a session: ``report()`` prints what became of each function, ``close()`` makes them as they were.
+    """
+    from transkern.dropin import sessions
+
+    return sessions.install(*(modules or (_module_of(sys._getframe(1).f_globals),)), target=target, eager=eager)
+
+
+def session(
+    *modules: ModuleType, target: str = "auto", eager: bool = False, report: bool = False
+) -> AbstractContextManager[Session]:
+    """`install` for what is done inside a ``with``; with `report`, the table comes at its end, on stderr."""
+    from transkern.dropin import sessions
+
+    modules = modules or (_module_of(sys._getframe(1).f_globals),)
+    return sessions.session(*modules, target=target, eager=eager, report=report)
+
+
+def _module_of(space: dict[str, Any]) -> ModuleType:
+    return sys.modules[space["__name__"]]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext transkern``: functions of each cell are compiled when they are called, where that pays."""
+    from transkern.dropin.sessions import Cells
+
+    shell.user_ns["transkern_session"] = (made := Cells(shell)).session
+    _cells.append(made)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext transkern``: functions are as they were."""
+    while _cells:
+        _cells.pop().close()
+
+
+_cells: list[Any] = []

@@ -245,6 +245,11 @@ class Watched:
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
         return twin
 
+    def sleep(self) -> None:
+        """The function is as it was before."""
+        self.watch.counts = False
+        self._leave(self.why)
+
     def _leave(self, why: str) -> None:
         """The function runs in Python from now on."""
         self.state, self.why = PYTHON, why

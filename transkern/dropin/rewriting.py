@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from transkern.standing_in import stands_in
+from transkern.standing_in import plain_code, stands_in
 
 _MARK = "transkern: "
 _NO_LINE, _LONG, _NO_COLUMNS = 15, 14, 13  # of the location table (CPython, Objects/locations.md)
@@ -105,6 +105,27 @@ def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeTyp
             return plain
         asking = compile(tree, file, "exec", dont_inherit=True)
     return _Rebuilt(dict(sites), hooks).module(asking, plain)
+
+
+def standing_in(
+    text: str, file: str, hooks: Callable[[Site, types.CodeType], Hooks]
+) -> list[tuple[types.CodeType, types.CodeType, Hooks]]:
+    """Of functions that ask in a module: their codes as they are, the ones that ask, and what those ask."""
+    given: dict[int, Hooks] = {}
+
+    def noted(site: Site, plain: types.CodeType) -> Hooks:
+        given[id(plain)] = hooks(site, plain)
+        return given[id(plain)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever has imported the module has seen them
+        found = _all_inner(rewritten(text, file, noted))
+    both = [(plain_code(code), code) for code in found]
+    return [(plain, code, given[id(plain)]) for plain, code in both if id(plain) in given]
+
+
+def _all_inner(code: types.CodeType) -> list[types.CodeType]:
+    return [one for inner in _inner(code) for one in (inner, *_all_inner(inner))]
 
 
 # --- which functions
