@@ -121,6 +121,20 @@ def test_functions_go_to_other_processes(tmp_path: Path) -> None:
     assert run(["-m", "transkern", "run", "--eager", "script.py"], tmp_path, tmp_path) == wanted
 
 
+def test_arrays_of_other_libraries_stay_with_python(tmp_path: Path) -> None:
+    """A function that JAX traces through another one must not be run."""
+    require("jax", "cc")
+    (tmp_path / "script.py").write_text(
+        "import jax, jax.numpy as jnp, numpy as np\n"
+        "def poly(x):\n    s = 0.0 * x\n    for k in range(4):\n        s = s * x + k\n    return s\n"
+        "fast = jax.jit(lambda x: poly(x) + 1)\n"
+        "print(fast(jnp.arange(3.0)), jax.grad(lambda x: poly(x))(2.0), poly(np.arange(3.0)), poly(2))\n"
+    )
+    wanted = run(["script.py"], tmp_path, tmp_path)
+    assert wanted[0] == 0
+    assert run(["-m", "transkern", "run", "--eager", "script.py"], tmp_path, tmp_path) == wanted
+
+
 def test_an_interrupted_script_ends_by_the_signal(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import atexit, os, signal\natexit.register(print, 'at exit')\n"

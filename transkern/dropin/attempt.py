@@ -21,6 +21,7 @@ from transkern.plain import is_plain_object
 from transkern.runtime import floating
 from transkern.runtime.boundary import shown
 from transkern.runtime.compiled import Compiled
+from transkern.runtime.foreign import kind_of
 from transkern.runtime.specialisation import Specialisation
 
 SECONDS = 5.0
@@ -60,8 +61,8 @@ class Attempt(Compiled):
         self.last = 0.0  # seconds of the last call without
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if floating.asked():
-            raise Declined
+        if floating.asked() or any(kind_of(v) is not None for v in (*args, *keywords.values())):
+            raise Declined  # a tracer of JAX, a tensor that wants its gradient
         self.seconds = 0.0
         saved = self._saved(args, keywords)
         floating.lower()
