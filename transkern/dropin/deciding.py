@@ -48,7 +48,7 @@ _TINY = 2e-5  # seconds of Python's below which a call of compiled code can save
 _MANY = 200  # calls before that is said
 _LARGEST = 10**9  # what is not taken for a count
 _FEW = 10  # iterations of which nothing is known
-_RUNS = 4
+_RUNS = 1  # whose advance is left to the next
 _MOST = 50  # attributes of an object that are looked at
 
 
