@@ -138,7 +138,7 @@ class Record:
         """Seconds that translating the function may take: a part of what it is expected to take in Python from now on.
         `running`: those of a call that has begun and calls itself."""
         spent = self.in_python().seconds + running
-        return max(PART * max(spent, guess, self.before - spent), LEAST)
+        return max(PART * max(spent, TRUST * guess, self.before - spent), LEAST)
 
     def is_worth(self, guess: float, running: float, account: Account, now: float) -> bool:
         """Whether the next call is to be compiled."""
