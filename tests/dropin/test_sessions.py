@@ -14,6 +14,7 @@ import pytest
 
 import transkern
 from tests.tools import require
+from transkern.dropin import deciding
 from transkern.dropin.sessions import Cells
 
 TEXT = '''
@@ -129,9 +130,10 @@ def plain(m: types.ModuleType) -> list[types.CodeType]:
     return codes(types.SimpleNamespace(**space))  # type: ignore[arg-type]
 
 
-def test_time_decides(module: types.ModuleType) -> None:
+def test_time_decides(module: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """Short calls stay in Python, long ones do not."""
     require("cc")
+    monkeypatch.setattr(deciding, "LEAST", 60.0)  # a machine that is busy with other tests takes its time
     x = np.ones((300, 300))
     with transkern.session(module, target="cpu") as session:
         for _ in range(3):
@@ -178,8 +180,9 @@ class Shell:
             function(None)
 
 
-def test_cells_of_a_notebook(tmp_path: Path) -> None:
+def test_cells_of_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require("cc")
+    monkeypatch.setattr(deciding, "LEAST", 60.0)
     shell = Shell()
     shell.run("def before(n):\n    return [k * k for k in range(n)]\n", tmp_path, 1)
     transkern.load_ipython_extension(shell)
