@@ -82,6 +82,16 @@ def test_complaints_are_numpys(make: Callable[..., Any], given: Any, p: Any) -> 
     same(one, make, given, p)
 
 
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("seed", range(6))
+def test_how_far_a_sum_may_be_from_one_depends_on_the_type(make: Callable[..., Any], dtype: Any, seed: int) -> None:
+    p = np.random.default_rng(seed).random(9).astype(dtype)
+    p /= p.sum()
+    same(one, make, 9, p)
+    same(one, make, 9, p.tolist())
+
+
 def test_one_is_chosen_without_a_call_of_python() -> None:
     likely = np.array([[0.9, 0.1], [0.2, 0.8]])
     compiled = transkern.compile(target="cpu")(states)

@@ -23,7 +23,7 @@ from transkern.frontend.elementwise import as_array, captured_array, convert, sc
 from transkern.frontend.observed import note
 from transkern.frontend.shaping import dims_of, dtype_of, full
 from transkern.frontend.storing import write
-from transkern.frontend.values import Array, Generator, Scalar, Seq, Static, Value
+from transkern.frontend.values import Array, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -441,11 +441,15 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
         ctx.fail("`Generator.choice` from a number that is no integer", "give it an integer, or an array")
     values = [given if given.ndim else convert(given, "int64")]
     more = f", replace={a.flag('replace', True)}"
-    if a.get("p") is not None:
-        values.append(_taken(ctx, as_array(ctx, a.need("p")), "float64"))
+    tolerance = np.sqrt(np.finfo(np.float64).eps)
+    if (likely := a.get("p")) is not None:
+        p = as_array(ctx, likely)
+        if p.dtype.startswith("float") and not isinstance(ctx.deref(likely), (Seq, GrowingList)):
+            tolerance = max(tolerance, np.sqrt(np.finfo(p.dtype).eps))  # as NumPy has it for arrays
+        values.append(_taken(ctx, p, "float64"))
         more += ", p=a[1]"
     if a.get("size") is None and a.flag("replace", True) and _is_drawn_here(ctx, generator, [], ()):
-        at = _chosen(ctx, generator, given, values)
+        at = _chosen(ctx, generator, given, values, float(tolerance))
         if not given.ndim:
             return Scalar(b.as_index(ctx.let(at.expr, "drawn")), True)
         return compose(ctx, "drawing", "picked", [given, at], {})
@@ -455,8 +459,11 @@ def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords:
     return _result(ctx, made, not given.ndim)
 
 
-def _chosen(ctx: Context, generator: Generator, given: Array, values: Sequence[Array]) -> Scalar:
-    """The position of one that is chosen: from so many, or from those in an array, alike or by probabilities."""
+def _chosen(
+    ctx: Context, generator: Generator, given: Array, values: Sequence[Array], tolerance: float
+) -> Scalar:
+    """The position of one that is chosen: from so many, or from those in an array, alike or by probabilities, whose sum
+    may be so far from 1."""
     says = _complaints(generator.legacy)
     many = given.dims[0] if given.ndim else b.as_index(values[0].body)
     ctx.guard(b.compare("greater", many, b.ZERO), "ValueError", says["empty" if given.ndim else "none"])
@@ -468,8 +475,7 @@ def _chosen(ctx: Context, generator: Generator, given: Array, values: Sequence[A
         ctx.guard(b.FALSE, "ValueError", says["dimensions"])
     ctx.guard(b.compare("equal", likely.dims[0], many), "ValueError", says["size"])
     likely = _held(ctx, likely, "probabilities")
-    tolerance = Static(float(np.sqrt(np.finfo(np.float64).eps)))
-    trouble = scalar_expr(ctx, compose(ctx, "drawing", "trouble_with", [likely, tolerance], {}))
+    trouble = scalar_expr(ctx, compose(ctx, "drawing", "trouble_with", [likely, Static(tolerance)], {}))
     for number, of in enumerate(("nan", "negative", "sum"), 1):
         ctx.guard(b.compare("not_equal", b.as_index(trouble), b.index(number)), "ValueError", says[of])
     by = Static("twister_number" if generator.legacy else "number")
