@@ -1,4 +1,4 @@
-"""Python's parser, for several threads at once.
+"""Python's parser, for several threads at once, and what of a tree belongs to a function.
 
 Python 3.11 keeps the depth of the tree that it makes in one place for all threads: where a collection of garbage lets
 another one go on, and that parses too, it raises "SystemError: AST constructor recursion depth mismatch"
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeVar
 
@@ -27,6 +27,21 @@ def _anew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_anew)  # whose turn it was has stayed behind
+
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+"""What has names of its own."""
+
+
+def own_nodes(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """Some nodes and all that stands in them, without what stands in functions and classes inside."""
+    found: list[ast.AST] = []
+    todo = list(nodes)
+    while todo:
+        found.append(node := todo.pop())
+        if not isinstance(node, SCOPES):
+            todo += ast.iter_child_nodes(node)
+    return found
 
 
 def parse(text: str | bytes, file: str = "<unknown>") -> ast.Module:

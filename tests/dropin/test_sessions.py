@@ -152,6 +152,18 @@ def test_a_module_that_has_changed_stays_as_it_is(module: types.ModuleType) -> N
         assert codes(module) == before
 
 
+def test_what_was_found_out_is_kept_also_where_a_session_is_closed_twice(module: types.ModuleType) -> None:
+    """As one that is installed is, by its user and when the process ends."""
+    require("cc")
+    session = transkern.install(module, eager=True, target="cpu")
+    module.norms(np.ones((3, 3)))
+    session.close()
+    session.close()
+    with transkern.session(module, target="cpu") as again:
+        (norms,) = (f for f in again._watch.functions if f.site.name == "norms")
+        assert norms.state == "undecided" and norms.record.cached
+
+
 def test_unknown_targets_are_told(module: types.ModuleType) -> None:
     with pytest.raises(ValueError, match="target must be one of"):
         transkern.install(module, target="gpu")

@@ -48,7 +48,6 @@ _TINY = 2e-5  # seconds of Python's below which a call of compiled code can save
 _MANY = 200  # calls before that is said
 _LARGEST = 10**9  # what is not taken for a count
 _FEW = 10  # iterations of which nothing is known
-_RUNS = 1  # whose advance is left to the next
 _MOST = 50  # attributes of an object that are looked at
 
 
@@ -125,14 +124,18 @@ class Record:
 
     def saved(self) -> float:
         """Seconds that compiled calls have saved against Python's for arguments of the same sizes."""
-        both = [(self.python[size], code) for size, code in self.compiled.items() if size in self.python]
-        return sum(code.calls * known.mean - code.seconds for known, code in both)
+        python, code = self._compared()
+        return python - code
 
     def times(self) -> float:
         """How many times as fast compiled calls were, for sizes that ran in Python too; 0 where there are none."""
+        python, code = self._compared()
+        return python / code if code else 0.0
+
+    def _compared(self) -> tuple[float, float]:
+        """Seconds of Python's, as its calls take for these sizes, for the compiled calls, and those that they took."""
         both = [(self.python[size], code) for size, code in self.compiled.items() if size in self.python]
-        seconds = sum(code.seconds for _, code in both)
-        return sum(code.calls * known.mean for known, code in both) / seconds if seconds else 0.0
+        return sum(code.calls * known.mean for known, code in both), sum(code.seconds for _, code in both)
 
     def may_take(self, guess: float, running: float) -> float:
         """Seconds that translating the function may take: a part of what it is expected to take in Python from now on.
@@ -145,7 +148,7 @@ class Record:
         spent = self.in_python().seconds + running
         cost, credit = account.next_cost(self), account.credit(now)
         known = GAIN * (self.before - spent)
-        left = ADVANCE * min(self.runs, _RUNS)  # that runs before have not used
+        left = ADVANCE if self.runs else 0.0  # that the run before has not used
         if known >= cost or (known >= LASTING * cost and credit + left >= cost - known):
             return True
         expected = max(spent, TRUST * guess)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNDECIDED, COMPILED, PYTHON = "undecided", "compiled", "Python"
 
-_LARGE = -1  # the size of arguments that nobody has looked at
+_UNSEEN = -1  # the size of arguments that nobody has looked at
 _SELDOM = 64
 _MOST_TYPES = 8  # choices of argument types for which there is code
 _MOST_DECLINED = 3  # declined calls in a row after which a function stays in Python
@@ -62,9 +62,7 @@ class Watch:
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
-        one = Watched(self, site, plain)
-        self.functions.append(one)
-        return one
+        return Watched(self, site, plain)
 
 
 class Watched:
@@ -83,12 +81,11 @@ class Watched:
         self._inner = 0  # calls within a call
         known = watch.remembered(site)
         if known is not None and not watch.eager:
-            self.record.before, self.record.calls = float(known.get("python", 0.0)), int(known.get("calls", 0))
-            self.record.cost = float(known.get("cost", self.record.cost))
-            self.record.runs = int(known.get("runs", 0))
-            self.record.cached = known.get("state") == COMPILED
-            if known.get("state") == PYTHON:
-                self.state, self.why = PYTHON, str(known.get("why", ""))
+            self.record.before, self.record.calls = known["python"], known["calls"]
+            self.record.cost, self.record.runs = known["cost"], known["runs"]
+            self.record.cached = known["state"] == COMPILED
+            if known["state"] == PYTHON:
+                self.state, self.why = PYTHON, known["why"]
 
     def __reduce__(self) -> Any:  # `cloudpickle` takes functions with the constants of their code
         return _asleep, ()
@@ -99,17 +96,20 @@ class Watched:
         """A function has been made at the site: the only one, or nobody could tell which is called."""
         if self._function is not None or not isinstance(function, types.FunctionType):
             self._leave("it is defined more than once")
+        else:
+            self.watch.functions.append(self)
         self._function = function
         if self.state == PYTHON and not self.watch.counts:
-            function.__code__ = self.plain
+            self.restore()
         return function
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
         if self.state is PYTHON or self._function is None or is_watched():
-            self._enter(_LARGE)
+            self._enter(_UNSEEN)
             return False
-        size = size_class((*args, *keywords.values()))
+        values = (*args, *keywords.values())
+        size = size_class(values)
         if self.state is COMPILED or self.watch.eager:
             tried = self.watch.eager or not self.record.wants_python(size)
             if tried and not self._busy and self._try(size, 0.0, args, keywords):
@@ -117,7 +117,7 @@ class Watched:
         elif not self._busy and self._is_asked():
             guess = 0.0
             if not self.record.python.get(size):
-                guess = guessed(self.site, self._names, (*args, *keywords.values()), self._function.__globals__)
+                guess = guessed(self.site, self._names, values, self._function.__globals__)
             now = time.perf_counter()
             running = now - _here.open.get(self, now)
             if self.record.is_worth(guess, running, self.watch.account, now):
@@ -170,7 +170,7 @@ class Watched:
         now = time.perf_counter()
         took = now - here.open.pop(self, now)
         here.inner[-1] += took
-        if size != _LARGE or self.watch.counts:
+        if size != _UNSEEN or self.watch.counts:
             self.record.add_python(size, max(took - inner, 0.0))
         if self.state is COMPILED and self.record.has_lost(size):
             self._leave("faster in NumPy")
@@ -245,16 +245,16 @@ class Watched:
         twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
         return twin
 
-    def sleep(self) -> None:
-        """The function is as it was before."""
-        self.watch.counts = False
-        self._leave(self.why)
+    def restore(self) -> None:
+        """The function has the code that the user wrote."""
+        if self._function is not None:
+            self._function.__code__ = self.plain
 
     def _leave(self, why: str) -> None:
         """The function runs in Python from now on."""
         self.state, self.why = PYTHON, why
-        if self._function is not None and self._function.__code__ is not self.plain and not self.watch.counts:
-            self._function.__code__ = self.plain
+        if not self.watch.counts:
+            self.restore()
 
 
 def _asleep() -> Watched:

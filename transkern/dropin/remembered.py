@@ -13,6 +13,7 @@ import numpy as np
 from transkern.dropin.functions import COMPILED, Watch, Watched
 from transkern.dropin.rewriting import Site
 from transkern.runtime import cache
+from transkern.runtime.choosing import default_target
 
 _FORGOTTEN = 20
 """Runs after which what stayed in Python is tried again: data change."""
@@ -67,5 +68,6 @@ def _is_sound(known: dict[str, Any]) -> bool:
 
 def watch(target: str, counts: bool, eager: bool) -> tuple[Watch, Memory]:
     """A run's watch, which knows what runs before have found out."""
+    target = default_target() if target == "auto" else target
     memory = Memory(target)
     return Watch(target, counts, eager, remembered=memory.of), memory

@@ -25,8 +25,9 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from transkern.parsing import SCOPES, own_nodes, parse
 from transkern.standing_in import plain_code, stands_in
 
 _MARK = "transkern: "
@@ -90,6 +91,9 @@ class Hooks(Protocol):
     def made(self, function: Any) -> Any: ...
 
 
+_Asked = TypeVar("_Asked", bound=Hooks)
+
+
 def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeType], Hooks]) -> types.CodeType:
     """The code of a module in which functions ask. `hooks` gives for a site, and the function's own code, what asks.
 
@@ -99,7 +103,7 @@ def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeTyp
     plain = compile(text, file, "exec", dont_inherit=True)  # with the warnings that Python gives
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(text, file)
+        tree = parse(text, file)
         sites = list(_marked(tree, file))
         if not sites:
             return plain
@@ -108,20 +112,19 @@ def rewritten(text: str | bytes, file: str, hooks: Callable[[Site, types.CodeTyp
 
 
 def standing_in(
-    text: str, file: str, hooks: Callable[[Site, types.CodeType], Hooks]
-) -> list[tuple[types.CodeType, types.CodeType, Hooks]]:
-    """Of functions that ask in a module: their codes as they are, the ones that ask, and what those ask."""
-    given: dict[int, Hooks] = {}
+    text: str, file: str, hooks: Callable[[Site, types.CodeType], _Asked]
+) -> dict[types.CodeType, tuple[types.CodeType, _Asked]]:
+    """The codes of functions of a module, with those that ask in their places, and what these ask."""
+    given: dict[types.CodeType, _Asked] = {}
 
-    def noted(site: Site, plain: types.CodeType) -> Hooks:
-        given[id(plain)] = hooks(site, plain)
-        return given[id(plain)]
+    def noted(site: Site, plain: types.CodeType) -> _Asked:
+        given[plain] = hooks(site, plain)
+        return given[plain]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever has imported the module has seen them
         found = _all_inner(rewritten(text, file, noted))
-    both = [(plain_code(code), code) for code in found]
-    return [(plain, code, given[id(plain)]) for plain, code in both if id(plain) in given]
+    return {plain: (code, given[plain]) for code in found if (plain := plain_code(code)) in given}
 
 
 def _all_inner(code: types.CodeType) -> list[types.CodeType]:
@@ -189,7 +192,7 @@ def _functions(body: list[ast.stmt], path: str) -> Iterator[tuple[str, ast.Funct
 
 
 def _is_candidate(f: ast.FunctionDef) -> bool:
-    own = list(_own(f))
+    own = own_nodes(f.body)
     if any(isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)) for n in own):
         return False
     if f.name.startswith("__") and f.name.endswith("__") and f.name != "__call__":
@@ -216,16 +219,6 @@ def _name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _own(f: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions in it."""
-    todo: list[ast.AST] = list(f.body)
-    while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            todo.extend(ast.iter_child_nodes(node))
-
-
 def _nests(node: ast.AST, around: tuple[Head, ...]) -> Iterator[Nest]:
     """The loops in a node, which stands in those `around`."""
     heads: list[ast.expr] = []
@@ -239,7 +232,7 @@ def _nests(node: ast.AST, around: tuple[Head, ...]) -> Iterator[Nest]:
         around = (*around, *map(_head, heads))
         once = (n for child in ast.iter_child_nodes(node) for n in _outside_loops(child))
         yield Nest(around, sum(isinstance(n, _WORK) for n in once))
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+    if not isinstance(node, SCOPES):
         for child in ast.iter_child_nodes(node):
             yield from _nests(child, around)
 
@@ -280,11 +273,7 @@ def _used_as_values(tree: ast.Module) -> frozenset[str]:
 
 def _mark(f: ast.FunctionDef, mark: str) -> None:
     """The instructions around the body, and around all of them a place by which they are known."""
-    documented = bool(f.body) and isinstance(f.body[0], ast.Expr) and isinstance(f.body[0].value, ast.Constant) \
-        and isinstance(f.body[0].value.value, str)  # fmt: skip
-    body = f.body[documented:]
-    if not body:
-        return
+    documented = ast.get_docstring(f, clean=False) is not None
     a = f.args
     given: list[ast.expr] = [ast.Name(p.arg, ast.Load()) for p in (*a.posonlyargs, *a.args)]
     if a.vararg:
@@ -294,21 +283,14 @@ def _mark(f: ast.FunctionDef, mark: str) -> None:
         keywords.append(ast.keyword(None, ast.Name(a.kwarg.arg, ast.Load())))
     fail = ast.If(_call(mark + "failed"), [ast.Raise(_call(mark + "error"))], [])
     ask = ast.If(_call(mark + "begin", given, keywords), [fail, ast.Return(_call(mark + "result"))], [])
-    whole = ast.Try(body, [], [], [ast.Expr(_call(mark + "end"))])
+    whole = ast.Try(f.body[documented:], [], [], [ast.Expr(_call(mark + "end"))])
     made = ast.Constant(mark + "made")
-    new: list[ast.AST] = [ask, *whole.finalbody, made]
-    whole.lineno, whole.col_offset, whole.end_lineno, whole.end_col_offset = _spot(f)
-    for one in new:
-        for node in ast.walk(one):
-            if isinstance(node, (ast.stmt, ast.expr, ast.keyword)):
-                node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = _spot(f)
+    new: list[ast.stmt | ast.expr] = [whole, ask, made]
+    for one in new:  # nothing of the user's stands there: no token is empty, and what Python adds stands in column 0
+        one.lineno, one.col_offset, one.end_lineno, one.end_col_offset = f.lineno, _NOWHERE, f.lineno, _NOWHERE
+        ast.fix_missing_locations(one)
     f.body[documented:] = [ask, whole]
     f.decorator_list.append(made)
-
-
-def _spot(f: ast.FunctionDef) -> tuple[int, int, int, int]:
-    """Nothing of the user's stands there: no token is empty, and what Python adds by itself stands in column 0."""
-    return f.lineno, _NOWHERE, f.lineno, _NOWHERE
 
 
 def _call(constant: str, args: list[ast.expr] | None = None, keywords: list[ast.keyword] | None = None) -> ast.Call:
@@ -381,11 +363,12 @@ def _without_lines(code: types.CodeType) -> bytes:
             if first is None:
                 table.append(0x80 | _NO_LINE << 3 | units - 1)
                 continue
-            columns = last is not None and left is not None and right is not None
-            table.append(0x80 | (_LONG if columns else _NO_COLUMNS) << 3 | units - 1)
-            table += _signed(first - line)
-            if last is not None and left is not None and right is not None:
-                table += _unsigned(last - first) + _unsigned(left + 1) + _unsigned(right + 1)
+            if last is None or left is None or right is None:
+                table.append(0x80 | _NO_COLUMNS << 3 | units - 1)
+                table += _signed(first - line)
+            else:
+                table.append(0x80 | _LONG << 3 | units - 1)
+                table += _signed(first - line) + _unsigned(last - first) + _unsigned(left + 1) + _unsigned(right + 1)
             line = first
     return bytes(table)
 

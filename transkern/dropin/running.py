@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 import click
 
 from transkern.dropin import remembered, scripts
-from transkern.dropin.functions import Watch
-from transkern.runtime.choosing import default_target
 
 
 def prepared(
@@ -23,7 +21,7 @@ def prepared(
             raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
 
     def run() -> None:
-        watch, memory = remembered.watch(default_target() if target == "auto" else target, report, eager)
+        watch, memory = remembered.watch(target, report, eager)
         process = os.getpid()
         if include:
             sys.meta_path.insert(0, scripts.Included(include, watch))
@@ -38,15 +36,10 @@ def prepared(
             if os.getpid() == process:  # not in what it has forked
                 memory.keep(watch.functions)
                 if report:
-                    show(watch)
+                    from transkern.dropin.reporting import table
+
+                    table(watch)
 
         scripts.run(what, after)
 
     return run
-
-
-def show(watch: Watch) -> None:
-    """The table of a run, to stderr: the output stays the script's."""
-    from transkern.dropin.reporting import table
-
-    table(watch)

@@ -25,14 +25,13 @@ class NoScript(Exception):
 
 def prepared(target: str, arguments: Sequence[str], watch: Watch) -> Callable[[], None]:
     """What runs the script `target`."""
-    path = Path(target)
-    if path.is_dir():
-        path = path / "__main__.py"
+    is_folder = os.path.isdir(target)
+    path = Path(target, "__main__.py") if is_folder else Path(target)
     try:
         text = path.read_bytes()
     except OSError as error:
         raise NoScript(f"can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}") from None
-    folder = str(path.parent) if Path(target).is_dir() else os.path.dirname(os.path.realpath(path))
+    folder = str(path.parent) if is_folder else os.path.dirname(os.path.realpath(path))
     path = Path(os.path.abspath(path))  # as Python has it in tracebacks
     sys.argv = [target, *arguments]
     _begin_path(folder)
@@ -74,9 +73,8 @@ def _spec(name: str) -> importlib.machinery.ModuleSpec:
 
 def _begin_path(folder: str) -> None:
     """Where Python looks for a script's modules first, in the place of where it found the command line."""
-    if sys.flags.safe_path:
-        return
-    sys.path[0] = folder
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
 
 
 def _main(names: dict[str, Any]) -> types.ModuleType:

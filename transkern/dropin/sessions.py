@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from transkern.dropin import remembered, rewriting
-from transkern.dropin.functions import Watched
-from transkern.runtime.choosing import TARGETS, default_target
+from transkern.runtime.choosing import TARGETS
 from transkern.standing_in import plain_code
 
 
@@ -23,8 +22,7 @@ class Session:
     def __init__(self, target: str = "auto", eager: bool = False) -> None:
         if target not in (*TARGETS, "auto"):
             raise ValueError(f"target must be one of auto, {', '.join(TARGETS)}, not {target!r}")
-        chosen = default_target() if target == "auto" else target
-        self._watch, self._memory = remembered.watch(chosen, True, eager)
+        self._watch, self._memory = remembered.watch(target, True, eager)
 
     def add(self, *modules: types.ModuleType) -> int:
         """Functions of modules that ask from now on; of packages, those of all that has been imported of them. How many
@@ -48,18 +46,13 @@ class Session:
         return count
 
     def _add(self, file: str, text: str, functions: Iterable[types.FunctionType]) -> int:
-        before = len(self._watch.functions)
         codes = rewriting.standing_in(text, file, self._watch.hooks)
-        added: list[Watched] = []
+        count = len(codes)
         for function in functions:
-            for plain, asking, one in codes:
-                if function.__code__ == plain and isinstance(one, Watched) and one not in added:
-                    function.__code__ = asking
-                    one.made(function)
-                    added.append(one)
-                    break
-        self._watch.functions[before:] = added
-        return len(added)
+            if function.__code__ in codes:
+                function.__code__, one = codes.pop(function.__code__)
+                one.made(function)
+        return count - len(codes)
 
     def report(self) -> None:
         """The table of functions that have been called, on stderr: times in Python and compiled, and what became of
@@ -72,7 +65,7 @@ class Session:
         """All functions are as they were; what has been found out is kept for the next time."""
         self._memory.keep(self._watch.functions)
         for one in self._watch.functions:
-            one.sleep()
+            one.restore()
 
 
 def install(*modules: types.ModuleType, target: str = "auto", eager: bool = False) -> Session:

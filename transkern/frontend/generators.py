@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from transkern.frontend.desugar import placed
+from transkern.parsing import own_nodes
 
 Resolve: TypeAlias = Callable[[str], ast.FunctionDef | None]
 """The function of a module that a name means, if its own free names mean there what they mean here."""
@@ -93,14 +94,7 @@ def _is_pure(node: ast.Call) -> bool:
 
 def _own(node: ast.AST) -> list[ast.AST]:
     """What stands in a function, without what stands in functions inside it."""
-    found: list[ast.AST] = []
-    todo = list(ast.iter_child_nodes(node))
-    while todo:
-        x = todo.pop()
-        found.append(x)
-        if not isinstance(x, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            todo += ast.iter_child_nodes(x)
-    return found
+    return own_nodes(ast.iter_child_nodes(node))
 
 
 def _bound(node: ast.FunctionDef) -> set[str]:
