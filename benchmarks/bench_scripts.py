@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-SCRIPTS = Path(__file__).parent / "scripts"
+SCRIPTS = Path(__file__).resolve().parent / "scripts"
 RUNS = 3
 
 
@@ -31,7 +31,8 @@ def run(words: list[str], cache: str) -> tuple[tuple[int, str, str], float]:
     done = subprocess.run(
         [sys.executable, *words], capture_output=True, text=True, cwd=SCRIPTS, env=environment, check=False
     )
-    return (done.returncode, done.stdout, done.stderr), time.perf_counter() - began
+    took = time.perf_counter() - began
+    return (done.returncode, done.stdout, done.stderr.replace(f"{SCRIPTS}{os.sep}", "")), took
 
 
 def difference(wanted: tuple[int, str, str], found: tuple[int, str, str]) -> str:

@@ -71,6 +71,10 @@ class CompileError(_Placed):
     """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line."""
 
 
+class HasEffects(CompileError):
+    """The function must not run twice, and would have to: it prints, or draws from NumPy's one generator."""
+
+
 class InternalError(_Placed):
     """transkern itself went wrong while it compiled a function: a bug of transkern, and never the function's own
     exception. The message names the function and the line that was being translated."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from transkern.analysis import integers
+from transkern.errors import HasEffects
 from transkern.frontend.source import TextScope
 from transkern.frontend.specialise import specialise
 from transkern.frontend.types import parse_signature
@@ -86,7 +87,6 @@ from transkern.ir.nodes import Library, Program
 from transkern.ir.traverse import walk
 from transkern.limits import check_time
 from transkern.options import Options
-from transkern.runtime import floating
 
 Pass = Callable[[Program], Program]
 
@@ -277,7 +277,10 @@ def _check_can_run_again(program: Program) -> None:
     """For NumPy's warnings a function may have to run once more in NumPy: it must have no effects but on arguments."""
     for s in walk(program.body):
         if isinstance(s, Library) and (s.name == "print" or ("kind", "global") in s.attributes):
-            raise floating.effects(s.span, program.lines_of(s.span))
+            raise HasEffects(
+                'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice',
+                "print outside of it, or draw from a generator that is an argument", s.span, program.lines_of(s.span),
+            )  # fmt: skip
 
 
 def program_of(source: str, name: str, types: str, passes: tuple[Pass, ...] = DEVICE_PASSES) -> Program:

@@ -9,17 +9,17 @@ what is written would take longer than the call), the error comes from compiled 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from transkern import limits
-from transkern.errors import TranskernError
-from transkern.plain import is_plain_object
+from transkern.errors import HasEffects, TranskernError
+from transkern.plain import is_plain_object, part_path
 from transkern.runtime import floating
-from transkern.runtime.boundary import shown
 from transkern.runtime.compiled import Compiled
 from transkern.runtime.foreign import kind_of
 from transkern.runtime.specialisation import Specialisation
@@ -73,9 +73,9 @@ class Attempt(Compiled):
         except TranskernError as error:
             self.why = self.why or str(error)
             raise Declined from None
-        except Exception as error:
+        except Exception:
             if not self._may_run_again(saved):
-                raise shown(error)  # noqa: B904 - what caused it is its own affair
+                raise
             _put_back(saved)
             raise Declined from None
         if floating.raised() and self._warned < _WARNINGS and self._may_run_again(saved):
@@ -85,20 +85,17 @@ class Attempt(Compiled):
         return result
 
     def _served(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-        unchanged = self._unchanged
-        if self._running.__code__ is not self._code or (unchanged is not None and not unchanged()):
-            self._forget()
         started = time.perf_counter()
-        if not self._variadic:
-            given = self._parameters.complete(args, keywords) if keywords or len(args) != self._count else args
-            if given is not None:
-                result = self._fast(*given)
-                if result is not NotImplemented:
-                    self.last = time.perf_counter() - started
-                    return result
-        result = self._cold(args, keywords)
+        result = super().__call__(*args, **keywords)
         self.last = time.perf_counter() - started - self.seconds
         return result
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._is_special = self._variadic
+
+    def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
+        return nullcontext()  # flags are looked at behind the call
 
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         if not self._may_compile():
@@ -121,7 +118,7 @@ class Attempt(Compiled):
             self.seconds += time.perf_counter() - started
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
-        self._prints = self._prints or floating.is_of_effects(error)
+        self._prints = self._prints or isinstance(error, HasEffects)
         self.why = str(error)
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
@@ -135,7 +132,7 @@ class Attempt(Compiled):
         given = {**dict(zip(self._names, args, strict=False)), **keywords}
         if self.options.warnings is None or not all(map(_is_known_whole, given.values())):
             return None
-        arrays = dict(found for name, value in given.items() for found in _arrays(name, value))
+        arrays = dict(found for name, value in given.items() for found in _arrays(name, value, self._names))
         if self._last is None:
             most = _FIRST
         else:
@@ -171,14 +168,14 @@ def _is_known_whole(value: Any, depth: int = 0) -> bool:
     return isinstance(held, dict) and is_plain_object(value) and _is_known_whole(held, depth)
 
 
-def _arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _arrays(name: str, value: Any, parameters: Collection[str]) -> Iterator[tuple[str, Any]]:
     """An argument that is an array, or the arrays that it has as attributes, by the names that compiled code has."""
     if isinstance(value, np.ndarray):
         yield name, value
     elif is_plain_object(value):
         for attribute, held in getattr(value, "__dict__", {}).items():
             if isinstance(held, np.ndarray):
-                yield f"{name}_{attribute}", held
+                yield part_path(name, attribute, parameters), held
 
 
 def _put_back(saved: Saved) -> None:

@@ -287,10 +287,7 @@ def common(key: str) -> bytes | None:
 
 def keep_common(key: str, data: bytes) -> None:
     _common[key] = data
-    folder = usable()
-    if folder is not None:
-        with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
-            private.write(private.made(folder / "common" / key) / f"{_hash(data)}.o", data, scratch)
+    _keep(f"common/{key}", f"{_hash(data)}.o", data)
 
 
 # ---- the compiler that was there -------------------------------------------------------------------------------------
@@ -298,38 +295,45 @@ def keep_common(key: str, data: bytes) -> None:
 
 def remember_toolchain(setting: str, identity: str) -> None:
     """Keep which compiler a value of `CC` means: what it has compiled serves on when it has gone."""
-    folder = usable()
-    if folder is None or recalled_toolchain(setting) == identity:
-        return
-    with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
-        private.write(private.made(folder / "toolchains") / _hash(setting.encode()), identity.encode(), scratch)
+    if recalled_toolchain(setting) != identity:
+        _keep("toolchains", _hash(setting.encode()), identity.encode())
 
 
 def recalled_toolchain(setting: str) -> str:
     """The compiler that was last seen for a value of `CC`; empty where none was."""
-    folder = usable()
-    if folder is not None:
-        with suppress(OSError, ValueError):
-            return private.read(folder / "toolchains" / _hash(setting.encode())).decode()
+    with suppress(ValueError):
+        return _kept("toolchains", _hash(setting.encode())).decode()
     return ""
 
 
 def remember_run(text: str, what: dict[str, Any]) -> None:
     """Keep what a run has found out of the functions in a text."""
-    folder = usable()
-    if folder is not None:
-        with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
-            private.write(private.made(folder / "runs") / f"{text}.json", json.dumps(what).encode(), scratch)
+    _keep("runs", f"{text}.json", json.dumps(what).encode())
 
 
 def recalled_run(text: str) -> dict[str, Any]:
     """What the last run has found out of them; nothing where there was none."""
+    with suppress(ValueError):
+        found = json.loads(_kept("runs", f"{text}.json"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _keep(part: str, name: str, data: bytes) -> None:
+    """Write a file of a part of the cache, where there is one."""
     folder = usable()
     if folder is not None:
-        with suppress(OSError, ValueError):
-            found = json.loads(private.read(folder / "runs" / f"{text}.json"))
-            return found if isinstance(found, dict) else {}
-    return {}
+        with suppress(OSError), private.scratch(private.made(folder / "scratch")) as scratch:
+            private.write(private.made(folder / part) / name, data, scratch)
+
+
+def _kept(part: str, name: str) -> bytes:
+    """What is in such a file; nothing where there is none."""
+    folder = usable()
+    if folder is not None:
+        with suppress(OSError):
+            return private.read(folder / part / name)
+    return b""
 
 
 # ---- all of it -------------------------------------------------------------------------------------------------------

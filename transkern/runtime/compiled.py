@@ -7,6 +7,7 @@ import functools
 import types
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
@@ -70,13 +71,17 @@ class Compiled:
                 if result is not NotImplemented:
                     return result
         try:
-            if self.options.warnings is not None:
-                values = self._parameters.bind(args, keywords)
-                with floating.numpys_warnings(functools.partial(self._parameters.call, self.function), values):
-                    return self._verify(args, keywords) if self.verify else self._cold(args, keywords)
-            return self._verify(args, keywords) if self.verify else self._cold(args, keywords)
+            with self._noting(args, keywords):
+                return self._verify(args, keywords) if self.verify else self._cold(args, keywords)
         except Exception as error:
             raise shown(error)  # noqa: B904 - what caused it is its own affair
+
+    def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
+        """Around a call: has NumPy warn of what happens inside, where that is asked for."""
+        if self.options.warnings is None:
+            return nullcontext()
+        values = self._parameters.bind(args, keywords)
+        return floating.numpys_warnings(functools.partial(self._parameters.call, self.function), values)
 
     def _cold(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that may have to compile, or to run in NumPy what cannot be compiled."""

@@ -19,10 +19,8 @@ from typing import Any
 import numpy as np
 
 from transkern.errors import CompileError
-from transkern.ir.expr import Span
 
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}  # as emitted code numbers them
-_TWICE = 'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice'
 _raised = threading.local()
 
 
@@ -38,16 +36,6 @@ def refusal(name: str) -> CompileError:
         f"`{name}` is called while NumPy is told to do more than to warn ({modes}), which compiled code does not do",
         'call it within `with np.errstate(all="warn")` and test the result, or use fallback="numpy"',
     )
-
-
-def effects(span: Span, lines: Sequence[str]) -> CompileError:
-    """The refusal of a function that must not run twice."""
-    return CompileError(_TWICE, "print outside of it, or draw from a generator that is an argument", span, lines)
-
-
-def is_of_effects(error: Exception) -> bool:
-    """Whether it is that refusal."""
-    return isinstance(error, CompileError) and error.problem == _TWICE
 
 
 def listen(module: ModuleType) -> None:
