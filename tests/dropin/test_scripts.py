@@ -24,6 +24,14 @@ def run(words: list[str], folder: Path, cache: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+def same(folder: Path, text: str, *options: str) -> tuple[int, str, str]:
+    """What a script of this text gives, which is the same under `run`."""
+    (folder / "script.py").write_text(text)
+    wanted = run(["script.py"], folder, folder)
+    assert run(["-m", "transkern", "run", *options, "script.py"], folder, folder) == wanted
+    return wanted
+
+
 def test_there_are_scripts() -> None:
     assert len(list(SCRIPTS.glob("*.py"))) >= 10
 
@@ -82,8 +90,7 @@ def test_there_is_nothing_to_run(words: list[str], tmp_path: Path) -> None:
 
 
 def test_syntax_errors_are_pythons(tmp_path: Path) -> None:
-    (tmp_path / "wrong.py").write_text("x = 1\ndef f(:\n    pass\n")
-    assert run(["-m", "transkern", "run", "wrong.py"], tmp_path, tmp_path) == run(["wrong.py"], tmp_path, tmp_path)
+    same(tmp_path, "x = 1\ndef f(:\n    pass\n")
 
 
 def test_what_a_run_has_found_out_is_kept(tmp_path: Path) -> None:
@@ -109,38 +116,34 @@ def test_what_a_run_has_found_out_is_kept(tmp_path: Path) -> None:
 def test_functions_go_to_other_processes(tmp_path: Path) -> None:
     """Also by value, with the constants of their code: they run in Python there."""
     require("cc")
-    (tmp_path / "script.py").write_text(
+    text = (
         "import cloudpickle, joblib, pickle\n"
         "def cubes(n):\n    return [k**3 for k in range(n)]\n"
         "if __name__ == '__main__':\n"
         "    print(cubes(4), pickle.loads(cloudpickle.dumps(cubes))(3))\n"
         "    print(joblib.Parallel(2)(joblib.delayed(cubes)(n) for n in range(4)))\n"
     )
-    wanted = run(["script.py"], tmp_path, tmp_path)
-    assert wanted[0] == 0
-    assert run(["-m", "transkern", "run", "--eager", "script.py"], tmp_path, tmp_path) == wanted
+    assert same(tmp_path, text, "--eager")[0] == 0
 
 
 def test_arrays_of_other_libraries_stay_with_python(tmp_path: Path) -> None:
     """A function that JAX traces through another one must not be run."""
     require("jax", "cc")
-    (tmp_path / "script.py").write_text(
+    text = (
         "import jax, jax.numpy as jnp, numpy as np\n"
         "def poly(x):\n    s = 0.0 * x\n    for k in range(4):\n        s = s * x + k\n    return s\n"
         "fast = jax.jit(lambda x: poly(x) + 1)\n"
         "print(fast(jnp.arange(3.0)), jax.grad(lambda x: poly(x))(2.0), poly(np.arange(3.0)), poly(2))\n"
     )
-    wanted = run(["script.py"], tmp_path, tmp_path)
-    assert wanted[0] == 0
-    assert run(["-m", "transkern", "run", "--eager", "script.py"], tmp_path, tmp_path) == wanted
+    assert same(tmp_path, text, "--eager")[0] == 0
 
 
 def test_an_interrupted_script_ends_by_the_signal(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(
+    same(
+        tmp_path,
         "import atexit, os, signal\natexit.register(print, 'at exit')\n"
-        "os.kill(os.getpid(), signal.SIGINT)\nprint('not here')\n"
+        "os.kill(os.getpid(), signal.SIGINT)\nprint('not here')\n",
     )
-    assert run(["-m", "transkern", "run", "script.py"], tmp_path, tmp_path) == run(["script.py"], tmp_path, tmp_path)
 
 
 def test_a_wrong_option_is_told(tmp_path: Path) -> None:
