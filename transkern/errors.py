@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 
+from transkern import refusals
 from transkern.ir.expr import NOWHERE, Span
 
 TOO_LARGE = "Python int too large for compiled code, where it has 64 bits"
@@ -38,22 +40,30 @@ class TranskernError(Exception):
     """Base of all errors raised by transkern itself (errors of the compiled function are NumPy's own)."""
 
 
-class _Placed(TranskernError):
-    """An error at a place in the user's source; `str()` shows the line with a caret and a help line."""
+class Placed(TranskernError):
+    """An error at a place in the user's source; `str()` shows the line with a caret and a help line.
 
-    def __init__(self, problem: str, help: str = "", span: Span = NOWHERE, lines: Sequence[str] = ()) -> None:
-        self.problem, self.help, self.span, self.lines = problem, help, span, lines
+    `kind` has its code, which ``transkern explain-error`` expands.
+    """
+
+    def __init__(
+        self, kind: refusals.Kind, problem: str, help: str = "", span: Span = NOWHERE, lines: Sequence[str] = ()
+    ) -> None:
+        self.kind, self.problem, self.help, self.span, self.lines = kind, problem, help, span, lines
         super().__init__(problem)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, self.problem, self.help, self.span, tuple(self.lines))
 
     def __str__(self) -> str:
         span = self.span
         if not span.line:
-            return self.problem + (f"\n  help: {self.help}" if self.help else "")
-        text = f"{span.file}:{span.line}:{span.column + 1}: {self.problem}"
+            return f"{self.problem} [{self.kind.code}]" + (f"\n  help: {self.help}" if self.help else "")
+        text = f"{span.file}:{span.line}:{span.column + 1}: {self.problem} [{self.kind.code}]"
         if 0 < span.line <= len(self.lines):
             line = self.lines[span.line - 1].rstrip()
-            end = _characters(line, span.end_column) if span.end_line == span.line else len(line)
-            column = _characters(line, span.column)
+            end = characters(line, span.end_column) if span.end_line == span.line else len(line)
+            column = characters(line, span.column)
             caret = " " * column + "^" * max(1, min(end, len(line)) - column)
             number = f"{span.line:>6} | "
             text += f"\n{number}{line}\n{' ' * (len(number) - 2)}| {caret}"
@@ -62,20 +72,29 @@ class _Placed(TranskernError):
         return text
 
 
-def _characters(line: str, column: int) -> int:
+def characters(line: str, column: int) -> int:
     """A column in characters: `ast` counts the bytes of UTF-8."""
     return len(line.encode()[:column].decode(errors="ignore"))
 
 
-class CompileError(_Placed):
-    """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line."""
+class CompileError(Placed):
+    """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line.
+
+    `others` are what else is in its way, as far as that shows without what the first one stands in.
+    """
+
+    statement: ast.stmt | None = None  # the innermost one that it came up in
+    others: tuple[CompileError, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n\n".join([super().__str__(), *map(str, self.others)])
 
 
 class HasEffects(CompileError):
     """The function must not run twice, and would have to: it prints, or draws from NumPy's one generator."""
 
 
-class InternalError(_Placed):
+class InternalError(Placed):
     """transkern itself went wrong while it compiled a function: a bug of transkern, and never the function's own
     exception. The message names the function and the line that was being translated."""
 
@@ -88,7 +107,7 @@ class InternalError(_Placed):
             "this is a bug in transkern, not in the function: please report it with the function;"
             ' meanwhile fallback="numpy" runs it in NumPy, and TRANSKERN_DEBUG=1 shows the whole traceback'
         )
-        return cls(problem, help, span, lines)
+        return cls(refusals.INTERNAL, problem, help, span, lines)
 
 
 class VerificationError(TranskernError):

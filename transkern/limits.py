@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir.expr import NOWHERE, Span
 
@@ -44,7 +45,7 @@ def _factor() -> float:
     try:
         return float(text) if text else 1.0
     except ValueError:
-        raise CompileError(f"{_VARIABLE} is {text!r}", "give a number") from None
+        raise CompileError(refusals.OPTIONS, f"{_VARIABLE} is {text!r}", "give a number") from None
 
 
 @dataclass(slots=True)
@@ -93,7 +94,7 @@ def check_time() -> None:
     """Raises Exhausted where the compilation that is running has taken too long."""
     running = _RUNNING.get()
     if running is not None and (why := running.late()):
-        raise Exhausted(f"compiling it takes {why}", _HELP)
+        raise Exhausted(refusals.TOO_LARGE_TO_COMPILE, f"compiling it takes {why}", _HELP)
 
 
 @contextmanager
@@ -114,13 +115,14 @@ def compilation(name: str, span: Span, lines: Sequence[str] = ()) -> Iterator[No
         yield
     except RecursionError:
         raise CompileError(
-            f"`{name}` is nested too deeply to be compiled: expressions, blocks and calls in each other",
-            SHALLOWER, span, lines,
+            refusals.TOO_LARGE_TO_COMPILE,
+            f"`{name}` is nested too deeply to be compiled: expressions, blocks and calls in each other", SHALLOWER,
+            span, lines,
         ) from None  # fmt: skip
     except Exhausted as error:
         if error.span.line:
             raise
-        raise Exhausted(f"`{name}`: {error.problem}", error.help, span, lines) from None
+        raise Exhausted(error.kind, f"`{name}`: {error.problem}", error.help, span, lines) from None
     finally:
         _RUNNING.reset(token)
 
@@ -134,4 +136,4 @@ def compilation_of(function: Any) -> AbstractContextManager[None]:
 
 def exhausted(problem: str, span: Span, lines: Sequence[str]) -> Exhausted:
     """The error for what `Budget` tells."""
-    return Exhausted(problem, _HELP, span, lines)
+    return Exhausted(refusals.TOO_LARGE_TO_COMPILE, problem, _HELP, span, lines)

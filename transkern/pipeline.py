@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from transkern import refusals
 from transkern.analysis import integers
 from transkern.errors import HasEffects
 from transkern.frontend.source import TextScope
@@ -278,6 +279,7 @@ def _check_can_run_again(program: Program) -> None:
     for s in walk(program.body):
         if isinstance(s, Library) and (s.name == "print" or ("kind", "global") in s.attributes):
             raise HasEffects(
+                refusals.EFFECTS,
                 'a function that prints or draws from NumPy\'s one generator, with warnings="numpy": it may run twice',
                 "print outside of it, or draw from a generator that is an argument", s.span, program.lines_of(s.span),
             )  # fmt: skip

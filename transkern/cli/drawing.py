@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from transkern import refusals
 from transkern.errors import CompileError
 
 
@@ -14,6 +15,7 @@ def draw(graph: str, path: Path) -> None:
     program = shutil.which("dot")
     if program is None:
         raise CompileError(
+            refusals.TOOL,
             "--svg needs graphviz, and there is no program `dot`",
             "install graphviz (on Debian: apt install graphviz), or take --dot and draw it elsewhere",
         )

@@ -97,6 +97,9 @@ class Attempt(Compiled):
     def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
         return nullcontext()  # flags are looked at behind the call
 
+    def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
+        return error  # nobody reads more than one
+
     def _specialise(self, key_types: tuple[Any, ...], target: str) -> Specialisation | None:
         if not self._may_compile():
             self.why = "arguments of other types, whose code would cost more than it saves"

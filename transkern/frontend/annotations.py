@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 
+from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.source import span_of
 from transkern.frontend.types import PYTHON, ArgType, ConstantType, ScalarType, names_dtype, parse_type
@@ -32,11 +33,13 @@ def types_from_annotations(function: Function) -> tuple[ArgType, ...] | None:
     found: list[ArgType] = []
     for argument, default in zip(arguments, defaults, strict=True):
         try:
-            kind = _stated(argument.annotation, argument.arg)
+            kind = stated(argument.annotation, argument.arg)
         except TypesNeeded as error:
             assert argument.annotation is not None
             at = span_of(argument.annotation, function.scope.file)
-            raise CompileError(f"annotation of `{argument.arg}`: {error}", "", at, function.scope.lines) from None
+            problem = f"annotation of `{argument.arg}`: {error}"
+            help = 'name a dtype and sizes, such as "float64[n, 3]", or write no type here'
+            raise CompileError(refusals.ANNOTATION, problem, help, at, function.scope.lines) from None
         if kind is None and isinstance(default, ast.Constant):
             value = default.value
             kind = (
@@ -50,7 +53,7 @@ def types_from_annotations(function: Function) -> tuple[ArgType, ...] | None:
     return tuple(found)
 
 
-def _stated(node: ast.expr | None, name: str) -> ArgType | None:
+def stated(node: ast.expr | None, name: str) -> ArgType | None:
     """The type that an annotation states, or None: texts of ours, `int`, jaxtyping's ``Float32[np.ndarray, "n 4"]``,
     and these in quotes, as all annotations may be."""
     match node:
@@ -60,7 +63,7 @@ def _stated(node: ast.expr | None, name: str) -> ArgType | None:
             except TypesNeeded:
                 if names_dtype(text):
                     raise
-                return _stated(_unquoted(text), name)
+                return stated(_unquoted(text), name)
         case ast.Name(id=plain) if plain in PYTHON:
             return ScalarType(PYTHON[plain], plain)
         case ast.Subscript(value=value, slice=ast.Tuple(elts=[_, ast.Constant(value=str() as dims)])):

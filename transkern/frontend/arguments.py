@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from transkern import refusals
 from transkern.frontend import outputs
 from transkern.frontend.broadcasting import broadcast_to
 from transkern.frontend.context import Context
@@ -29,15 +30,16 @@ class Arguments:
     def __init__(
         self, ctx: Context, name: str, names: Sequence[str], positional: Sequence[Value], keywords: Mapping[str, Value]
     ):
-        self.ctx, self.name = ctx, name
+        self.ctx, self.name, self.names = ctx, name, names
+        supported = f"supported here: {', '.join(names)}"
         if len(positional) > len(names):
-            ctx.fail(f"`{name}` with {len(positional)} arguments")
+            ctx.fail(refusals.OPTION, f"`{name}` with {len(positional)} arguments", supported)
         self.given: Keywords = dict(zip(names, positional, strict=False))
         for key, value in keywords.items():
             if key not in names:
-                ctx.fail(f"`{name}` with `{key}=`", f"supported here: {', '.join(names)}")
+                ctx.fail(refusals.OPTION, f"`{name}` with `{key}=`", supported)
             if key in self.given:
-                ctx.fail(f"`{name}` with `{key}` by place and by name", "give it once")
+                ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `{key}` by place and by name", "give it once")
             self.given[key] = value
         if "out" in self.given:
             self.given["out"] = kept_outputs(ctx, self.given["out"])
@@ -60,7 +62,8 @@ class Arguments:
     def need(self, name: str) -> Value:
         value = self.given.get(name)
         if value is None:
-            self.ctx.fail(f"`{self.name}` needs `{name}`")
+            help = f"pass it; the arguments are: {', '.join(self.names)}"
+            self.ctx.fail(refusals.WRONG_ARGUMENTS, f"`{self.name}` needs `{name}`", help)
         return value
 
     def array(self, name: str) -> Array:
@@ -76,17 +79,19 @@ class Arguments:
         if value is None:
             return default
         if not isinstance(value, Static):
-            self.ctx.fail(f"`{name}=` must be a constant")
+            help = f"write {name}=True or {name}=False"
+            self.ctx.fail(refusals.NEEDS_CONSTANT, f"`{name}=` must be a constant", help)
         return bool(value.value)
 
     def text(self, name: str, default: str) -> str:
         value = self.get(name)
         if value is None:
             return default
+        help = f'write a text, such as {name}="{default}"'
         if not isinstance(value, Static):
-            self.ctx.fail(f"`{name}=` must be a constant")
+            self.ctx.fail(refusals.NEEDS_CONSTANT, f"`{name}=` must be a constant", help)
         if not isinstance(value.value, (str, type(None))):
-            self.ctx.fail(f"`{name}=` that is no text")
+            self.ctx.fail(refusals.OPTION, f"`{name}=` that is no text", help)
         return str(value.value)
 
     def check_out(self) -> None:
@@ -106,7 +111,7 @@ def check_nones(ctx: Context, function: str, given: Mapping[str, Value]) -> None
     for name, value in given.items():
         is_none = isinstance(value, Static) and value.value is None
         if is_none and name not in _CONVERTED and not takes_none(function, name):
-            ctx.fail(f"`{function}` with `{name}=None`", "leave it out")
+            ctx.fail(refusals.OPTION, f"`{function}` with `{name}=None`", "leave it out")
 
 
 def kept_outputs(ctx: Context, out: Value) -> Value:
@@ -121,7 +126,8 @@ def into(ctx: Context, out: Value, value: Value, name: str, casting: str | None 
     if isinstance(out, Seq) and len(out.items) == 1:
         out = out.items[0]
     if not isinstance(out, Array):
-        ctx.fail(f"`{name}` with `out=` that is no array")
+        help = "make an array for it before: out = np.empty(…)"
+        ctx.fail(refusals.OUT, f"`{name}` with `out=` that is no array", help)
     out = from_outside(ctx, out) or out
     if not out.view:  # made in the call itself: nobody else sees it
         axes, body = broadcast_to(ctx, as_array(ctx, value), out.dims)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend import (
     attributes,
@@ -132,7 +133,8 @@ class Assignments(Results):
                 with At(self.ctx, target, self.scope.file):
                     self.set_attribute(target, value)
             case _:
-                self.ctx.fail("an assignment to this target", "assign to a name or a subscript", target)
+                problem, help = "an assignment to this target", "assign to a name or a subscript"
+                self.ctx.fail(refusals.TARGET, problem, help, target)
 
     def bind(self, name: str, value: Value) -> Value:
         """`value` as it is kept under a name: evaluated now; views stay views, filters that no loop reads filters,
@@ -328,7 +330,8 @@ class Assignments(Results):
                 counted = iterating.iteration(ctx, value)
                 if isinstance(counted, list):
                     return counted
-                ctx.fail(f"unpacking {describe(value)} of run-time length", "", node)
+                problem = f"unpacking `{value.name}` of run-time length"
+                ctx.fail(refusals.RUN_TIME_LENGTH, problem, "make a list of it, and take its items by position", node)
             case GrowingList() if (length := b.constant(value.extent or value.length)) is not None:
                 return [list_element(ctx, value, b.index(k)) for k in range(length)]
             case GrowingList() if wanted is not None and is_typed(ctx, value):
@@ -357,9 +360,10 @@ class Assignments(Results):
                 if None not in bounds:
                     ctx.step(len(range(*bounds)))  # type: ignore[arg-type]
                     return [Static(i) for i in range(*bounds)]  # type: ignore[arg-type]
-                ctx.fail("unpacking a range of run-time length", "", node)
+                problem, help = "unpacking a range of run-time length", "take its numbers by position, or loop over it"
+                ctx.fail(refusals.RUN_TIME_LENGTH, problem, help, node)
             case _:
-                ctx.fail(f"unpacking {describe(value)}", "", node)
+                ctx.fail(refusals.NEEDED, f"unpacking {describe(value)}", "unpack a tuple, a list or an array", node)
 
     def _must_be_as_long(self, length: Expr, wanted: int) -> None:
         """What is unpacked must have as many elements as there are names."""
@@ -370,12 +374,13 @@ class Assignments(Results):
 
     def demand_dim(self, dim: Expr, node: ast.AST | None, problem: str) -> None:
         """Ask for a specialisation on the value of a size."""
-        help = "its length must be known: give it in the types"
         if isinstance(dim, Var) and b.is_size_name(dim.name):
-            raise NeedsConstant(dim.name, self.ctx.error(problem, help, node))
+            help = "its length must be known: give it in the types, such as float64[3]"
+            raise NeedsConstant(dim.name, self.ctx.error(refusals.RUN_TIME_LENGTH, problem, help, node))
         if node is not None:
             self.ctx.span = span_of(node, self.scope.file)
-        self.ctx.must_be_known(Scalar(dim, True), problem, help)
+        help = "take its elements by position, or loop over it"
+        self.ctx.must_be_known(Scalar(dim, True), problem, help, refusals.RUN_TIME_LENGTH)
 
     def store(self, target: ast.Subscript, value: Value) -> None:
         """``base[items] = value``."""
@@ -420,7 +425,8 @@ class Assignments(Results):
             self.ctx.guard(b.FALSE, "TypeError", f"'{name}' object does not support item assignment")
         storing.check_own(self.ctx, base, target)
         if not isinstance(base, Array):
-            self.ctx.fail(f"a store into {describe(base)}", "", target)
+            help = "make a list or an array of it first"
+            self.ctx.fail(refusals.TARGET, f"a store into {describe(base)}", help, target)
         if not base.view:
             base = self.own(target.value.id if isinstance(target.value, ast.Name) else "", base)
         storing.write(self.ctx, base, items, value)
@@ -438,7 +444,7 @@ class Assignments(Results):
                 objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
         elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
             key_of(ctx, items)  # arrays have shapes of their own, dicts keys: by what is known of each key
-        ctx.must_grow(owner.token, "a dict's key that is known at run time only")
+        ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
 
     def _store_inside(self, target: ast.Subscript) -> None:
         """``rows[i][k] = value`` where each row is a short list: the rows become those of a table."""
@@ -450,7 +456,8 @@ class Assignments(Results):
             elif isinstance(rows, Seq) and isinstance(owner, Object) and ctx.sites[owner.token] not in ctx.growing:
                 if all(isinstance(r, Seq) and all(map(_is_numbers, r.items)) for r in map(ctx.deref, rows.items)):
                     ctx.tables.add(ctx.sites[owner.token])
-                    ctx.must_grow(owner.token, "a store into a list in a list, which of them is known at run time only")
+                    problem = "a store into a list in a list, which of them is known at run time only"
+                    ctx.must_grow(owner.token, problem, refusals.NESTED_LIST)
 
     def _store_item(self, owner: Value, base: Seq, items: Sequence[Item], value: Value, node: ast.AST) -> None:
         """``list[k] = value``."""
@@ -460,15 +467,16 @@ class Assignments(Results):
         if isinstance(at, Scalar) or (isinstance(at, Array) and not at.axes):
             problem = "a store into a list at a position that is known at run time only"
             if isinstance(owner, Object) and all(_is_numbers(i) for i in base.items):
-                ctx.must_grow(owner.token, problem)
-            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem)
+                ctx.must_grow(owner.token, problem, refusals.SUBSCRIPT)
+            help = "make the position a constant, or the elements of one type"
+            ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
         if isinstance(at, SliceValue):
             changed: list[Value] = list(base.items)
             changed[constant_slice(ctx, at)] = [self.kept(i, "item") for i in self.elements(value, None, node)]
             ctx.change(owner, Seq(tuple(changed), "list"))
             return
         if at is None or not isinstance(at, Static):
-            ctx.fail(f"a store into {describe(base)}", "", node)
+            ctx.fail(refusals.SUBSCRIPT, f"a store into {describe(base)}", "give one position, or a slice", node)
         changed = list(base.items)
         try:
             changed[at.value] = at
@@ -495,7 +503,8 @@ class Assignments(Results):
         if isinstance(base, Record) and isinstance(owner, (Object, Instance)):
             found = inspect.getattr_static(base.kind, target.attr, None)
             if hasattr(type(found), "__set__") and not isinstance(found, types.MemberDescriptorType):
-                ctx.fail(f"`{target.attr}` of the class `{base.kind.__name__}`, a descriptor", "make it a property")
+                problem = f"`{target.attr}` of the class `{base.kind.__name__}`, a descriptor"
+                ctx.fail(refusals.OBJECT, problem, "make it a property")
             if base.kind.__dictoffset__ == 0 and not isinstance(found, types.MemberDescriptorType):
                 text = f"'{base.kind.__name__}' object has no attribute '{target.attr}'"
                 ctx.guard(b.FALSE, "AttributeError", text)
@@ -513,11 +522,11 @@ class Assignments(Results):
             flats.store(ctx, Flat(shaping.flat(ctx, base)), [SliceValue(None, None, None)], value)
         elif target.attr == "shape" and isinstance(target.value, ast.Name):
             if isinstance(base, Array) and base.identity:
-                ctx.fail("assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
+                ctx.fail(refusals.TARGET, "assigning the shape of an argument", "make a view: y = x.reshape(…)", target)
             self.env[target.value.id] = shaping.reshape(ctx, as_array(ctx, base), [ctx.deref(value)])
         else:
             problem = f"an assignment to `.{target.attr}` of {describe(base)}"
-            ctx.fail(problem, "assign to a name or a subscript", target)
+            ctx.fail(refusals.TARGET, problem, "assign to a name or a subscript", target)
 
     def _set_by_property(self, owner: Value, name: str, value: Value) -> bool:
         """Whether the class of an object sets the attribute by a function, which has been called then."""
@@ -578,7 +587,9 @@ class Assignments(Results):
                 owner = self.own(target.value.id, owner)
             old = attributes.attribute(ctx, owner, target.attr)
             if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
-                ctx.fail("an operator in place on an object that is an attribute", "give the object a name", target)
+                problem = "an operator in place on an object that is an attribute"
+                help = f"give the object a name first: {target.attr} = …; {target.attr} {_SYMBOLS.get(op, '**')}= …"
+                ctx.fail(refusals.OBJECT, problem, help, target)
             if isinstance(old, Array):
                 result = self.updated(op, old, self.expr(value))
                 storing.write(ctx, old, [Static(Ellipsis)], result, casting=op)
@@ -602,7 +613,9 @@ class Assignments(Results):
             self._left_in_place(owner, target, items, old)
             return
         if special_methods.method(ctx, old, special_methods.in_place_name(op)) is not None:
-            ctx.fail("an operator in place on an object that is an item", "give the object a name", target)
+            problem = "an operator in place on an object that is an item"
+            help = f"give the object a name first: item = …; item {_SYMBOLS.get(op, '**')}= …"
+            ctx.fail(refusals.OBJECT, problem, help, target)
         old, new = self._beside(old, value)
         if self._is_changed(op, old, new):
             self._left_in_place(owner, target, items, old)
@@ -633,7 +646,8 @@ class Assignments(Results):
             if isinstance(base, Seq) and base.kind == "tuple":
                 ctx.guard(b.FALSE, "TypeError", "'tuple' object does not support item assignment")
             elif isinstance(base, Record) and not special_methods.store_item(ctx, owner, items, value):
-                ctx.fail(f"an operator in place on an item of {describe(base)}", "give what it changes a name", target)
+                problem = f"an operator in place on an item of {describe(base)}"
+                ctx.fail(refusals.OBJECT, problem, "give what it changes a name", target)
         elif isinstance(base, Record) and base.is_tuple:
             ctx.guard(b.FALSE, "AttributeError", "can't set attribute")
         else:
@@ -665,7 +679,8 @@ class Assignments(Results):
             return True
         names = [name for frame in ctx.frames for name, value in frame.items() if value == old]
         if len(names) > 1 or isinstance(old, Row) or any(old in (children(v) or ()) for v in ctx.heap.values()):
-            ctx.fail("an operator in place on a list or set that has several names", "write it without `=`")
+            problem = "an operator in place on a list or set that has several names"
+            ctx.fail(refusals.TWO_NAMES, problem, "call its method instead: `extend` of a list, `update` of a set")
         return False
 
     def settle_item(self, item: Item) -> Item:
@@ -692,7 +707,7 @@ class Assignments(Results):
         if isinstance(left, OrNone) or isinstance(right, OrNone):
             left, right = self.operands(op, left, right)
         if isinstance(left, Flat) or isinstance(right, Flat):
-            ctx.fail("an operator on `.flat`, which is an iterator", "write x.ravel()")
+            ctx.fail(refusals.OPERANDS, "an operator on `.flat`, which is an iterator", "write x.ravel()")
         if op != "remainder" or not is_text(left):
             python_types.check(ctx, python_types.BINARY[op][in_place], left, right)
         left, right = as_plain_tuple(left), as_plain_tuple(right)
@@ -721,7 +736,8 @@ class Assignments(Results):
             for owner, times in ((left, right), (right, left)):
                 if isinstance(owner, GrowingList) and sequences.is_count(times):
                     if in_place and owner is left:
-                        ctx.fail("`*=` of a list whose length is known at run time only", "write a = a * n")
+                        problem = "`*=` of a list whose length is known at run time only"
+                        ctx.fail(refusals.RUN_TIME_LENGTH, problem, "write a = a * n")
                     return sequences.repeated_list(ctx, owner, times)
         if (known := python_types.known_set(left)) is not None and (other := python_types.known_set(right)) is not None:
             made_set = asked(ctx, python_types.BINARY[op][0], known, other)
@@ -737,14 +753,18 @@ class Assignments(Results):
                 return Static(one | two)
         numbers = all(is_number(v) or isinstance(v, Scalar) for v in (left, right))
         if not numbers and not any(map(python_types.is_numpy, (left, right))):
-            ctx.fail(f"`{_SYMBOLS.get(op, '**')}` of {describe(left)} and {describe(right)}")
+            help = "compute with numbers and arrays"
+            if isinstance(left, (Dict, Hashed)) and isinstance(right, (Dict, Hashed)):
+                help = "put one into a copy of the other: made = dict(a), made.update(b)"
+            problem = f"`{_SYMBOLS.get(op, '**')}` of {describe(left)} and {describe(right)}"
+            ctx.fail(refusals.OPERANDS, problem, help)
         return empties.operation(ctx, op, [left, right], lambda given: apply(ctx, op, given, operator_call=True))
 
     def operands(self, op: str, left: Value, right: Value) -> tuple[Value, Value]:
         """Operands of which one may be None: Python's error where it is."""
         symbol = {**_SYMBOLS, "power": "** or pow()"}.get(op)
         if symbol is None:
-            self.ctx.fail("a matrix product of what may be None", "test it with `is None` first")
+            self.ctx.fail(refusals.MAY_BE_NONE, "a matrix product of what may be None", "test it with `is None` first")
         names = [type_name(v.value if isinstance(v, OrNone) else v) for v in (left, right)]
         left = present(
             self.ctx, left, "TypeError", f"unsupported operand type(s) for {symbol}: 'NoneType' and '{names[1]}'"

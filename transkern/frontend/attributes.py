@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern import wrappers
+from transkern import refusals, wrappers
 from transkern.errors import EMPTY
 from transkern.frontend import classes, doubts, objects, python_types, special_methods, strided
 from transkern.frontend.asking import asked
@@ -82,7 +82,8 @@ def of_class(ctx: Context, value: Value, name: str) -> Value | None:
     if isinstance(found, classmethod):
         return Bound(live_function(found.__func__), Static(contents.kind))
     if isinstance(found, functools.cached_property):
-        ctx.fail(f"`{name}`, a cached property that nobody has read yet", "make it a property, or compute it at first")
+        problem = f"`{name}`, a cached property that nobody has read yet"
+        ctx.fail(refusals.OBJECT, problem, "make it a property, or read it before the call")
     if isinstance(found, property):
         return Bound(live_function(found.fget), value)  # type: ignore[arg-type]
     made = from_object(found)
@@ -94,7 +95,8 @@ def of_class(ctx: Context, value: Value, name: str) -> Value | None:
         case Known():
             return Partial(made, (value,), ())
         case _:
-            ctx.fail(f"`{name}` of the class `{contents.kind.__name__}`, a descriptor", "make it a property")
+            problem = f"`{name}` of the class `{contents.kind.__name__}`, a descriptor"
+            ctx.fail(refusals.OBJECT, problem, "make it a property")
 
 
 def is_property(ctx: Context, value: Value, name: str) -> bool:
@@ -135,12 +137,12 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             if name == "__class__":
                 return Static(contents.kind)
             if name == "__dict__":
-                ctx.fail("`__dict__` of an object", "name its attributes")
+                ctx.fail(refusals.UNKNOWN_ATTRIBUTE, "`__dict__` of an object", "read its attributes by their names")
             text = f"'{contents.kind.__name__}' object has no attribute '{name}'"
             ctx.guard(b.FALSE, "AttributeError", text)
             raise AssertionError
         if isinstance(found, Unbound):
-            ctx.fail(found.why, "keep what needs it outside")
+            ctx.fail(refusals.ARGUMENT_TYPE, found.why, "keep what needs it outside")
         return found
     if isinstance(value, Scalar) and value.doubt is not None:
         doubts.agreed(ctx, value, lambda v: hasattr(kind := classes.class_of(v), name) or kind, f"`.{name}` of")
@@ -170,7 +172,7 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
                 and path in ("numpy", "math")
                 and name not in dir(np if path == "numpy" else math)  # which imports nothing
             ):
-                ctx.fail(f"`{path}` has no `{name}`")
+                ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`{path}` has no `{name}`", _meant(path, name))
             return found
         case Static(np.dtype() as dtype):
             return Static(asked(ctx, getattr, dtype, name))
@@ -200,7 +202,19 @@ def _attribute(ctx: Context, value: Value, name: str) -> Value:
             ctx.guard(b.FALSE, "AttributeError", f"'numpy.flatiter' object has no attribute '{name}'")
             raise AssertionError
         case _:
-            ctx.fail(f"`.{name}` of {describe(value)}")
+            help = "read it outside, and pass it as an argument"
+            ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of {describe(value)}", help)
+
+
+def _meant(module: str, name: str) -> str:
+    """What to write instead of a name that a module does not have."""
+    if name in ("bool", "complex", "float", "int", "object", "str"):
+        return f"write `{name}`: NumPy has no such name any more"
+    import difflib  # which takes a while, and is seldom needed
+
+    near = difflib.get_close_matches(name, dir(np if module == "numpy" else math), 1)
+    shown = "np" if module == "numpy" else module
+    return f"did you mean `{shown}.{near[0]}`?" if near else f"look for it in the manual of `{module}`"
 
 
 def _check_method(ctx: Context, name: str) -> None:
@@ -208,7 +222,8 @@ def _check_method(ctx: Context, name: str) -> None:
     if not hasattr(np.ndarray, name):
         ctx.guard(b.FALSE, "AttributeError", f"'numpy.ndarray' object has no attribute '{name}'")
     if not callable(getattr(np.ndarray, name)):
-        ctx.fail(f"`.{name}` of an array", "arrays have `shape`, `ndim`, `size`, `dtype`, `itemsize`, `nbytes` here")
+        known = ", ".join(f"`{p}`" for p in _PROPERTIES)
+        ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of an array", f"arrays have {known} here")
 
 
 _PROPERTIES = (
@@ -246,7 +261,8 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
         if known is None:
             if (refusal := owner.refusal(name)) is not None:
                 raise refusal
-            ctx.fail(f"`{name}` of the module {owner.file}", "its functions, imports and literals are read")
+            help = "of a module its functions, imports and literals are read: pass anything else as an argument"
+            ctx.fail(refusals.UNKNOWN_NAME, f"`{name}` of the module {owner.file}", help)
         return known
     written = inspect.getattr_static(owner, name, None)
     if isinstance(written, property) and special_methods.is_captured_object(owner):
@@ -261,7 +277,8 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
         ctx.guard(b.FALSE, "AttributeError", f"{text} has no attribute '{name}'")
         raise
     if isinstance(owner, types.ModuleType) and name not in vars(owner):
-        ctx.fail(f"`{name}` of the module {owner.__name__}, whose `__getattr__` makes it", "bind it in the module")
+        problem = f"`{name}` of the module {owner.__name__}, whose `__getattr__` makes it"
+        ctx.fail(refusals.MODULE_CHANGES, problem, "bind it in the module")
     if isinstance(owner, type) and isinstance(written, classmethod):
         return Bound(live_function(found.__func__), Static(owner))
     mapping = special_methods.captured_mapping(Static(owner))
@@ -277,7 +294,8 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
     with passing():
         value = from_object(found)
     if value is None:
-        ctx.fail(f"`.{name}`, a {type(found).__name__}, cannot take part", "pass what is needed of it as an argument")
+        problem = f"`.{name}`, a {type(found).__name__}, cannot take part"
+        ctx.fail(refusals.ARGUMENT_TYPE, problem, "pass what is needed of it as an argument")
     return opened(ctx, value)
 
 
@@ -292,7 +310,8 @@ def _check_descriptor(ctx: Context, owner: object, written: object, name: str) -
     if isinstance(written, known) or function_of(written) is not None:
         return
     if any(isinstance(g, types.FunctionType) for g in getters):
-        ctx.fail(f"`.{name}`, which a descriptor of `{kind.__name__}` computes", "make it a property, or pass it")
+        problem = f"`.{name}`, which a descriptor of `{kind.__name__}` computes"
+        ctx.fail(refusals.OBJECT, problem, "make it a property, or pass it as an argument")
 
 
 def _got(mapping: Mapping[Any, Any], key: Any, default: Any = None) -> Any:
@@ -341,7 +360,8 @@ def _property(ctx: Context, value: Array, name: str, original: Value) -> Value:
             number = isinstance(original, Scalar) or is_number(original)
             return Scalar(zero) if number else Array(value.axes, zero, value.mask, readonly=True)
         case _:
-            ctx.fail(f"`.{name}`")
+            help = "read it outside, and pass it as an argument"
+            ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of an array", help)
 
 
 def _of_something(ctx: Context, value: Array, name: str) -> None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transkern import refusals
 from transkern.frontend import characters, doubts, growing, list_types, rows
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.bodies import RETURN, Behind
@@ -33,6 +34,7 @@ from transkern.frontend.values import (
     OneOf,
     OrNone,
     Range,
+    Record,
     Row,
     Scalar,
     Seq,
@@ -165,15 +167,20 @@ class Branches(Assignments):
                 joined = self.join("item", one, two, out1, out2)
                 for item in children(joined) or ():
                     if isinstance(item, Unbound):
-                        ctx.fail(item.why, "give it one type on both paths")
+                        ctx.fail(refusals.TYPE_DIFFERS, item.why, "give it one type on both paths")
                 ctx.heap[token] = joined
             elif isinstance(one, Seq) and isinstance(two, Seq):
                 ctx.must_grow(token, "a list that has another length on each of two paths")
             else:
-                problem = f"{describe(one)} on one path and {describe(two)} on the other"
                 if isinstance(one, Dict) and isinstance(two, Dict):
-                    problem = "a dict (of texts, or of arrays) that gets a key on one of two paths only"
-                ctx.fail(problem, "give it the same keys on both")
+                    problem = "a dict with texts as keys, or arrays as values, that gets a key on one of two paths only"
+                    ctx.fail(refusals.RUN_TIME_KEYS, problem, "give it the same keys on both, or set them before")
+                problem = f"{describe(one)} on one path and {describe(two)} on the other"
+                help = "give it one type on both"
+                if isinstance(one, Record) and isinstance(two, Record) and one.kind is two.kind:
+                    problem = f"{describe(one)} that gets an attribute on one of two paths only"
+                    help = "set it on both, or in `__init__`"
+                ctx.fail(refusals.TYPE_DIFFERS, problem, help)
 
     def merge(
         self, env1: dict[str, Value], env2: dict[str, Value], out1: list[n.Stmt], out2: list[n.Stmt],

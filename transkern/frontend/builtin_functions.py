@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend import (
     classes,
@@ -148,7 +149,7 @@ def _steps(ctx: Context, value: Value) -> Expr:
 def _zip(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     strict = keywords.get("strict", Static(False))
     if not isinstance(strict, Static):
-        ctx.fail("`zip` with a `strict` that is known at run time only", "write strict=True")
+        ctx.fail(refusals.NEEDS_CONSTANT, "`zip` with a `strict` that is known at run time only", "write strict=True")
     if strict.value:
         lengths = [_steps(ctx, a) for a in args]
         for k, (length, first) in enumerate(zip(lengths[1:], lengths, strict=False), 2):
@@ -258,7 +259,7 @@ def _ord(ctx: Context, a: Arguments) -> Value:
         return Static(ord(value.value))
     if isinstance(value, Char):
         return Scalar(value.code, True)
-    ctx.fail(f"`ord` of {describe(value)}")
+    ctx.fail(refusals.TEXT, f"`ord` of {describe(value)}", "give one character of a text that is known: ord(text[k])")
 
 
 @handles("builtins.chr", names="i")
@@ -294,11 +295,11 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
         if pairs is None:
             counted = iteration(ctx, given)
             if not isinstance(counted, list):
-                ctx.fail("a dict with a run-time number of keys")
+                ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
             for item in counted:
                 pair = ctx.deref(item)
                 if not isinstance(pair, Seq) or len(pair.items) != 2:
-                    ctx.fail("a dict of these", "give pairs of a key and a value")
+                    ctx.fail(refusals.NEEDED, "a dict of what is no pairs", "give pairs of a key and a value")
                 made = made.put(constant_object(ctx, pair.items[0], "a dict's run-time key"), pair.items[1])
         else:
             made = replace(pairs, outside=False)
@@ -314,7 +315,7 @@ TABLE["builtins.dict"] = _dict
 def _fromkeys(ctx: Context, a: Arguments) -> Value:
     counted = iteration(ctx, a.need("iterable"))
     if not isinstance(counted, list):
-        ctx.fail("a dict with a run-time number of keys", "fill it in a loop")
+        ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
     made, value = Dict((), ()), a.get("value") or Static(None)
     for item in counted:
         made = made.put(constant_object(ctx, item, "a dict's run-time key"), value)
@@ -356,7 +357,7 @@ def _any(ctx: Context, a: Arguments) -> Value:
         return Static(bool(result.value)) if isinstance(result, Const) else Scalar(result, True)
     array = as_array(ctx, a.need("iterable"))
     if array.ndim != 1:
-        ctx.fail(f"`{a.name}` of an array with {array.ndim} dimensions", f"use np.{a.name}")
+        ctx.fail(refusals.TRUTH, f"`{a.name}` of an array with {array.ndim} dimensions", f"use np.{a.name}")
     return Scalar(scalar_expr(ctx, reduce(ctx, a.name, array, None, False)), True)
 
 
@@ -366,7 +367,7 @@ def _sorted(ctx: Context, a: Arguments) -> Value:
     counted = iteration(ctx, source if a.get("key") is not None else set_order.comparable(ctx.deref(source)))
     if not isinstance(counted, list):
         if a.get("key") is not None:
-            ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
+            ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
         contents = ctx.deref(a.need("iterable"))
         if isinstance(contents, GrowingList) and (contents.columns or contents.tags):
             return sequences.sorted_list(ctx, contents, contents, a.flag("reverse"))
@@ -401,11 +402,13 @@ def _hasattr(ctx: Context, a: Arguments) -> Value:
 
     def has(value: Value) -> bool:
         kind = classes.class_of(value)
+        help = "ask outside, and pass the answer as an argument"
         if kind is None:
-            ctx.fail(f"`hasattr` of {describe(value)}")
+            ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`hasattr` of {describe(value)}", help)
         found = any(name in vars(c) for c in kind.__mro__)  # an object has not what its class has of `type`
         if not found and (kind is types.FunctionType or hasattr(kind, "__getattr__")):
-            ctx.fail(f"`hasattr` of {describe(value)}, which may have been given anything")
+            problem = f"`hasattr` of {describe(value)}, which may have been given anything"
+            ctx.fail(refusals.UNKNOWN_ATTRIBUTE, problem, help)
         return found
 
     found = doubts.whether(ctx, value, has, "`hasattr` of")
@@ -426,7 +429,8 @@ def _type(ctx: Context, a: Arguments) -> Value:
     value = ctx.deref(a.need("obj"))
     kind = doubts.agreed(ctx, value, classes.class_of, "the type of")
     if kind is None:
-        ctx.fail(f"the type of {describe(value)}")
+        help = "types are known of numbers, arrays, texts, lists, dicts and objects"
+        ctx.fail(refusals.OPERANDS, f"the type of {describe(value)}", help)
     named = from_object(kind)
     return named if named is not None and classes.object_at(named) is kind else Static(kind)
 
@@ -442,7 +446,7 @@ def _round(ctx: Context, a: Arguments) -> Value:
     if isinstance(value, Static) and is_number(value) and (digits is None or isinstance(digits, Static)):
         return Static(asked(ctx, round, value.value, *([] if digits is None else [digits.value])))
     if special_methods.method(ctx, value, "__round__") is not None:
-        ctx.fail("`round` of an object with a `__round__`", "call a method of another name")
+        ctx.fail(refusals.OBJECT, "`round` of an object with a `__round__`", "call a method of another name")
     value = contents = present(ctx, ctx.deref(value), "TypeError", "type NoneType doesn't define __round__ method")
     if not (isinstance(contents, Scalar) or is_number(contents)):
         name = "numpy.ndarray" if python_types.is_array(contents) else type_name(contents)
@@ -454,11 +458,12 @@ def _round(ctx: Context, a: Arguments) -> Value:
         return rounded(ctx, value, digits)
     expr = scalar_expr(ctx, value)
     if digits is not None and expr.dtype.startswith("float"):
-        ctx.fail("round() of a Python float to digits", "it rounds the decimal text: use np.round")
+        help = "use np.round, which may differ in the last digit"
+        ctx.fail(refusals.OPTION, "round() of a Python float to digits", help)
     if digits is not None:
         places = constant_int(ctx, digits, "round's digits")
         if places < 0:
-            ctx.fail("round() of an int to negative digits")
+            ctx.fail(refusals.OPTION, "round() of an int to negative digits", "use np.round")
         return Scalar(b.cast(expr, "index"), True) if expr.dtype == "bool" else value
     return to_integer(ctx, expr, "rint")
 
@@ -510,7 +515,7 @@ def _extreme(name: str) -> Callable[[Context, Sequence[Value], Mapping[str, Valu
         keywords = dict(keywords)
         default = keywords.pop("default", None)
         if keywords:
-            ctx.fail(f"`{name}` with `{next(iter(keywords))}=`", f"use np.arg{name} of the keys")
+            ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `{next(iter(keywords))}=`", "supported: key=, default=")
         if len(args) == 1:
             counted = iteration(ctx, set_order.comparable(ctx.deref(args[0])))
             if not isinstance(counted, list):
@@ -543,7 +548,7 @@ def _best(ctx: Context, name: str, one: Value, two: Value) -> Value:
         return doubts.of_full_or_empty(ctx, split.tag, of_full, of_empty)
     kind = scalar_kind(one, two)
     if kind is None:
-        ctx.fail(f"`{name}` of {describe(one)} and {describe(two)}", f"use np.{name}imum for arrays")
+        ctx.fail(refusals.OPERANDS, f"`{name}` of {describe(one)} and {describe(two)}", f"use np.{name}imum for arrays")
     return _better(ctx, name, one, two, kind)
 
 
@@ -559,7 +564,7 @@ def _extreme_of(ctx: Context, name: str, source: Value, default: Value | None) -
     python = isinstance(contents, Range) or (isinstance(contents, GrowingList) and contents.python)
     array = growing.numbers(ctx, contents)
     if array.ndim != 1:
-        ctx.fail(f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")
+        ctx.fail(refusals.TRUTH, f"`{name}` of an array with {array.ndim} dimensions", f"use np.{name}")
     size = array.dims[0]
     ctx.guard(b.compare("greater", size, b.ZERO), "ValueError", _empty(name))
     if isinstance(contents, GrowingList) and contents.tags:
@@ -614,7 +619,7 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     array = growing.numbers(ctx, contents)
     if array.ndim > 1:
         if total != Static(0):
-            ctx.fail("sum() of rows with a start", "add it in a loop, row by row")
+            ctx.fail(refusals.OPTION, "sum() of rows with a start", "add it in a loop, row by row")
         ctx.guard(b.compare("greater", array.dims[0], b.ZERO), "RuntimeError", EMPTY)  # Python gives 0, a number
         dtype = "int64" if array.dtype == "bool" else array.dtype  # of `0 + row`, and not NumPy's of a sum
         rows = reduce(ctx, "sum", array, Static(0), False, dtype)
@@ -625,7 +630,8 @@ def _sum(ctx: Context, a: Arguments) -> Value:
     # one after the other, as Python adds them
     first = apply(ctx, "add", [total, Scalar(array.at((b.ZERO,)), python)], operator_call=True)
     if not isinstance(first, (Scalar, Static)):
-        ctx.fail("sum() of numbers with a start that is an array", "add it behind: start + sum(values)")
+        problem = "sum() of numbers with a start that is an array"
+        ctx.fail(refusals.OPTION, problem, "add it behind: start + sum(values)")
     dtype, weak = (first.dtype, first.python) if isinstance(first, Scalar) else ("float64", True)
     carried = ctx.variable("total", dtype)
     ctx.emit(n.Assign(carried.name, b.cast(scalar_expr(ctx, total), dtype)))
@@ -679,7 +685,7 @@ def _print(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -
     """``print``: a step on the host, in order with everything that writes what it shows."""
     unknown = set(keywords) - {"sep", "end", "flush"}
     if unknown:
-        ctx.fail(f"`print` with `{sorted(unknown)[0]}=`", "supported: sep=, end=, flush=")
+        ctx.fail(refusals.OPTION, f"`print` with `{sorted(unknown)[0]}=`", "supported: sep=, end=, flush=")
     between, end = (
         str(default if (given := keywords.get(k)) is None else constant_object(ctx, given, f"`{k}=` of print"))
         for k, default in (("sep", " "), ("end", "\n"))
@@ -700,13 +706,16 @@ def _warn(ctx: Context, a: Arguments) -> Value:
     """A step on the host, as `print` is; the warning's place is the line that warns, whatever `stacklevel` says."""
     kind: Any = UserWarning if a.get("category") is None else classes.object_at(a.need("category"))
     if not (isinstance(kind, type) and issubclass(kind, Warning)):
-        ctx.fail(f"a category of warnings that is {describe(a.need('category'))}", "name a class, such as UserWarning")
+        problem = f"a category of warnings that is {describe(a.need('category'))}"
+        ctx.fail(refusals.WRONG_ARGUMENTS, problem, "name a class, such as UserWarning")
     if getattr(sys.modules.get(kind.__module__), kind.__name__, None) != kind:
-        ctx.fail(f"warnings of `{kind.__name__}`, which is no name of a module", "define the class in a module")
+        problem = f"warnings of `{kind.__name__}`, which is no name of a module"
+        ctx.fail(refusals.MESSAGE, problem, "define the class in a module")
     if ctx.filters and ctx.filters[-1] == "ignore":
         return Static(None)
     if any(ctx.filters or ()):
-        ctx.fail("a warning where a filter may choose it", 'ignore all: warnings.simplefilter("ignore")')
+        problem, help = "a warning where a filter may choose it", 'ignore all: warnings.simplefilter("ignore")'
+        ctx.fail(refusals.WARNINGS, problem, help)
     message = as_text(ctx, a.need("message"))
     where = (kind.__module__, kind.__name__, ctx.span.file, ctx.span.line)
     _printed(ctx, [message], "", "", (("warns", where),))

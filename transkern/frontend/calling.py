@@ -9,11 +9,11 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from transkern import limits
+from transkern import limits, refusals
 from transkern.errors import CompileError
 from transkern.frontend import (
     attributes,
@@ -80,6 +80,7 @@ _COMPARISONS_NAMED: dict[str, type[ast.cmpop]] = {
     "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE, "eq": ast.Eq, "ne": ast.NotEq,
 }  # fmt: skip
 _CONTAINERS = (Seq, Dict, GrowingList, Hashed)
+_CALLED = "call a function, or an object whose class has a `__call__`"
 _CHANGING = frozenset(["append", "extend", "pop", "insert", "remove", "clear", "sort", "reverse"])
 
 
@@ -125,7 +126,10 @@ class Calls(Conditions):
                 if keyword.arg is None:
                     given = ctx.deref(self.expr(keyword.value))
                     if not isinstance(given, Dict) or not all(isinstance(k, str) for k in given.keys):
-                        ctx.fail(f"`**` of {describe(given)} in a call", "", node)
+                        of_dict = isinstance(given, (Dict, Hashed))
+                        why = refusals.RUN_TIME_KEYS if of_dict else refusals.WRONG_ARGUMENTS
+                        help = "give a dict whose keys are texts, or the arguments by their names"
+                        ctx.fail(why, f"`**` of {describe(given)} in a call", help, node)
                     for name, value in zip(given.keys, given.items, strict=True):
                         names.append(name)
                         those.put(value)
@@ -185,7 +189,8 @@ class Calls(Conditions):
                 case Static(type() as kind) if issubclass(kind, np.generic):
                     return functions.scalar_type(ctx, kind, [ctx.deref(p) for p in positional])
                 case Static(type() as kind) if issubclass(kind, BaseException):
-                    ctx.fail("an exception that is not raised", "", node)
+                    problem = "an exception that is made, but not raised"
+                    ctx.fail(refusals.MESSAGE, problem, f"make it where it is raised: raise {kind.__name__}(…)", node)
                 case Static(type() as kind):
                     return self.construct(kind, positional, keywords, node)
                 case Object() if (called := attributes.of_class(ctx, function, "__call__")) is not None:
@@ -194,7 +199,7 @@ class Calls(Conditions):
                 case Static() if (written := special_methods.method(ctx, function, "__call__")) is not None:
                     return self.inline(written.function, [function, *positional], keywords, node)
                 case _:
-                    ctx.fail(f"a call of {describe(function)}")
+                    ctx.fail(refusals.PYTHON_CALL, f"a call of {describe(function)}", _CALLED)
 
     def _lists_apart(self, node: ast.expr, receiver: Value) -> None:
         """``lists[k].append(value)`` where each list has a length of its own, and `k` is known at run time."""
@@ -221,7 +226,8 @@ class Calls(Conditions):
             call = lambda decorator, given, at: self.apply_function(decorator, [given], at)  # noqa: E731
             made = decorated(function, outside.expr, call)
             if not isinstance(made, Function):
-                ctx.fail(f"a call of `{function.name}`, which its decorators make {describe(made)}")
+                problem = f"a call of `{function.name}`, which its decorators make {describe(made)}"
+                ctx.fail(refusals.DECORATOR, problem, "call a function without them, or let them return a function")
             return self.inline(made, positional, keywords, node)
         if function.cached:
             plain = replace(function, cached=False)
@@ -229,18 +235,19 @@ class Calls(Conditions):
                 ctx, function, positional, keywords, lambda: self.inline(plain, positional, keywords, node)
             )
         if ctx.depth >= INLINE_DEPTH:
-            problem = f"`{function.name}` calls itself too deeply"
+            problem, help = f"`{function.name}` calls itself too deeply", "write the recursion as a loop"
+            kind = refusals.TOO_LARGE_TO_COMPILE
             for name in sorted(ctx.entry):
                 if not b.is_size_name(name) and name in ctx.integers:  # what the depth may depend on
-                    ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
+                    ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
             for name in sorted(ctx.entry & ctx.dims):
-                ctx.must_be_known(Scalar(Var(name), True), problem, "write the recursion as a loop")
-            ctx.fail(problem, "write the recursion as a loop")
+                ctx.must_be_known(Scalar(Var(name), True), problem, help, kind)
+            ctx.fail(kind, problem, help)
         if not ctx.pinned and (why := ctx.budget.call()):
             raise limits.exhausted(f"a call of `{function.name}`: {why}", ctx.span, ctx.lines)
         if generators.is_generator(function.node):
             problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
-            ctx.fail(problem, "write it where it is used: for x in f(…), list(f(…))")
+            ctx.fail(refusals.PYTHON_CALL, problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
         closure = {k: v for k, v in function.closure.items() if k not in local_names(function.node)}
         inner = type(self)(ctx, function.scope, function.node, {**closure, **env}, True)
@@ -262,9 +269,10 @@ class Calls(Conditions):
             if isinstance(result, (Unbound, Maybe)):
                 why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"
                 why = f"`{function.name}`: {why}".replace("`return`", "its result")
+                help = "return one type on every path"
                 if isinstance(result, Unbound) and result.decides is not None:
-                    ctx.must_be_known(Scalar(result.decides), why, "return one type on every path")
-                ctx.fail(why, "return one type on every path")
+                    ctx.must_be_known(Scalar(result.decides), why, help, refusals.TYPE_DIFFERS)
+                ctx.fail(refusals.TYPE_DIFFERS, why, help)
             return result
         except CompileError as error:
             if isinstance(error, NotKnown) or not _leaves_the_user(self.scope, function.scope):
@@ -273,7 +281,7 @@ class Calls(Conditions):
             public = ".".join(part for part in owner.__module__.split(".") if not part.startswith("_"))
             problem = f"cannot compile a call of `{public}.{owner.__qualname__}`: {error.problem}"
             help = 'keep it outside the compiled function, or use fallback="numpy"'
-            raise CompileError(problem, help, outer[2], outer[0]) from error
+            raise CompileError(error.kind, problem, help, outer[2], outer[0]) from error
         finally:
             ctx.depth -= 1
             ctx.called.pop()
@@ -289,7 +297,8 @@ class Calls(Conditions):
             for frame in self.ctx.frames:
                 for held in [k for k, v in frame.items() if v is value]:
                     if frame is not self.env:
-                        self.ctx.fail(f"a store into `{held}`, by a function that a function calls", "copy it first")
+                        problem = f"a store into `{held}`, by a function that a function calls"
+                        self.ctx.fail(refusals.SHARED_MEMORY, problem, f"copy it first: {held} = {held}.copy()")
                     frame[held] = made
 
     def by_key(
@@ -304,17 +313,19 @@ class Calls(Conditions):
             source = hashed.keys(ctx, source) if isinstance(source, Hashed) else functions.listed(ctx, source)
             if name != "sorted":
                 if keywords.get("default") is not None:
-                    ctx.fail(f"`{name}` with `key=` and `default=`", "test the length first", node)
+                    help = f"test the length first: {name}(x, key=f) if len(x) else …"
+                    ctx.fail(refusals.OPTION, f"`{name}` with `key=` and `default=`", help, node)
                 return compose(ctx, "lists", f"{name}_by", [source, function], {})
             found = ctx.deref(compose(ctx, "lists", "keys_of", [source, function], {}))
             reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
             return sequences.sorted_list(ctx, source, found, bool(reverse))
         if not items:
-            ctx.fail(f"`{name}` with `key=` of nothing", "", node)
+            help = "give it at least one item"
+            ctx.fail(refusals.WRONG_ARGUMENTS, f"`{name}` with `key=` of nothing", help, node)
         keys = [self.apply_function(function, [item], node) for item in items]
         if name == "sorted":
             if not all(isinstance(k, Static) for k in keys):
-                ctx.fail("`sorted` by run-time keys", "sort the keys with np.argsort", node)
+                ctx.fail(refusals.SORT_KEY, "`sorted` by run-time keys", "sort the keys with np.argsort", node)
             reverse = constant_object(ctx, keywords.get("reverse", Static(False)), "`reverse=`")
             known = {k: v.value for k, v in enumerate(keys) if isinstance(v, Static)}
             order = sorted(known, key=lambda k: known[k], reverse=bool(reverse))
@@ -349,7 +360,7 @@ class Calls(Conditions):
             case Method(receiver, name) if name not in _CHANGING:
                 return functions.call_method(self.ctx, receiver, name, args, keywords)
             case _:
-                self.ctx.fail(f"a call of {describe(function)}", "", node)
+                self.ctx.fail(refusals.PYTHON_CALL, f"a call of {describe(function)}", _CALLED, node)
 
     def _operator(self, path: str, args: Sequence[Value]) -> Value | None:
         """A function of the module `operator` that stands for an operator of two operands."""
@@ -390,9 +401,10 @@ class Calls(Conditions):
         if isinstance(init, Bound):
             told = self.inline(init.function, [made, *positional], keywords, node)
             if told != Static(None):
-                ctx.fail(f"a `{kind.__name__}.__init__` that returns {describe(told)}", "return nothing from it", node)
+                problem = f"a `{kind.__name__}.__init__` that returns {describe(told)}"
+                ctx.fail(refusals.OBJECT, problem, "return nothing from it", node)
         elif positional or keywords or kind.__module__ == "builtins":
-            ctx.fail(f"making a `{kind.__name__}`", "pass it as an argument", node)
+            ctx.fail(refusals.OBJECT, f"making a `{kind.__name__}`", "pass it as an argument", node)
         return objects.placed(ctx, made)
 
     def _check_plain(self, kind: type, node: ast.AST) -> None:
@@ -401,7 +413,8 @@ class Calls(Conditions):
         for name in ("__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__"):
             own = next((c for c in kind.__mro__ if name in vars(c)), object)
             if own is not object and not (frozen and name in ("__setattr__", "__delattr__")):
-                self.ctx.fail(f"an object of `{kind.__name__}`, which has a `{name}`", "use plain attributes", node)
+                problem = f"an object of `{kind.__name__}`, which has a `{name}`"
+                self.ctx.fail(refusals.OBJECT, problem, "use plain attributes", node)
 
     def arranged(
         self, kind: Any, positional: Sequence[Value], keywords: dict[str, Value], node: ast.AST
@@ -424,7 +437,8 @@ class Calls(Conditions):
                 trips = trip_count(start, stop, step)
                 count = b.constant(trips)
                 if count is None:
-                    ctx.must_be_known(Scalar(trips, True), f"`{kind.__name__}` of a run-time number of things")
+                    problem = f"`{kind.__name__}` of a run-time number of things"
+                    ctx.must_be_known(Scalar(trips, True), problem, "make it a constant, or write the loops yourself")
                 items = [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
                 items = [
                     Static(b.constant(i.expr)) if isinstance(i, Scalar) and b.constant(i.expr) is not None else i
@@ -446,19 +460,20 @@ class Calls(Conditions):
         self, kind: type, names: Sequence[str], defaults: dict[str, Value | None], positional: Sequence[Value],
         keywords: dict[str, Value],
     ) -> dict[str, Value]:  # fmt: skip
-        ctx = self.ctx
+        ctx, help = self.ctx, f"its arguments are: {', '.join(names)}"
         if len(positional) > len(names):
-            ctx.fail(f"{kind.__name__}() takes {len(names)} arguments but {len(positional)} were given")
+            problem = f"{kind.__name__}() takes {len(names)} arguments but {len(positional)} were given"
+            ctx.fail(refusals.WRONG_ARGUMENTS, problem, help)
         found = dict(zip(names, positional, strict=False))
         for name, value in keywords.items():
             if name not in names or name in found:
-                ctx.fail(f"{kind.__name__}() got an unexpected argument '{name}'")
+                ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() got an unexpected argument '{name}'", help)
             found[name] = value
         for name in names:
             if name not in found:
                 default = defaults.get(name)
                 if default is None:
-                    ctx.fail(f"{kind.__name__}() is missing an argument: '{name}'")
+                    ctx.fail(refusals.WRONG_ARGUMENTS, f"{kind.__name__}() is missing an argument: '{name}'", help)
                 found[name] = default
         return {k: self.settle(found[k], k) for k in names}
 
@@ -509,7 +524,8 @@ def bind_arguments(
     if args.vararg:
         env[args.vararg.arg] = Seq(tuple(positional[len(names) :]))
     elif len(positional) > len(names):
-        ctx.fail(f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given")
+        problem = f"{function.name}() takes {len(names)} positional arguments but {len(positional)} were given"
+        _fail_call(ctx, function, problem)
     only = [a.arg for a in args.kwonlyargs]
     more = Dict((), ())
     for name, value in keywords.items():
@@ -520,9 +536,9 @@ def bind_arguments(
             text = f"{function.name}() got some positional-only arguments passed as keyword arguments: '{name}'"
             ctx.guard(b.FALSE, "TypeError", text)
         if name not in names and name not in only:
-            ctx.fail(f"{function.name}() got an unexpected keyword argument '{name}'")
+            _fail_call(ctx, function, f"{function.name}() got an unexpected keyword argument '{name}'")
         if name in env:
-            ctx.fail(f"{function.name}() got multiple values for argument '{name}'")
+            _fail_call(ctx, function, f"{function.name}() got multiple values for argument '{name}'")
         env[name] = value
     defaults = dict(zip(names[len(names) - len(args.defaults) :], args.defaults, strict=True))
     defaults.update({a: d for a, d in zip(only, args.kw_defaults, strict=True) if d is not None})
@@ -530,11 +546,15 @@ def bind_arguments(
         if name not in env:
             found = _default(ctx, function, name, defaults.get(name), caller)
             if found is None:
-                ctx.fail(f"{function.name}() missing a required argument: '{name}'")
+                _fail_call(ctx, function, f"{function.name}() missing a required argument: '{name}'")
             env[name] = found
     if args.kwarg:
         env[args.kwarg.arg] = more
     return env
+
+
+def _fail_call(ctx: Context, function: Function, problem: str) -> NoReturn:
+    ctx.fail(refusals.WRONG_ARGUMENTS, problem, f"its parameters are ({ast.unparse(function.node.args)})")
 
 
 def _default(ctx: Context, function: Function, name: str, node: ast.expr | None, caller: Body) -> Value | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from transkern import refusals
 from transkern.frontend import carried_lists, doubts, list_types
 from transkern.frontend.carried_kinds import join_kinds, kind_of, of_its_own
 from transkern.frontend.characters import code_of
@@ -122,7 +123,7 @@ class LoopState:
                 others = {k for k, v in self.before.items() if v is given and k != name}
                 if others and self.stored & {name, *others}:
                     problem = f"`{name}` and `{min(others)}` are one list before a loop that changes one of them"
-                    owner.ctx.fail(problem, f"begin with a copy: {name} = {min(others)}[:]")
+                    owner.ctx.fail(refusals.TWO_NAMES, problem, f"begin with a copy: {name} = {min(others)}[:]")
         if self.turns is not None and self.turns.turn is not None:
             owner.ctx.emit(n.Assign(self.turns.turn.name, b.ZERO))
         self.slots, self.flags, self.objects, self.fresh, self.from_outside = {}, {}, {}, {}, {}
@@ -322,6 +323,7 @@ class LoopState:
             held = name == "item"
             what, shown = ("what a list, a dict or an object holds", "a") if held else (f"`{name}`", name)
             owner.ctx.fail(
+                refusals.LOOP_ALIAS,
                 f"{what} begins as a view of an array that the loop stores into, and is bound to another in it",
                 f"begin with a copy, {shown} = {shown}.copy(), or keep the array and let positions change",
             )
@@ -374,7 +376,8 @@ class LoopState:
         if before is None or isinstance(before, Unbound) or not functions or not self.is_live(name):
             return
         if value is not None and value != before:
-            ctx.fail(f"`{name}` stands for one function before a loop and for another in it", "give them two names")
+            problem = f"`{name}` stands for one function before a loop and for another in it"
+            ctx.fail(refusals.TYPE_DIFFERS, problem, "give them two names")
 
     def _sync(self, owner: Loops, leaving: bool = False) -> None:
         ctx = owner.ctx
@@ -385,7 +388,8 @@ class LoopState:
             if value is None or isinstance(value, (Unbound, Function, Known)):
                 if isinstance(value, Unbound) and name in self.slots and self.is_live(name):
                     decides = Static(None) if value.decides is None else Scalar(value.decides)
-                    ctx.must_be_known(decides, value.why, "give it a value of one type on every path")
+                    help = "give it a value of one type on every path"
+                    ctx.must_be_known(decides, value.why, help, refusals.TYPE_DIFFERS)
                 self._check_function(ctx, name, value)
                 if name in self.slots:
                     self._needs_flag(name)
@@ -483,7 +487,7 @@ class LoopState:
         if any(inner[1:]) or (any(inner) and (bound is None or self._is_inner(ctx, bound))):
             ctx.must_be_known(
                 Unbound(""), f"`{name}` has a shape that only the loop knows, and is read after an iteration",
-                "allocate it at its final size before the loop, or append to a list",
+                "allocate it at its final size before the loop, or append to a list", refusals.RUN_TIME_LENGTH,
             )  # fmt: skip
         return ("dynamic", dtype, bound, dims[1:], facts) if any(inner) else kind
 
@@ -533,7 +537,8 @@ class LoopState:
             if not same_structure(start, now):
                 if isinstance(now, Seq):
                     ctx.must_grow(token, "a list that changes its length in a run-time loop")
-                ctx.must_be_known(now, f"{describe(now)} that gains a key in a run-time loop", "set the key before it")
+                problem = f"{describe(now)} that gains a key in a run-time loop"
+                ctx.must_be_known(now, problem, "set the key before it", refusals.RUN_TIME_KEYS)
             kind = kind_of(ctx, before)
             if token not in self.touched:
                 self.touched[token] = kind
@@ -598,6 +603,7 @@ class LoopState:
         stored = self.stored & {name, *same}
         if same and stored:
             owner.ctx.fail(
+                refusals.LOOP_ALIAS,
                 f"`{name}` and `{same[0]}` are one array at the end of an iteration, and the loop stores into "
                 f"`{sorted(stored)[0]}`", f"write {name} = {same[0]}.copy(), or {name}[:] = {same[0]}",
             )  # fmt: skip
@@ -656,6 +662,7 @@ class LoopState:
         changed = self.stored & {name, *same}
         if same and changed:
             owner.ctx.fail(
+                refusals.TWO_NAMES,
                 f"`{name}` and `{same[0]}` are one list at the end of an iteration, and the loop changes "
                 f"`{sorted(changed)[0]}`", f"write {name} = {same[0]}[:]",
             )  # fmt: skip

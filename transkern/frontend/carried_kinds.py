@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import carried_lists, doubts, objects
 from transkern.frontend.anew import Becomes, NotKnown
 from transkern.frontend.context import Context
@@ -109,10 +110,10 @@ def _list_of_both(ctx: Context, name: str, one: Any, two: Any) -> Any:
     if joined is None or of1 is not of2:
         shown = [d if of is None else of.kind.__name__ for d, of in ((d1, of1), (d2, of2))]
         problem = f"`{name}` is a list of {shown[0]} in one iteration and of {shown[1]} in another"
-        ctx.must_be_known(Unbound(""), problem)
+        ctx.must_be_known(Unbound(""), problem, "give its elements one type", refusals.LIST_OF_TYPES)
     if site1 and site2 and site1 != site2:
         problem = f"`{name}` is one list of numbers of several types in one iteration and another in another"
-        ctx.must_be_known(Unbound(""), problem, "give its numbers one type: float(v)")
+        ctx.must_be_known(Unbound(""), problem, "give its numbers one type: float(v)", refusals.LIST_OF_TYPES)
     return ("list", *joined, of1, site1 or site2)
 
 
@@ -169,7 +170,7 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
             if joined is None:
                 ctx.must_be_known(
                     Unbound(""), f"`{name}` changes its type in the loop, from {d1} to {d2}",
-                    "give it one type before the loop",
+                    "give it one type before the loop", refusals.TYPE_DIFFERS,
                 )  # fmt: skip
             return ("scalar", *joined, r1 if r1 == r2 else None, tuple(sorted({*k1, *k2})))
         case ("array", d1, s1, f1), ("array", d2, s2, f2) if d1 == d2 and len(s1) == len(s2):
@@ -246,10 +247,17 @@ def join_kinds(ctx: Context, name: str, old: Any, new: Any, value: Value, slot: 
         case _:
             pass
     objects.wanted_among(ctx, (old, new), f"`{name}` is another object in each iteration")
-    problem = f"`{name}` changes its type or shape in the loop: {describe(slot)} before, {describe(value)} after"
-    kind = Becomes if old[0] == "scalar" and new[0] in ("array", "dynamic") else NotKnown
+    before, after = (describe(ctx.deref(v)) for v in (slot, value))
     help = "give it one dtype and shape before the loop, or a shape that only shrinks"
-    raise kind(problem, help, ctx.span, ctx.lines)
+    if before == after and isinstance(value, Array):
+        after = "one of other sizes"
+        help = "only its first axis may change: append the parts to a list, and put them together after the loop"
+    elif isinstance(slot, Object) or isinstance(value, Object):
+        after = after if before != after else "another kind of it"
+        help = "give it one type before the loop and in it, or use another name"
+    problem = f"`{name}` changes its type or shape in the loop: {before} before, {after} after"
+    kind = Becomes if old[0] == "scalar" and new[0] in ("array", "dynamic") else NotKnown
+    raise kind(refusals.TYPE_DIFFERS, problem, help, ctx.span, ctx.lines)
 
 
 def _as_long(ctx: Context, name: str, kind: Any, inner: Expr | None) -> Any:
@@ -267,7 +275,8 @@ def _lengthen(ctx: Context, name: str) -> None:
     """A loop makes an array longer: the translation begins anew, with room for that."""
     if name not in ctx.lengthened:
         error = NotKnown(
-            f"`{name}` may grow in the loop", "allocate it at its final size before the loop, or append to a list",
+            refusals.RUN_TIME_LENGTH, f"`{name}` may grow in the loop",
+            "allocate it at its final size before the loop, or append to a list",
             ctx.span, ctx.lines,
         )  # fmt: skip
         error.grows = name

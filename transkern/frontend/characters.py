@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, captured_array, describe, select
@@ -55,7 +56,8 @@ def compare(ctx: Context, name: str, x: Value, y: Value) -> Value:
     one, two = code_of(x), code_of(y)
     if one is None or two is None:  # a longer text, or no text at all
         if name not in ("equal", "not_equal"):
-            ctx.fail(f"a comparison of {describe(x)} and {describe(y)}", "compare with one character")
+            problem = f"a comparison of {describe(x)} and {describe(y)}"
+            ctx.fail(refusals.OPERANDS, problem, "compare with one character")
         return Static(name == "not_equal")
     return Scalar(b.compare(name, one, two), True)
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims, broadcast_to, masks_agree
@@ -71,7 +72,8 @@ def _own(ctx: Context, a: Arguments, name: str) -> Array:
     """An argument that is stored to."""
     value = a.need(name)
     if not isinstance(value, Array) or not value.view:
-        ctx.fail(f"`{a.name}` into something that is no array with memory of its own")
+        problem = f"`{a.name}` into something that is no array with memory of its own"
+        ctx.fail(refusals.OUT, problem, "give it a name first, as an array: y = np.array(…)")
     return value
 
 
@@ -89,7 +91,7 @@ def _repeated(line: Array, at: Expr) -> Expr:
 def _put(ctx: Context, a: Arguments) -> Value:
     target = reshape(ctx, _own(ctx, a, "a"), [Static(-1)])
     if not target.view:
-        ctx.fail("`np.put` into an array that is not contiguous", "store with a subscript")
+        ctx.fail(refusals.OUT, "`np.put` into an array that is not contiguous", "store with a subscript")
     outputs.check_readonly(ctx, target, "put: output array")
     at = ctx.kept(reshape(ctx, _positions(ctx, a.need("ind"), "safe"), [Static(-1)]))
     some = b.compare("greater", target.dims[0], b.ZERO)
@@ -177,7 +179,7 @@ def _place(ctx: Context, a: Arguments) -> Value:
         at = tuple(b.ZERO for _ in values.axes)
         write(ctx, target, [_bool(mask)], Array((), values.at(at)))
         return Static(None)
-    ctx.fail("`np.place` of several values", "store through the mask: a[mask] = values")
+    ctx.fail(refusals.OPTION, "`np.place` of several values", "store through the mask: a[mask] = values")
 
 
 def _bool(value: Array) -> Array:
@@ -216,7 +218,8 @@ def _choose(ctx: Context, a: Arguments) -> Value:
         given = ctx.kept(as_array(ctx, choices))
         length = b.constant(given.dims[0]) if given.ndim else None
         if length is None:
-            ctx.fail("`np.choose` from an array whose length is known at run time only", "use np.take_along_axis")
+            problem = "`np.choose` from an array whose length is known at run time only"
+            ctx.fail(refusals.RUN_TIME_LENGTH, problem, "use np.take_along_axis")
         choices = Seq(tuple(array_item(ctx, given, [Static(k)]) for k in range(length)))
     dtype = result_type(ctx, [c if is_python_number(c) else as_array(ctx, c) for c in choices.items])
     count = b.index(len(choices.items))
@@ -227,7 +230,7 @@ def _choose(ctx: Context, a: Arguments) -> Value:
         dims = broadcast_dims(ctx, [v.dims for v in arrays], "objects")  # goes first
         outputs.check_shape(ctx, a.get("out"), dims, "choose: invalid shape for output array.", "TypeError")
     elif a.get("out") is not None:
-        ctx.fail("`np.choose` of what a mask chooses with `out=`", "store into it: out[:] = np.choose(…)")
+        ctx.fail(refusals.OUT, "`np.choose` of what a mask chooses with `out=`", "store into it: out[:] = np.choose(…)")
     if mode == "raise":
         inside = b.both(b.compare("greater_equal", position, b.ZERO), b.compare("less", position, count))
         holds = b.logical_not(Reduce("any", at.axes, b.logical_not(inside), "bool")) if at.axes else inside
@@ -243,7 +246,7 @@ def _choose(ctx: Context, a: Arguments) -> Value:
 def _select(ctx: Context, a: Arguments) -> Value:
     conditions, choices = a.need("condlist"), a.need("choicelist")
     if not isinstance(conditions, Seq) or not isinstance(choices, Seq):
-        ctx.fail("`np.select` of something that is no list", "give lists of conditions and of values")
+        ctx.fail(refusals.NEEDED, "`np.select` of something that is no list", "give lists of conditions and of values")
     if len(conditions.items) != len(choices.items):
         ctx.guard(b.FALSE, "ValueError", "list of cases must be same length as list of conditions")
     if not conditions.items:
@@ -276,7 +279,8 @@ def _piecewise(ctx: Context, a: Arguments) -> Value:
     x = ctx.kept(a.array("x"))
     given, functions = a.need("condlist"), a.need("funclist")
     if not isinstance(functions, Seq):
-        ctx.fail("`np.piecewise` with something that is no list of functions")
+        problem = "`np.piecewise` with something that is no list of functions"
+        ctx.fail(refusals.NEEDED, problem, "give a list of functions, or of numbers, one for each condition")
     conditions: Sequence[Value] = given.items if isinstance(given, Seq) else (given,)
     if isinstance(given, Seq) and conditions and x.ndim and is_number(conditions[0]):
         conditions = (given,)
@@ -314,7 +318,8 @@ def _fill_diagonal(ctx: Context, a: Arguments) -> Value:
     if target.ndim < 2:
         ctx.guard(b.FALSE, "ValueError", "array must be at least 2-d")
     if target.ndim > 2 or a.flag("wrap"):
-        ctx.fail("`np.fill_diagonal` of more than two dimensions, or with wrap=")
+        problem = "`np.fill_diagonal` of more than two dimensions, or with wrap="
+        ctx.fail(refusals.OPTION, problem, "store the elements in a loop")
     outputs.check_readonly(ctx, target, "underlying array")
     line = replace(diagonal(ctx, target, Static(0), 0, 1), readonly=target.readonly)
     (axis,) = ctx.axes(line.dims)

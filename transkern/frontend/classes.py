@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import doubts, identity
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe
@@ -112,7 +113,8 @@ def is_instance(ctx: Context, value: Value, wanted: tuple[Any, ...], asking: str
     def is_one(value: Value) -> bool:
         kind = value.pool.kind if isinstance(value, Instance) else class_of(value)
         if kind is None:
-            ctx.fail(f"`{asking}` of {describe(value)}", "test what is known when the function is specialised")
+            help = "classes are known of numbers, arrays, texts, lists, dicts and objects"
+            ctx.fail(refusals.OPERANDS, f"`{asking}` of {describe(value)}", help)
         return issubclass(kind, wanted)
 
     if isinstance(value, OneOf) and class_of(value) is None:

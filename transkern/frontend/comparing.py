@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import (
     characters,
     classes,
@@ -64,6 +65,7 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal",
     ast.NotEq: "not_equal",
 }  # fmt: skip
+_ORDERED = "compare numbers with numbers; None and texts with `==`"
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
     "equal": operator.eq, "not_equal": operator.ne,
@@ -91,7 +93,7 @@ class Comparisons(Body):
                 x = those.values[0]
             with At(ctx, node, self.scope.file):
                 one = self.compared(op, x, y)
-            result = one if result is None else self._and(result, one)
+                result = one if result is None else self._and(result, one)
             x = y
         assert result is not None
         return result
@@ -133,7 +135,7 @@ class Comparisons(Body):
                 return told if isinstance(op, ast.Is) else self._not(told)
             same = _identical(x, y)
             if same is None:
-                ctx.fail("`is` between run-time values", "use ==")
+                ctx.fail(refusals.OPERANDS, "`is` between run-time values", "use ==")
             return Static(same is isinstance(op, ast.Is))
         if isinstance(op, (ast.In, ast.NotIn)):
             made = special_methods.contained(ctx, x, y)
@@ -141,7 +143,8 @@ class Comparisons(Body):
                 made = truth(ctx, made)
                 return made if isinstance(op, ast.In) else self._not(made)
             if isinstance(ctx.deref(y), Dict) and isinstance(y, Object) and hashed.is_run_time_key(ctx, x):
-                ctx.must_grow(y.token, "`in` a dict with a key that is known at run time only")
+                problem = "`in` a dict with a key that is known at run time only"
+                ctx.must_grow(y.token, problem, refusals.RUN_TIME_KEYS)
             y = as_array(ctx, y) if isinstance(y, Flat) and not y.named else y
             python_types.check(ctx, operator.contains, ctx.deref(y), ctx.deref(x))
             found = iterating.contains(ctx, x if isinstance(x, Instance) else ctx.deref(x), ctx.deref(y))
@@ -170,7 +173,8 @@ class Comparisons(Body):
             return Static(_COMPARISONS[name](one_set, other_set))
         for one in (x, y):
             if isinstance(one, Seq) and one.kind not in ("tuple", "list"):
-                ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
+                help = "compare their lengths, and test each key with `in`"
+                ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", help)
         one_kind, other_kind = classes.object_at(x), classes.object_at(y)
         if one_kind is not None and other_kind is not None:  # `x.dtype == float`
             return Static(bool(_COMPARISONS[name](one_kind, other_kind)))
@@ -192,7 +196,7 @@ class Comparisons(Body):
             try:
                 return Static(bool(_COMPARISONS[name](x.value, y.value)))
             except TypeError:
-                ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
+                ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", _ORDERED)
         if isinstance(x, Seq) and isinstance(y, Seq) and name in ("equal", "not_equal"):
             if len(x.items) != len(y.items):
                 return Static(name == "not_equal")
@@ -213,7 +217,7 @@ class Comparisons(Body):
         for one, two in ((x, y), (y, x)):
             if isinstance(one, Static) and (one.value is None or isinstance(one.value, str)):
                 if name not in ("equal", "not_equal"):
-                    ctx.fail(f"a comparison of {describe(x)} and {describe(y)}")
+                    ctx.fail(refusals.OPERANDS, f"a comparison of {describe(x)} and {describe(y)}", _ORDERED)
                 return self._other_than_all(name, two, one.value)
         return empties.operation(ctx, name, [x, y], lambda given: apply(ctx, name, given, operator_call=True))
 
@@ -248,7 +252,8 @@ class Comparisons(Body):
         """Whether two ranges are equal: whether they run over the same numbers."""
         known = [[b.constant(e) for e in (r.start, r.stop, r.step)] for r in (x, y)]
         if None in known[0] + known[1]:
-            self.ctx.fail("a comparison of ranges that are known at run time only", "compare their ends")
+            problem = "a comparison of ranges that are known at run time only"
+            self.ctx.fail(refusals.OPERANDS, problem, "compare their ends")
         one, two = (range(*(e for e in bounds if e is not None)) for bounds in known)
         return Static((one == two) is (name == "equal"))
 
@@ -289,7 +294,8 @@ class Comparisons(Body):
         if isinstance(two, OrNone):
             inner = self.compared(ast.Eq(), one.value, two.value)
             if not isinstance(inner, (Scalar, Static)):
-                ctx.fail("a comparison of two values that may be None", "test them with `is None` first")
+                problem = "a comparison of two values that may be None"
+                ctx.fail(refusals.MAY_BE_NONE, problem, "test them with `is None` first")
             both = b.both(b.logical_not(one.none), b.logical_not(two.none))
             same = b.both(both, condition_of(truth(ctx, inner)))
             is_same = Scalar(b.either(b.both(one.none, two.none), same), True)
@@ -298,7 +304,7 @@ class Comparisons(Body):
             return Scalar(one.none if isinstance(op, ast.Eq) else b.logical_not(one.none), True)
         equal = self.compared(ast.Eq(), one.value, two)
         if isinstance(equal, Array) and equal.ndim:
-            ctx.fail("a comparison of an array that may be None", "test it with `is None` first")
+            ctx.fail(refusals.MAY_BE_NONE, "a comparison of an array that may be None", "test it with `is None` first")
         is_equal = Scalar(b.both(b.logical_not(one.none), condition_of(truth(ctx, equal))), True)
         return is_equal if isinstance(op, ast.Eq) else self._not(is_equal)
 
@@ -311,7 +317,7 @@ class Comparisons(Body):
             if isinstance(y, Static):
                 return x if y.value else y
             return Scalar(b.both(condition_of(truth(self.ctx, x)), condition_of(truth(self.ctx, y))), x.python)
-        self.ctx.fail("a chained comparison of arrays", "use (a < b) & (b < c)")
+        self.ctx.fail(refusals.TRUTH, "a chained comparison of arrays", "use (a < b) & (b < c)")
 
     def _not(self, x: Value) -> Value:
         value = truth(self.ctx, x)

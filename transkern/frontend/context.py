@@ -7,7 +7,7 @@ import builtins
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
-from transkern import limits
+from transkern import limits, refusals
 from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import lengths, twins
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
@@ -180,6 +180,8 @@ class Context:
         self.of_elements: Expr = b.TRUE  # whether the lists have some that an operation is translated for
         self.later: list[Callable[[], None]] | None = None  # checks of positions, where others come before them
         self.is_flat = False  # whether subscripts count all elements of an array, and not those along an axis
+        self.left_out: Collection[ast.stmt] = ()  # statements that are not translated
+        self.unknown: set[tuple[ast.AST, str]] = set()  # names of functions that those, and what needs them, bind
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
         self.sites: dict[int, Site] = {}  # where each of them was made
@@ -276,12 +278,14 @@ class Context:
 
     # --- errors
 
-    def fail(self, problem: str, help: str = "", node: ast.AST | None = None) -> NoReturn:
-        raise self.error(problem, help, node)
+    def fail(self, kind: refusals.Kind, problem: str, help: str = "", node: ast.AST | None = None) -> NoReturn:
+        raise self.error(kind, problem, help, node)
 
-    def error(self, problem: str, help: str = "", node: ast.AST | None = None) -> CompileError:
+    def error(
+        self, kind: refusals.Kind, problem: str, help: str = "", node: ast.AST | None = None
+    ) -> CompileError:
         span = span_of(node, self.file) if node is not None and not self.pinned else self.span
-        return CompileError(problem, help, span, self.lines)
+        return CompileError(kind, problem, help, span, self.lines)
 
     def step(self, count: int = 1) -> None:
         """Counts what is translated; raises Exhausted where that is too much for one compilation."""
@@ -413,11 +417,10 @@ class Context:
         before = self.deref(value)
         if isinstance(before, Seq) and before.row_of is not None:
             self._fail_row(before.row_of)
-        if not isinstance(value, Object):
-            problem = "a change of a list or dict from outside the function, or of one that has no name"
-            self.fail(problem, "pass it as an argument, or give it a name first")
-        if is_outside(self.heap[value.token]):
+        if is_outside(before):
             self.fail_outside()
+        if not isinstance(value, Object):
+            self.fail(refusals.TARGET, "a change of a list or dict that has no name", "give it a name first")
         if value.token in self.handed:
             self._fail_handed()
         self.changed_at.setdefault(value.token, []).append(self.loop_path)
@@ -426,14 +429,15 @@ class Context:
     def _fail_row(self, owner: GrowingList) -> NoReturn:
         """A list that stands for one in another list was to be changed: then those lists are rows of a table."""
         problem = "a change of a list that stands in another one"
-        error = NotKnown(problem, "make it an array with two dimensions", self.span, self.lines)
+        error = NotKnown(refusals.NESTED_LIST, problem, "make it an array with two dimensions", self.span, self.lines)
         if owner.site is not None and owner.site not in self.tables:
             error.table = owner.site
         raise error
 
     def fail_outside(self) -> NoReturn:
         """A list, dict or set that others have, too, was to be changed."""
-        self.fail("a change of a list or dict from outside the function", "pass it as an argument, or copy it first")
+        problem = "a change of a list or dict from outside the function"
+        self.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
 
     def is_last_look(self, value: Value) -> bool:
         """Whether no name stands for a list behind the present statement: a copy can be told from it by nobody."""
@@ -478,20 +482,24 @@ class Context:
 
     def _fail_handed(self) -> NoReturn:
         problem = "a change of a list (dict, object) that stands in another, or is one of two on two paths"
-        raise NotKnown(problem, "append or choose a copy of it", self.span, self.lines)
+        raise NotKnown(refusals.TWO_NAMES, problem, "append (choose) a copy: row[:], dict(row)", self.span, self.lines)
 
-    def must_grow(self, token: int, problem: str) -> NoReturn:
+    def must_grow(self, token: int, problem: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH) -> NoReturn:
         """The list changes its length where it is not known whether, or how often."""
         site = self.sites[token]
-        error = self.error(problem, "make it an array, or a list of one kind of element")
         of_argument = site[0] == "argument" and isinstance(self.heap[token], Dict)
+        help = "copy it first: d = dict(d)" if of_argument else "make it an array, or a list of one kind of element"
+        error = self.error(kind, problem, help)
         if site in self.growing or site[0] == "fixed" or of_argument:
             raise error
         raise MustGrow(site, error)
 
-    def must_be_known(self, value: Value, problem: str, help: str = "") -> NoReturn:
+    def must_be_known(
+        self, value: Value, problem: str, help: str = "", kind: refusals.Kind = refusals.NEEDS_CONSTANT
+    ) -> NoReturn:
         """`value` is needed at specialisation: where it is an argument, its value becomes part of the types."""
-        error = NotKnown(problem, help or "make it a constant, or a loop over what is known", self.span, self.lines)
+        help = help or "make it a constant, or a loop over what is known"
+        error = NotKnown(kind, problem, help, self.span, self.lines)
         if isinstance(value, OrNone):  # that it is None is known first
             value = Scalar(value.none)
         if isinstance(value, Scalar) and not buffers_read(value.expr):
@@ -820,7 +828,8 @@ class Context:
                 if one.depth != self.depth or self.in_head:
                     where = "in the condition of a loop" if self.in_head else "in a function that is called"
                     problem = f"the {error.__name__} here is caught outside of where it is raised, {where}"
-                    self.fail(problem, "test for what would raise it, or catch it there")
+                    help = "test for what would raise it, or catch it where it is raised"
+                    self.fail(refusals.STATEMENT, problem, help)
                 return one, number
         return None
 
@@ -871,18 +880,20 @@ class Context:
             if c.noted is not None:
                 c.noted()
             elif c.problem:
-                self.must_be_known(Unbound(""), c.problem, f"copy it there: {c.name} = {c.name}.copy()")
+                help = f"copy it there: {c.name} = {c.name}.copy()"
+                self.must_be_known(Unbound(""), c.problem, help, refusals.SHARED_MEMORY)
             else:
                 self.must_be_known(
                     Scalar(b.TRUE if c.decides is None else c.decides),
                     f"`{c.name}` is one of two arrays, which of them is known at run time only, and one is stored into",
                     "store in each branch, or begin with a copy: x = (a if c else b).copy()",
+                    refusals.SHARED_MEMORY,
                 )
 
     def note_doubtful(self, copy: str, shown: str, problem: str, help: str) -> None:
         """The buffer `copy` is a copy of what NumPy may show as a view of `shown`: it may be read as long as none of
         both is stored into."""
-        self.doubtful[copy] = shown, self.error(problem, help)
+        self.doubtful[copy] = shown, self.error(refusals.SHARED_MEMORY, problem, help)
 
     def is_of_argument(self, buffer: str) -> bool:
         """Whether an array in `buffer` shares memory with an argument, or may do so in NumPy."""
@@ -939,11 +950,12 @@ class Context:
             read = named or self._still_read(base)
             if read or base not in self.buffers or self.buffers[base].role == "argument":
                 problem = f"a store into an array in a list, which is `{base}`, too"
-                self.fail(problem, f"append a copy: {base}.copy()")
+                self.fail(refusals.TWO_NAMES, problem, f"append a copy: {base}.copy()")
         twins.check_twins(self, buffer)
 
     def _fail_shared(self, buffer: str) -> NoReturn:
         error = NotKnown(
+            refusals.TWO_NAMES,
             f"`{buffer}` is appended to a list, or one of two on two paths, and changed in place afterwards",
             f"append (choose) a copy: {buffer}.copy()", self.span, self.lines,
         )  # fmt: skip
@@ -1051,7 +1063,8 @@ class Context:
         What was known of all its elements no longer holds, also not earlier in the loops around this store.
         """
         if any(buffer == name for name, _ in self.captured):
-            self.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
+            problem = "a change of an array from outside the function"
+            self.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
         if buffer in self.chosen:
             name, decides = self.chosen[buffer]
             what, copy = f"`{name}`", f"{name} = {name}.copy()"
@@ -1060,8 +1073,8 @@ class Context:
             self.must_be_known(
                 Unbound("") if decides is None else Scalar(decides),
                 f"a store into {what}, which is one of several arrays, as a run-time condition chooses",
-                f"store into the arrays themselves, or choose a copy: {copy}",
-            )
+                f"store into the arrays themselves, or choose a copy: {copy}", refusals.SHARED_MEMORY,
+            )  # fmt: skip
         self.stored.add(buffer)
         self.writes.append(buffer)
         self._check_copies(buffer)
@@ -1092,7 +1105,8 @@ class Context:
         inner = next((k for k, f in enumerate(self.frames) if f is frame), len(self.frames)) + 1
         if inner < len(self.frames) and self.called_in[inner] is not self.out:
             problem = f"a store, in a branch or a loop of a function, into what `{name}` is still to be read from"
-            late = NotKnown(problem, f"copy it before: {name} = {name}.copy()", self.span, self.lines)
+            help = f"copy it before: {name} = {name}.copy()"
+            late = NotKnown(refusals.SHARED_MEMORY, problem, help, self.span, self.lines)
             late.early = ("name", name)
             raise late
         frame[name] = made

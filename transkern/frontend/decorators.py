@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend.source import TextScope, known_object, span_of
 from transkern.frontend.values import Function, Known, Static, Value
@@ -47,7 +48,7 @@ def check_entry(function: Function, scope: TextScope) -> None:
             shown = _shown(decorator)
             help = "compile the function itself, in a file without it, or where it is imported: transkern.compile(f)"
             problem = f"`{function.name}` is what `@{shown}` makes of it, which is not known without running the file"
-            raise CompileError(problem, help, span_of(decorator, scope.file), scope.lines)
+            raise CompileError(refusals.DECORATOR, problem, help, span_of(decorator, scope.file), scope.lines)
 
 
 def _shown(decorator: ast.expr) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import large, outputs
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
@@ -117,7 +118,7 @@ def _random_state(ctx: Context, a: Arguments) -> Value:
         return _seeded(ctx, seed, "MT19937")
     given = as_array(ctx, seed)
     if not given.dtype.startswith(("int", "uint")):
-        ctx.fail("a seed that is no integer", "give it an integer")
+        ctx.fail(refusals.RANDOM, "a seed that is no integer", "give it an integer: int(seed)")
     return _seeded(ctx, given, "MT19937")
 
 
@@ -140,7 +141,8 @@ def captured(ctx: Context, generator: np.random.Generator | np.random.RandomStat
                 note(space, name)
                 of = f"__import__('sys').modules[{module!r}].__dict__[{name!r}]"
                 return _global(ctx, of, isinstance(generator, np.random.RandomState))
-    ctx.fail("a random generator from outside that is no global of a module", "pass it as an argument")
+    problem = "a random generator from outside that is no global of a module"
+    ctx.fail(refusals.RANDOM, problem, "pass it as an argument")
 
 
 def _global(ctx: Context, of: str = "np.random", legacy: bool = True) -> Generator:
@@ -184,7 +186,8 @@ def draw(
             args = [Seq(tuple(args))] if args else []
         name = _LEGACY_METHODS.get(name, name)
         if name in ("integers", "default_rng"):
-            ctx.fail(f"`.{name}` of a RandomState")
+            help = "write .randint(low, high); np.random.default_rng(seed) has `.integers`, and draws other numbers"
+            ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of a RandomState", help)
     match name:
         case "randint" if legacy:
             return _randint(ctx, generator, args, keywords)
@@ -205,13 +208,18 @@ def draw(
         case "choice":
             return _choice(ctx, generator, args, keywords)
         case _ if name not in _DRAWS:
-            ctx.fail(f"`.{name}` of a random generator", f"supported: {', '.join(METHODS)}")
+            known = LEGACY if legacy else METHODS
+            help = f"draw it outside the compiled function; supported: {', '.join(known)}"
+            ctx.fail(refusals.RANDOM, f"`.{name}` of a random generator", help)
     described, dtype, python = _DRAWS[name]
     parameters = [p.partition("=") for p in described.split()]
     last = _LAST.get(name, "size").split() if not legacy else ["size"]
     a = Arguments(ctx, f"Generator.{name}", [*(p for p, _, _ in parameters), *last], args, keywords)
-    if not legacy and (a.get("method") is not None or a.get("out") is not None):
-        ctx.fail(f"`{a.name}` with method= or out=")
+    if not legacy and a.get("method") is not None:
+        help = "leave it out: what is drawn without it has the same distribution"
+        ctx.fail(refusals.OPTION, f"`{a.name}` with method=", help)
+    if not legacy and a.get("out") is not None:
+        ctx.fail(refusals.OPTION, f"`{a.name}` with out=", f"store what it draws: x[...] = rng.{name}(x.shape)")
     values = []
     for parameter, _, default in parameters:
         given = a.get(parameter)
@@ -398,7 +406,8 @@ def _vectors(
         width = value.dims[-1] if parameter == like and value.ndim == 1 else width
         values.append(value)
     if width is None or (name == "multinomial" and values[0].ndim):
-        ctx.fail(f"`{name}` of such parameters", "draw one kind of vector at a time")
+        problem = f"`{name}` with the parameters of several vectors at once"
+        ctx.fail(refusals.RANDOM, problem, "draw in a loop, with the parameters of one vector each time")
     size = a.get("size")
     dims = () if size is None else _size(ctx, a)
     shape = "shape[:-1] or None" if generator.legacy else "shape[:-1]"
@@ -410,11 +419,12 @@ def _permutation(
 ) -> Value:
     a = Arguments(ctx, f"Generator.{name}", ("x", "axis"), args, keywords)
     if a.get("axis") is not None:
-        ctx.fail(f"`{a.name}` with axis=")
+        help = f"write {'x[...] = ' if name == 'shuffle' else ''}x[:, rng.permutation(x.shape[1])]"
+        ctx.fail(refusals.OPTION, f"`{a.name}` with axis=", help)
     given = a.need("x")
     value = as_array(ctx, given)
     if value.ndim == 0 and not value.dtype.startswith(("int", "uint")):
-        ctx.fail(f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
+        ctx.fail(refusals.RANDOM, f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
     if name == "permutation" and value.ndim == 0:
         (count,) = full(ctx, (integer_expr(ctx, given),), b.ZERO).dims
         held = Array(ctx.axes((count,)), Const(0, "int64"))
@@ -425,7 +435,8 @@ def _permutation(
     if name == "permutation":
         return made
     if not isinstance(given, Array) or not given.view:
-        ctx.fail("`Generator.shuffle` of something that is no array with memory of its own")
+        problem = "`Generator.shuffle` of something that is no array with memory of its own"
+        ctx.fail(refusals.RANDOM, problem, "make an array of it first: x = np.array(items), and rng.shuffle(x)")
     write(ctx, given, [Static(Ellipsis)], made)
     return Static(None)
 
@@ -433,12 +444,15 @@ def _permutation(
 def _choice(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, "Generator.choice", ("a", "size", "replace", "p", "axis", "shuffle"), args, keywords)
     if a.get("axis") is not None or a.get("shuffle") is not None:
-        ctx.fail("`Generator.choice` with axis= or shuffle=")
+        help = "choose positions: x[:, rng.choice(x.shape[1], size)]"
+        ctx.fail(refusals.OPTION, "`Generator.choice` with axis= or shuffle=", help)
     given = as_array(ctx, a.need("a"))
     if given.ndim > 1:
-        ctx.fail("`Generator.choice` from several dimensions", "choose positions, and gather with them")
+        help = "choose positions, and gather with them: x[rng.choice(len(x), size)]"
+        ctx.fail(refusals.RANDOM, "`Generator.choice` from several dimensions", help)
     if not given.ndim and not given.dtype.startswith(("int", "uint")):
-        ctx.fail("`Generator.choice` from a number that is no integer", "give it an integer, or an array")
+        problem = "`Generator.choice` from a number that is no integer"
+        ctx.fail(refusals.RANDOM, problem, "give it an integer, or an array")
     values = [given if given.ndim else convert(given, "int64")]
     more = f", replace={a.flag('replace', True)}"
     tolerance = np.sqrt(np.finfo(np.float64).eps)

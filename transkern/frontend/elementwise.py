@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import doubts, large, python_complex, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import Words, broadcast_dims, masks_agree, shape_text, stretched
@@ -59,6 +60,11 @@ _CAPTURED = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
+_NUMBER = "write a number there: of an array one of its elements, or x.sum()"
+_ARRAY = "write an array of numbers there, or a list or tuple of numbers"
+_CONVERT = "convert what it is given first, with .astype(…)"
+_BITS = "give it integers or bools: compare first, as in (x > 0) & (y > 0), or convert with .astype(int)"
+_OF_BITS = ("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift")
 _KNOWN = 64  # elements of an array from outside whose values are part of the code
 COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
 
@@ -169,7 +175,7 @@ def scalar_expr(ctx: Context, value: Value) -> Expr:
         case Array(axes=axes, mask=None) if all(b.constant(a.extent) == 1 for a in axes):
             return value.at(tuple(b.ZERO for _ in axes))
         case _:
-            ctx.fail(f"a number is needed here, not {describe(value)}")
+            ctx.fail(refusals.NEEDED, f"a number is needed here, not {describe(value)}", _NUMBER)
 
 
 def describe(value: Value) -> str:
@@ -241,7 +247,7 @@ def as_array(ctx: Context, value: Value) -> Array:
         case GrowingList() as owner:
             if owner.buffer in ctx.doubted_lists:
                 problem = "an array of a list whose elements differ in type: its own type depends on which they are"
-                ctx.fail(problem, "append elements of one type: x.dtype.type(0) for 0")
+                ctx.fail(refusals.LIST_OF_TYPES, problem, "append elements of one type: x.dtype.type(0) for 0")
             array = list_array(ctx, owner)
             dtype = ctx.array_types.get(owner.buffer, array.dtype)
             return array if dtype == array.dtype else replace(array, body=b.cast(array.body, dtype))
@@ -255,7 +261,7 @@ def as_array(ctx: Context, value: Value) -> Array:
 
             return concatenate_now(ctx, pieces, dtype)
         case _:
-            ctx.fail(f"an array is needed here, not {describe(value)}")
+            ctx.fail(refusals.NEEDED, f"an array is needed here, not {describe(value)}", _ARRAY)
 
 
 def range_array(ctx: Context, value: Range) -> Array:
@@ -270,7 +276,8 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
     """A growing list as an array of its present elements (a copy, as NumPy makes)."""
     ctx.hold(owner)
     if owner.objects is not None:
-        ctx.fail("an array of objects", "make it of their attributes: np.array([o.x for o in objects])")
+        help = "make it of their attributes: np.array([o.x for o in objects])"
+        ctx.fail(refusals.ARRAY_OF, "an array of objects", help)
     if owner.rows is not None:
         if owner.rows.pool.dtype or owner.rows.pool.columns:
             return _even_rows(ctx, owner, owner.rows)
@@ -282,7 +289,7 @@ def list_array(ctx: Context, owner: GrowingList) -> Array:
     if owner.columns:
         return _table(ctx, owner, owner.length)
     if owner.options:
-        ctx.fail("an array of texts", "keep the texts in a list")
+        ctx.fail(refusals.ARRAY_OF, "an array of texts", "keep the texts in a list")
     axes = ctx.axes((owner.length, *owner.dims))
     body: Expr = ctx.load(owner.buffer, (*owner.index(axes[0].var), *(a.var for a in axes[1:])))
     if owner.dtype == "index":
@@ -294,7 +301,8 @@ def _even_rows(ctx: Context, owner: GrowingList, rows: Rows) -> Array:
     """A list of lists (arrays) of their own lengths, which have to be equal, as an array."""
     pool = rows.pool
     if pool.columns or pool.options or pool.rows:
-        ctx.fail("an array of a list of lists of these", "make arrays of the lists in it")
+        problem = "an array of a list of lists that hold something else than numbers"
+        ctx.fail(refusals.ARRAY_OF, problem, "make arrays of the lists in it")
 
     def size(k: Expr) -> Expr:
         return Load(rows.sizes.buffer, (Load(owner.buffer, owner.index(k), "index"),), "index")
@@ -328,7 +336,8 @@ _UNEVEN = (
 def captured_array(ctx: Context, constant: np.ndarray[Any, Any]) -> Array:
     """An array from outside the function in its memory: an argument that the compiled function brings along."""
     if not _can_be_passed(constant):
-        ctx.fail(f"an array of {constant.dtype} from outside the function", "pass it as an argument")
+        problem = f"an array of {constant.dtype} from outside the function"
+        ctx.fail(refusals.DTYPE, problem, "convert it where it is made, such as with .astype(np.float64)")
     note_array(constant, passed=True)
     name = next((name for name, known in ctx.captured if known is constant), None)
     if name is None:
@@ -362,9 +371,10 @@ def _table(ctx: Context, owner: GrowingList, count: Expr) -> Array:
     """A list of tuples of numbers as an array with a column for each item."""
     columns: list[Value] = [Scalar(Load(c.buffer, (b.ZERO,), c.dtype), c.python) for c in owner.columns]
     if owner.row == OPTIONAL:
-        ctx.fail("an array of a list with None in it", "take np.nan, or a number that stands for it")
+        help = "take np.nan, or a number that stands for it"
+        ctx.fail(refusals.MAY_BE_NONE, "an array of a list with None in it", help)
     if any(c.dims or c.columns or not c.dtype or c.options for c in owner.columns):
-        ctx.fail("np.array of a list of such tuples", "append tuples of numbers")
+        ctx.fail(refusals.ARRAY_OF, "an array of tuples of something else than numbers", "append tuples of numbers")
     dtype = result_type(ctx, columns)
     axes = ctx.axes((count, b.index(len(columns))))
     parts = [b.cast(Load(c.buffer, c.index(axes[0].var), c.dtype), dtype) for c in owner.columns]
@@ -397,7 +407,7 @@ def _sequence_array(ctx: Context, items: Sequence[Value]) -> Array:
     dtype = result_type(ctx, parts)  # Python's numbers are of their own types here, not weak
     ndim = parts[0].ndim
     if any(p.ndim != ndim for p in parts):
-        ctx.fail("np.array of a ragged sequence", "all its elements must have the same shape")
+        ctx.fail(refusals.ARRAY_OF, "np.array of a ragged sequence", "all its elements must have the same shape")
     axis = ctx.axis("i", b.index(len(items)))
     inner = ctx.axes(parts[0].dims)
     index = tuple(a.var for a in inner)
@@ -503,7 +513,7 @@ def result_type(ctx: Context, values: Sequence[Value]) -> str:
     weak = {int: 0, float: 0.0, complex: 0j}
     for value in values:
         if isinstance(value, Static) and not isinstance(value.value, (np.generic, bool, int, float, complex)):
-            ctx.fail(f"an array with {describe(value)} in it")
+            ctx.fail(refusals.ARRAY_OF, f"an array with {describe(value)} in it", "put numbers alone into it")
 
     def of(given: Sequence[Value]) -> str:
         kinds = [_dtype_or_weak(v) for v in given]
@@ -522,7 +532,7 @@ def apply(ctx: Context, op: str, args: Sequence[Value], dtype: str | None = None
     args = [as_array(ctx, a) if isinstance(a, Static) and isinstance(a.value, np.ndarray) else a for a in args]
     for a in args:
         if isinstance(a, Static) and not is_number(a):
-            ctx.fail(f"`{op}` of {describe(a)}")
+            ctx.fail(refusals.OPERANDS, f"`{op}` of {describe(a)}", "give it numbers, or arrays of them")
     if operator_call and len(args) == 2 and op not in _ORDERS and is_float64(args[1]) and is_python_complex(args[0]):
         args = [args[0], Scalar(scalar_expr(ctx, args[1]), True)]  # to Python's `complex` it is a float of its own
     if doubts.doubts_of(args):
@@ -675,11 +685,11 @@ def loop_types(ctx: Context, ufunc: Any, args: Sequence[Value], dtype: str | Non
             signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
             resolved = ufunc.resolve_dtypes((*kinds, *none), signature=signature)
     except TypeError as error:
-        ctx.fail(str(error).splitlines()[0])
+        ctx.fail(refusals.OPERANDS, str(error).splitlines()[0], _BITS if op in _OF_BITS else _CONVERT)
     names = tuple(str(d.name) for d in resolved)
     for name in names:
         if name not in ("bool",) and np.dtype(name).kind not in "iufcb":
-            ctx.fail(f"`{op}` of {', '.join(describe(a) for a in args)}")
+            ctx.fail(refusals.OPERANDS, f"`{op}` of {', '.join(describe(a) for a in args)}", _CONVERT)
     return names[: ufunc.nin], names[-1]
 
 
@@ -944,7 +954,7 @@ def truth(ctx: Context, value: Value) -> Value:
             return Scalar(b.both(b.logical_not(none), inside), True)
         case Static(v):
             if isinstance(v, np.ndarray):
-                ctx.fail("the truth value of an array")
+                ctx.fail(refusals.TRUTH, "the truth value of an array", "use .any() or .all()")
             return Static(bool(v))
         case Seq(items):
             return Static(bool(items))
@@ -961,9 +971,11 @@ def truth(ctx: Context, value: Value) -> Value:
                 return truth(ctx, Scalar(scalar_expr(ctx, value)))
             if value.ndim == 0:
                 return truth(ctx, Scalar(value.body))
-            ctx.fail("the truth value of an array with more than one element is ambiguous", "use .any() or .all()")
+            problem = "the truth value of an array with more than one element is ambiguous"
+            ctx.fail(refusals.TRUTH, problem, "use .any() or .all()")
         case _:
-            ctx.fail(f"the truth value of {describe(value)}")
+            help = "write out what is asked: v is not None, len(v) > 0"
+            ctx.fail(refusals.TRUTH, f"the truth value of {describe(value)}", help)
 
 
 def nonzero(expr: Expr) -> Expr:
@@ -1004,7 +1016,7 @@ def warn_discarded(ctx: Context, source: str, target: str) -> None:
     if any(ctx.filters or ()):
         if ctx.filters and ctx.filters[-1] == "ignore":
             return
-        ctx.fail("NumPy's ComplexWarning where a filter may choose it", "take the real part")
+        ctx.fail(refusals.WARNINGS, "NumPy's ComplexWarning where a filter may choose it", "take the real part: z.real")
     said = n.Library("discarded", (), ())
     if said not in ctx.root:
         ctx.root.insert(0, said)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from transkern import refusals
 from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
@@ -24,6 +25,7 @@ from transkern.frontend.managers import space_of
 from transkern.frontend.measures import MOST_KEYS, NotComputed, check_items
 from transkern.frontend.observed import passing
 from transkern.frontend.parts import part_alone
+from transkern.frontend.refused import LEFT_OUT
 from transkern.frontend.set_order import ORDERLESS, is_orderless
 from transkern.frontend.source import span_of
 from transkern.frontend.syntax import local_names
@@ -57,6 +59,11 @@ BINARY: dict[type[ast.operator], str] = {
     ast.BitXor: "bitwise_xor", ast.LShift: "left_shift", ast.RShift: "right_shift",
 }  # fmt: skip
 _COMPUTED = "pass it as an argument, or compute less of it at once"
+_INSTEAD: dict[type[ast.expr], str] = {
+    ast.Yield: "append to a list, and return it",
+    ast.YieldFrom: "extend a list, and return it",
+    ast.Await: "await it outside the compiled function, and pass what comes of it as an argument",
+}
 _CALLS = 8  # in each other, from which on they are why Python's stack has ended
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert"}
 UNROLLED = "_transkern_unrolled"  # on a loop: a few iterations are better translated one by one
@@ -78,7 +85,8 @@ class Expressions(Calls):
         try:
             return self._expr(node)
         except NotComputed as error:
-            ctx.fail(f"{error}, of what is known while the function is translated", _COMPUTED, node)
+            problem = f"{error}, of what is known while the function is translated"
+            ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, _COMPUTED, node)
         except RecursionError:
             ctx.too_deep = ctx.too_deep or (span_of(node, self.scope.file), len(ctx.called) > _CALLS)
             raise
@@ -176,7 +184,9 @@ class Expressions(Calls):
                 self.assign(target, result)
                 return self.expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             case _:
-                ctx.fail(f"`{ast.unparse(node)[:40]}`: this kind of expression is not compiled", "", node)
+                problem = f"`{ast.unparse(node)[:40]}`: this kind of expression is not compiled"
+                help = _INSTEAD.get(type(node), "keep it outside the compiled function")
+                ctx.fail(refusals.EXPRESSION, problem, help, node)
 
     def in_order(self, nodes: Iterable[ast.expr]) -> list[Value]:
         """The values of expressions that are evaluated one after the other."""
@@ -206,18 +216,20 @@ class Expressions(Calls):
         ctx = self.ctx
         made = Dict((), ())
         if len(keys) > MOST_KEYS:
-            ctx.fail(f"a dict of more than {MOST_KEYS} keys", "pass it as an argument, or use an array")
+            problem = f"a dict of more than {MOST_KEYS} keys"
+            ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "pass it as an argument, or use an array")
         known: list[Any] = []
         with waiting(ctx) as those:
             for key, value in zip(keys, values, strict=True):
                 if key is not None:
                     run_time = "a dict's key that is known at run time only"
-                    known.append(constant_object(ctx, self.expr(key), run_time))
+                    known.append(constant_object(ctx, self.expr(key), run_time, refusals.RUN_TIME_KEYS))
                 inner = self.expr(value)
                 if key is None:
                     other = ctx.deref(inner)
                     if not isinstance(other, Dict):
-                        ctx.fail(f"`**` of {describe(other)}", "", value)
+                        help = "copy it, and store the others into the copy: made = dict(d), made[key] = value"
+                        ctx.fail(refusals.RUN_TIME_KEYS, f"`**` of {describe(other)}", help, value)
                     for k, v in zip(other.keys, other.items, strict=True):
                         known.append(k)
                         those.put(v)
@@ -234,7 +246,8 @@ class Expressions(Calls):
         value = self.expr(part.value)
         spec: Value = Static("") if part.format_spec is None else self.expr(part.format_spec)
         if not isinstance(spec, Static):
-            self.ctx.fail("a format that is known at run time only", "", part)
+            problem = "a format that is known at run time only"
+            self.ctx.fail(refusals.TEXT, problem, "write its numbers out: f'{x:.3f}'", part)
         conversion = chr(part.conversion) if part.conversion > 0 else ""
         return as_text(self.ctx, value, spec.value, conversion)
 
@@ -251,8 +264,10 @@ class Expressions(Calls):
             if (refusal := self.scope.refusal(name)) is not None:
                 raise refusal
             if hasattr(builtins, name):
-                self.ctx.fail(f"`{name}` in a compiled function", "keep it outside the compiled function", node)
-            self.ctx.fail(f"`{name}` is not known here", "only constants, functions and modules can be captured", node)
+                problem = f"`{name}` in a compiled function"
+                self.ctx.fail(refusals.UNKNOWN_FUNCTION, problem, "keep it outside the compiled function", node)
+            help = "bind or import it; only constants, functions and modules can be captured"
+            self.ctx.fail(refusals.UNKNOWN_NAME, f"`{name}` is not known here", help, node)
         if isinstance(value, Maybe):
             if " " in name:
                 return value.value
@@ -267,11 +282,14 @@ class Expressions(Calls):
                     self.ctx.guard(value.bound, "UnboundLocalError", missing)
                 self.env[name] = value.value
             return value.value
+        if isinstance(value, Unbound) and self.ctx.left_out and (" " in name or (self.node, name) in self.ctx.unknown):
+            raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
         if isinstance(value, Unbound) and value.decides is not None:
             self.ctx.span = span_of(node, self.scope.file)
-            self.ctx.must_be_known(Scalar(value.decides), value.why, "give it a value of one type on every path")
+            help = "give it a value of one type on every path"
+            self.ctx.must_be_known(Scalar(value.decides), value.why, help, refusals.TYPE_DIFFERS)
         if isinstance(value, Unbound):
-            self.ctx.fail(value.why, "give it a value of one type on every path", node)
+            self.ctx.fail(refusals.TYPE_DIFFERS, value.why, "give it a value of one type on every path", node)
         return value
 
     def defaults(self, args: ast.arguments) -> tuple[tuple[str, Value], ...]:

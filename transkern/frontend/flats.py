@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import outputs, storing
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_python_number, scalar_expr
@@ -68,9 +69,11 @@ def store(ctx: Context, target: Flat, items: Sequence[Item], value: Value) -> No
     at = _positions(ctx, target, at) if isinstance(at, Array) and at.ndim else at
     dims = _dims(ctx, target, at)
     if dims is None:
-        ctx.fail("a store of an array into one element of `.flat`", "store into a slice, or store a number")
+        problem = "a store of an array into one element of `.flat`"
+        ctx.fail(refusals.TARGET, problem, "store into a slice, or store a number")
     if values.view and values.base == target.array.base:
-        ctx.fail("a store into `.flat` of what shares its memory: NumPy reads it while it changes", "store a copy")
+        problem = "a store into `.flat` of what shares its memory: NumPy reads it while it changes"
+        ctx.fail(refusals.SHARED_MEMORY, problem, "store a copy: .copy()")
     _write(ctx, target.array, at, dims, values)
 
 
@@ -101,10 +104,10 @@ def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
     if len(items) != 1:
         text = f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(items)} were indexed"
         ctx.guard(b.FALSE if items else b.TRUE, "IndexError", text)
-        ctx.fail("`.flat` without a subscript", "write x.flat[:]")
+        ctx.fail(refusals.SUBSCRIPT, "`.flat` without a subscript", "write x.flat[:]")
     given = ctx.deref(items[0])
     if isinstance(given, (GrowingList, Seq)) and positions(ctx, given).dtype.startswith(("float", "complex")):
-        ctx.fail("a subscript of `.flat` that is a list of floats", "take a list of integers")
+        ctx.fail(refusals.SUBSCRIPT, "a subscript of `.flat` that is a list of floats", "take a list of integers")
     at = as_item(ctx, items[0])
     match at:
         case Array() if at.dtype == "bool" and at.ndim != 1:
@@ -116,7 +119,7 @@ def _item(ctx: Context, source: Flat, items: Sequence[Item]) -> Item:
             return at
         case Static(value) if value is Ellipsis:
             return SliceValue(None, None, None)
-    ctx.fail("such a subscript of `.flat`", "take a number, a slice or an array of positions")
+    ctx.fail(refusals.SUBSCRIPT, "such a subscript of `.flat`", "take a number, a slice or an array of positions")
 
 
 def _dims(ctx: Context, target: Flat, at: Item) -> tuple[Expr, ...] | None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from transkern import refusals
 from transkern.frontend import compensated
 from transkern.frontend.elementwise import truth
 from transkern.frontend.set_order import ORDERLESS, is_orderless
@@ -76,7 +77,7 @@ def folded(
         step = [ast.If(test, [found, ast.Break()] if stops else [found], [])]
     elif name == "next":
         if not stops:
-            ctx.fail("`next` of a generator with several loops", "write the loops", call)
+            ctx.fail(refusals.OPTION, "`next` of a generator with several loops", "write the loops", call)
         before.append(ast.Assign([ast.Name(first, ast.Store())], ast.Constant(True)))
         step = [put(source.elt), started, ast.Break()]
     else:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import (  # noqa: F401  (their handlers are in TABLE)
     builtin_functions,
     choosing,
@@ -122,7 +123,7 @@ def scalar_type(ctx: Context, kind: type[np.generic], args: Sequence[Value]) -> 
     name = dtype_name(np.dtype(kind))
     if len(args) > 1 and issubclass(kind, (np.number, np.bool_)):
         if issubclass(kind, np.complexfloating):
-            ctx.fail(f"`np.{kind.__name__}` of two parts", "write x + 1j * y, and convert it")
+            ctx.fail(refusals.OPTION, f"`np.{kind.__name__}` of two parts", "write x + 1j * y, and convert it")
         text = f"{kind.__name__}() takes at most 1 argument ({len(args)} given)"
         ctx.guard(b.FALSE, "TypeError", text)
     if not args:
@@ -178,7 +179,8 @@ def _elements(ctx: Context, path: str, value: Value) -> Value:
     if path in ("builtins.next", "builtins.iter", "builtins.reversed", "builtins.print") or (
         value.named and path.startswith("builtins.") and path != "builtins.len"
     ):
-        ctx.fail(f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", "write x.ravel()")
+        help = "write x.ravel()[0]" if path == "builtins.next" else "write x.ravel()"
+        ctx.fail(refusals.OPERANDS, f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", help)
     return value.array
 
 
@@ -215,9 +217,11 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
         made = call_array_method(ctx, as_array(ctx, args[0]), name, args[1:], keywords)
         return made if name in ("copy", "transpose") else _of_number(args[0], made)
     if path in _DEPENDING:
-        ctx.fail(f"`{path.replace('numpy.', 'np.')}`: {_DEPENDING[path][0]}", _DEPENDING[path][1])
-    ctx.fail(f"cannot compile `{path.replace('numpy.', 'np.').replace('builtins.', '')}`: no kernel computes it",
-             'keep it outside the compiled function, or use fallback="numpy"')  # fmt: skip
+        why, help = _DEPENDING[path]
+        ctx.fail(refusals.UNKNOWN_FUNCTION, f"`{path.replace('numpy.', 'np.')}`: {why}", help)
+    shown = path.replace("numpy.", "np.").replace("builtins.", "")
+    help = 'keep it outside the compiled function, or use fallback="numpy"'
+    ctx.fail(refusals.UNKNOWN_FUNCTION, f"cannot compile `{shown}`: no kernel computes it", help)
 
 
 def call_method(
@@ -229,7 +233,8 @@ def call_method(
         if found is not None:
             return found
         kind = "list" if isinstance(contents, GrowingList) else getattr(contents, "kind", "dict")
-        ctx.fail(f"`{getattr(kind, '__name__', kind)}.{name}`")
+        help = "write a loop for it; docs/language.md has the methods that are compiled"
+        ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`{getattr(kind, '__name__', kind)}.{name}`", help)
     args = [ctx.contents(a) for a in args]
     keywords = {k: ctx.contents(v) for k, v in keywords.items()}
     match receiver:
@@ -246,9 +251,14 @@ def call_method(
                 Arguments(ctx, name, (), args, keywords)
                 return tolist(ctx, receiver)
             if name in ("sort", "partition", "put", "fill") and isinstance(receiver, (Static, Scalar)):
-                ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first")
+                if isinstance(receiver, Scalar):
+                    help = "call it of an array"
+                    ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}()` of {describe(receiver)}", help)
+                problem = "a change of an array from outside the function"
+                ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first")
             if name == "resize" and isinstance(receiver, Array):
-                ctx.fail("`.resize()`, which changes the size of an array in place", "make an array of the new size")
+                problem = "`.resize()`, which changes the size of an array in place"
+                ctx.fail(refusals.UNKNOWN_ATTRIBUTE, problem, "make an array of the new size")
             if name in ("sort", "partition", "put") and isinstance(receiver, Array):
                 return change_in_place(ctx, receiver, name, args, keywords)
             if name == "conjugate" and isinstance(receiver, Scalar) and receiver.python:
@@ -264,7 +274,8 @@ def call_method(
                     number = receiver if is_float else Scalar(b.cast(receiver.expr, "int64"))
                     return python_number(ctx, compose(ctx, "arithmetic", f"_{name}", [number], {}))
             if is_python_number(receiver) and name != "conjugate":
-                ctx.fail(f"`.{name}` of {describe(receiver)}")
+                help = "keep it outside the compiled function, or compute it with operators"
+                ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of {describe(receiver)}", help)
             if name not in METHODS and f"numpy.{name}" in TABLE and hasattr(np.ndarray, name):
                 return empties.told(
                     ctx, lambda of, *given, **named: getattr(of, name)(*given, **named), [receiver, *args], keywords,
@@ -272,7 +283,7 @@ def call_method(
                 )  # fmt: skip
             if name in METHODS or name == "item":
                 if name in ("all", "any") and len(args) > 1:
-                    ctx.fail(f"`.{name}` with {len(args)} arguments by place", "name them: out=…")
+                    ctx.fail(refusals.OPTION, f"`.{name}` with {len(args)} arguments by place", "name them: out=…")
                 if name == "item" and isinstance(receiver, (Scalar, Static)):
                     return python_number(ctx, receiver)
                 made = empties.told(
@@ -282,7 +293,8 @@ def call_method(
                 return _of_number(receiver, made)
         case _:
             pass
-    ctx.fail(f"`.{name}` of {describe(receiver)}", "see docs/language.md for what is supported")
+    help = "keep it outside the compiled function; docs/language.md has what is supported"
+    ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of {describe(receiver)}", help)
 
 
 def _of_number(receiver: Value, made: Value) -> Value:
@@ -307,7 +319,9 @@ def tolist(ctx: Context, value: Value) -> Value:
     extent = b.constant(array.dims[0])
     if extent is None:
         dim = array.dims[0]
-        ctx.must_be_known(Scalar(dim, True), "`.tolist()` of an array whose number of rows is not known")
+        problem = "`.tolist()` of an array whose number of rows is not known"
+        help = "make a list of the rows: [row.tolist() for row in x]"
+        ctx.must_be_known(Scalar(dim, True), problem, help, refusals.RUN_TIME_LENGTH)
     ctx.step(extent)
     rows = [array_item(ctx, array, [Static(k)]) for k in range(extent)]
     return Seq(tuple(tolist(ctx, r) for r in rows), "list")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import empties
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.context import Context
@@ -71,7 +72,7 @@ def _piece(ctx: Context, item: Item) -> Value:
     if isinstance(item, SliceValue):
         return _line(ctx, item)
     if isinstance(item, Static) and isinstance(item.value, str):
-        ctx.fail(f"np.r_ with the directive {item.value!r}", "use np.concatenate or np.stack")
+        ctx.fail(refusals.OPTION, f"np.r_ with the directive {item.value!r}", "use np.concatenate or np.stack")
     return item
 
 
@@ -79,7 +80,7 @@ def _line(ctx: Context, item: SliceValue) -> Array:
     """The numbers that a slice stands for; an imaginary step is a number of points."""
     start, step = item.start or Static(0), item.step or Static(1)
     if item.stop is None:
-        ctx.fail("a slice without an end in np.r_ or np.mgrid")
+        ctx.fail(refusals.SUBSCRIPT, "a slice without an end in np.r_ or np.mgrid", "write where it ends: 0:n")
     if isinstance(step, Static) and isinstance(step.value, complex):
         return linspace(ctx, start, item.stop, Static(int(abs(step.value))), True, None)
     if isinstance(step, Scalar) and step.dtype.startswith("complex"):
@@ -130,7 +131,8 @@ def _joined(ctx: Context, parts: Sequence[Value], axis: int) -> Value:
 def _grid(ctx: Context, items: Sequence[Item], is_open: bool) -> Value:
     slices = [i for i in items if isinstance(i, SliceValue)]
     if len(slices) != len(items):
-        ctx.fail("np.mgrid with something that is no slice")
+        help = "give it slices, or use np.meshgrid(x, y, indexing='ij')"
+        ctx.fail(refusals.SUBSCRIPT, "np.mgrid with something that is no slice", help)
     lines = [_grid_line(ctx, s, len(slices) > 1) for s in slices]
     dtype = str(np.result_type(*[v.dtype for v in lines]).name)
     lines = [Array(v.axes, b.cast(v.body, dtype)) for v in lines]
@@ -204,7 +206,8 @@ def _fromfunction(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Va
     a = Arguments(ctx, "np.fromfunction", ("function", "shape", "dtype"), args, keywords)
     function = a.need("function")
     if not isinstance(function, Function):
-        ctx.fail("np.fromfunction of something that is no plain function")
+        help = "give it a function or a lambda: lambda i, j: np.hypot(i, j)"
+        ctx.fail(refusals.PYTHON_CALL, "np.fromfunction of something that is no plain function", help)
     dims = dims_of(ctx, a.need("shape"))
     dtype = dtype_of(ctx, a.get("dtype"), "float64")
     coordinates: list[Value] = []
@@ -252,7 +255,8 @@ def _is_inside(at: Expr, size: Expr) -> Expr:
 @handles("numpy.unravel_index", names="indices shape order")
 def _unravel_index(ctx: Context, a: Arguments) -> Value:
     if a.text("order", "C") != "C":
-        ctx.fail("np.unravel_index with order=")
+        help = "for order='F' write np.unravel_index(k, shape[::-1])[::-1]"
+        ctx.fail(refusals.OPTION, "np.unravel_index with order=", help)
     dims = dims_of(ctx, a.need("shape"))
     total = b.product(dims)
     given = a.need("indices")
@@ -279,11 +283,14 @@ def _unravel_index(ctx: Context, a: Arguments) -> Value:
 @handles("numpy.ravel_multi_index", names="multi_index dims mode order")
 def _ravel_multi_index(ctx: Context, a: Arguments) -> Value:
     if a.text("mode", "raise") != "raise" or a.text("order", "C") != "C":
-        ctx.fail("np.ravel_multi_index with mode= or order=")
+        help = "for 'wrap' give it i % n, for 'clip' np.clip(i, 0, n - 1), for 'F' both tuples reversed"
+        ctx.fail(refusals.OPTION, "np.ravel_multi_index with mode= or order=", help)
     dims = dims_of(ctx, a.need("dims"))
     index = a.need("multi_index")
     if not isinstance(index, Seq) or len(index.items) != len(dims):
-        ctx.fail("np.ravel_multi_index needs a tuple of as many indices as there are dims")
+        problem = "np.ravel_multi_index needs a tuple of as many indices as there are dims"
+        help = "write them out: np.ravel_multi_index((p[0], p[1]), (rows, columns))"
+        ctx.fail(refusals.WRONG_ARGUMENTS, problem, help)
     if any(b.constant(d) == 0 for d in dims):
         text = "cannot unravel if shape has zero entries (is empty)."
         ctx.guard(b.FALSE, "ValueError", text)

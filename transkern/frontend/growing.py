@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import doubts, rows, twins
 from transkern.frontend.anew import MustGrow, NotKnown, Site
 from transkern.frontend.asking import asked
@@ -106,7 +107,7 @@ def nothings(ctx: Context, extent: Expr) -> GrowingList:
 def put_optional(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     """None, or a value, as the element at a position."""
     if owner.row_of is not None or owner.prefix:
-        ctx.fail("None in a list in a list", "take a number that stands for it")
+        ctx.fail(refusals.MAY_BE_NONE, "None in a list in a list", "take a number that stands for it")
     flags, held = owner.columns
     value, none = (value.value, value.none) if isinstance(value, OrNone) else (value, b.FALSE)
     if value != Static(None):
@@ -137,7 +138,8 @@ def forget_behind_none(ctx: Context, owner: GrowingList) -> None:
 
 def optional_wanted(ctx: Context, owner: GrowingList) -> NoReturn:
     """A list has None in it: the translation begins anew, with such a one."""
-    error = NotKnown("a list with None in it", "take a number that stands for it", ctx.span, ctx.lines)
+    help = "take a number that stands for it"
+    error = NotKnown(refusals.MAY_BE_NONE, "a list with None in it", help, ctx.span, ctx.lines)
     if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.optional:
         error.optional = owner.site
     raise error
@@ -157,12 +159,15 @@ def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
         owner.extent = None
     buffer = ctx.buffers.get(owner.buffer)
     if buffer is not None and buffer.role == "argument":
-        raise MustGrow(("argument", owner.buffer), ctx.error("this list cannot be changed", "pass an array"))
+        error = ctx.error(refusals.OUTSIDE_CHANGED, "this list cannot be changed", "pass an array")
+        raise MustGrow(("argument", owner.buffer), error)
 
 
-def must_be_fixed(ctx: Context, owner: GrowingList, problem: str, help: str) -> NoReturn:
+def must_be_fixed(
+    ctx: Context, owner: GrowingList, problem: str, help: str, kind: refusals.Kind = refusals.RUN_TIME_LENGTH
+) -> NoReturn:
     """The list's length must be known at specialisation."""
-    ctx.must_be_known(Static(None) if owner.grown_by is None else Scalar(owner.grown_by, True), problem, help)
+    ctx.must_be_known(Static(None) if owner.grown_by is None else Scalar(owner.grown_by, True), problem, help, kind)
 
 
 def append(ctx: Context, owner: GrowingList, value: Value) -> None:
@@ -195,7 +200,7 @@ def queue(ctx: Context, items: Value | None, most: Value | None, site: Site) -> 
         ctx.guard(b.compare("greater_equal", owner.most, b.ZERO), "ValueError", "maxlen must be non-negative")
     if items is not None:
         if owner.most is not None and items != Seq((), "list"):
-            ctx.fail("a deque with a maxlen and elements to begin with", "append them in a loop")
+            ctx.fail(refusals.DEQUE, "a deque with a maxlen and elements to begin with", "append them in a loop")
         extend(ctx, owner, items)
     return owner
 
@@ -253,11 +258,11 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         return
     if isinstance(value, Record) and value.is_tuple:
         if owner.of not in (None, value.kind) or (owner.of is None and owner.columns):
-            ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+            _fail_differ(ctx)
         owner.of = value.kind
         value = Seq(value.items)
     elif owner.of is not None:
-        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        _fail_differ(ctx)
     if isinstance(value, Seq) and value.row_of is not None:
         twins.join(ctx, owner.buffer, value.row_of.buffer)
     if isinstance(value, Seq) and owner.site in ctx.tables:
@@ -267,13 +272,14 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
     if isinstance(value, Seq) and value.kind == "list" and not value.items:
         rows.wanted(ctx, owner, "a list of lists of different lengths")
     if isinstance(value, Seq) and not value.items:
-        ctx.must_be_known(Static(None), "an empty tuple in a list", "put None there, or a number")
+        problem = "an empty tuple in a list"
+        ctx.must_be_known(Static(None), problem, "put None there, or a number", refusals.LIST_OF_TYPES)
     if isinstance(value, Seq):
         for column, item in zip(_columns(ctx, owner, value), value.items, strict=True):
             put(ctx, column, item, count)
         return
     if owner.columns:
-        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        _fail_differ(ctx)
     if isinstance(value, GrowingList):
         _put_list(ctx, owner, value, count)
         return
@@ -317,11 +323,12 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     """A list of numbers as an element of a list, all of which are of one length."""
     length = value.extent
     if value.row == OPTIONAL:
-        ctx.fail("a list with None in it, in a list", "take a number that stands for None")
+        ctx.fail(refusals.MAY_BE_NONE, "a list with None in it, in a list", "take a number that stands for None")
     if length is None or value.columns or (value.dims and not value.row):
         rows.wanted(ctx, owner, "a list of lists of run-time length")
     if value.rows is not None:  # its numbers stand for lists, which are made anew where it is
-        ctx.must_be_known(Static(None), "a list of lists of lists", "put the lists into one: cells[row * n + column]")
+        help = "put the lists into one: cells[row * n + column]"
+        ctx.must_be_known(Static(None), "a list of lists of lists", help, refusals.NESTED_LIST)
     if value.objects is not None:
         rows.wanted(ctx, owner, "a list of lists of objects")
     if owner.row and owner.dims and owner.dims[0] != length and not ctx.assume_equal(owner.dims[0], length):
@@ -340,6 +347,10 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
 
 
+def _fail_differ(ctx: Context) -> NoReturn:
+    ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "append elements of one type and shape")
+
+
 def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
     """The lists that the items of tuples stand in."""
     if value.kind == "list" and (owner.row == "list" or not owner.columns):
@@ -347,7 +358,7 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
         if different or len(value.items) > _COLUMNS or (owner.dtype and owner.dims):
             rows.wanted(ctx, owner, "a list of lists of different lengths")
     if owner.dtype or len(value.items) > _COLUMNS or (owner.columns and len(owner.columns) != len(value.items)):
-        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        _fail_differ(ctx)
     if not owner.columns:
         owner.row = value.kind
         for k in range(len(value.items)):
@@ -361,7 +372,7 @@ def _columns(ctx: Context, owner: GrowingList, value: Seq) -> list[GrowingList]:
                 make_optional(ctx, column)
         ctx.columns[owner.buffer] = [c.buffer for c in owner.columns]
     if owner.row != value.kind:
-        ctx.fail("a list of lists and tuples", "append elements of one type")
+        ctx.fail(refusals.LIST_OF_TYPES, "a list of lists and tuples", "append elements of one type")
     return owner.columns
 
 
@@ -369,7 +380,8 @@ def as_table(ctx: Context, owner: GrowingList) -> None:
     """A list of short lists whose items change: the translation begins anew, with rows of one type."""
     if owner.site is None or owner.site in ctx.tables or owner.row != "list":
         return
-    error = NotKnown("a store into a list in a list", "make it an array with two dimensions", ctx.span, ctx.lines)
+    help = "make it an array with two dimensions"
+    error = NotKnown(refusals.NESTED_LIST, "a store into a list in a list", help, ctx.span, ctx.lines)
     error.table = owner.site
     raise error
 
@@ -378,7 +390,7 @@ def as_list(ctx: Context, value: Seq) -> GrowingList:
     """A list of numbers whose length is known."""
     array = as_array(ctx, value)
     if array.ndim != 1 or not all(is_number(i) or isinstance(i, Scalar) for i in value.items):
-        ctx.fail("a list of lists of different things", "use an array with two dimensions")
+        ctx.fail(refusals.LIST_OF_TYPES, "a list of lists of different things", "use an array with two dimensions")
     python = all(is_python_number(i) for i in value.items)
     body = b.as_index(array.body) if python and array.dtype == "int64" else array.body
     return list_of(ctx, replace(array, body=body), python)
@@ -436,14 +448,14 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     """The elements of a list or an array, behind those that a list has; how many they are."""
     if isinstance(contents, GrowingList) and contents.columns:
         if (owner.columns or owner.of) and owner.of is not contents.of:
-            ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+            _fail_differ(ctx)
         owner.of = contents.of
         columns = _columns(ctx, owner, Seq((Static(None),) * len(contents.columns), contents.row))
         for mine, its in zip(columns, contents.columns, strict=True):
             added = _put_behind(ctx, mine, its)
         return added
     if owner.columns:
-        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        _fail_differ(ctx)
     contents = _of_one_class(ctx, owner, contents)
     array, python = _numbers(ctx, contents)
     twins.note_more(ctx, owner, contents)
@@ -467,7 +479,7 @@ def _of_one_class(ctx: Context, owner: GrowingList, more: Value) -> Value:
     if of is None and owner.objects is None:
         return more
     if of is None or owner.objects not in (None, of) or (owner.objects is None and owner.dtype):
-        ctx.fail("a list whose elements differ in type", "append objects of one class")
+        ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "append objects of one class")
     owner.objects = of
     assert isinstance(more, GrowingList)
     return replace(more, objects=None)
@@ -481,9 +493,11 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
             put_many(ctx, mine, its, at)
         return
     if owner.columns:
-        ctx.fail("a list whose elements differ in type", "append elements of one type and shape")
+        _fail_differ(ctx)
     if isinstance(value, GrowingList) and value.rows is not owner.rows:
-        ctx.must_be_known(Static(None), "lists of lists put together", "append them one by one")
+        problem = "lists of lists put together, or into another list"
+        help = "append them one by one, or put the lists into one: cells[row * n + column]"
+        ctx.must_be_known(Static(None), problem, help, refusals.NESTED_LIST)
     value = _of_one_class(ctx, owner, value)
     array, python = _numbers(ctx, value)
     twins.note_more(ctx, owner, value)
@@ -527,7 +541,8 @@ def _numbers(ctx: Context, value: Value) -> tuple[Array, bool]:
     if isinstance(value, (Array, Concatenation)):
         array = as_array(ctx, value)
         return ctx.kept(array), False
-    ctx.fail(f"extending a list by {describe(value)}", "append in a loop, or use np.concatenate")
+    help = "append in a loop, or use np.concatenate"
+    ctx.fail(refusals.OPERANDS, f"extending a list by {describe(value)}", help)
 
 
 def numbers(ctx: Context, value: Value) -> Array:
@@ -746,7 +761,7 @@ def _close_gap(ctx: Context, owner: GrowingList, at: Expr) -> None:
 
 def _not_queue(ctx: Context, owner: GrowingList, name: str) -> None:
     if owner.is_queue:
-        ctx.fail(f"`{name}` inside a deque", "use a list")
+        ctx.fail(refusals.DEQUE, f"`{name}` inside a deque", "use a list")
 
 
 def held(ctx: Context, value: Value) -> Value:

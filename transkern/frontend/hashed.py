@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern import refusals
 from transkern.frontend import growing, list_types
 from transkern.frontend.anew import Site
 from transkern.frontend.compositions import compose
@@ -92,7 +93,8 @@ def _key(ctx: Context, key: Value) -> Value:
     """A key as it is kept, evaluated once."""
     key = ctx.deref(key)
     if not is_key(ctx, key):
-        ctx.fail(f"{describe(key)} as a key among others that are known at run time", f"take {_PLAIN}")
+        problem = f"{describe(key)} as a key among others that are known at run time"
+        ctx.fail(refusals.RUN_TIME_KEYS, problem, f"take {_PLAIN}")
     if isinstance(key, Seq):
         return Seq(tuple(_key(ctx, i) for i in key.items))
     python = is_python_number(key)
@@ -153,7 +155,8 @@ def _default(ctx: Context, factory: Value) -> Value:
             return Seq((), "list")
         return call(ctx, factory.path, [], {})
     if not isinstance(factory, Function):
-        ctx.fail(f"a defaultdict of {describe(factory)}", "give a type, or a function")
+        problem = f"a defaultdict of {describe(factory)}"
+        ctx.fail(refusals.PYTHON_CALL, problem, "give it a type, or a function: defaultdict(int)")
     assert ctx.inline is not None
     return ctx.inline(factory, [], {})
 
@@ -168,7 +171,7 @@ def factory(ctx: Context, owner: Hashed) -> str:
         case Static(None):
             return "builtins:None"
         case _:
-            ctx.fail("a defaultdict with a function of its own as a result", "return dict(d)")
+            ctx.fail(refusals.RESULT, "a defaultdict with a function of its own as a result", "return dict(d)")
 
 
 def _present(ctx: Context, number: Scalar, key: Value) -> Scalar:
@@ -195,7 +198,7 @@ def _set_default(ctx: Context, owner: Hashed, key: Value, default: Value) -> Val
     assert owner.values is not None
     made = ctx.deref(default)
     if isinstance(made, (Hashed, Dict)) or (isinstance(made, Seq) and made.kind not in ("list", "tuple")):
-        ctx.fail("a dict of sets or of dicts", "keep lists in it, or keys that are pairs")
+        ctx.fail(refusals.RUN_TIME_KEYS, "a dict of sets or of dicts", "keep lists in it, or keys that are pairs")
     number = add(ctx, owner, key)
     compose(ctx, "hashes", "put_new", [owner.values, number, default], {})
     return _value(ctx, owner, number)
@@ -271,7 +274,7 @@ def update(ctx: Context, owner: Hashed, other: Value) -> None:
         if contents.kind == "set" and is_typed(ctx, contents.keys):
             compose(ctx, "hashes", "merge", [*owner.lists, *contents.lists[:-1]], {})
         elif contents.kind == "dict":
-            ctx.fail("a set of a dict's keys", "add them in a loop")
+            ctx.fail(refusals.RUN_TIME_KEYS, "a set of a dict's keys", "add them in a loop")
         return
     if isinstance(contents, Dict):
         contents = Seq(tuple(key_value(k) for k in contents.keys))
@@ -285,7 +288,8 @@ def combined(ctx: Context, op: str, one: Value, two: Value) -> Value | None:
     sets = [v if isinstance(v, Hashed) else _as_set(ctx, v) for v in (one, two)]
     name = _SET_OPERATORS.get(op)
     if name is None or any(s is None or s.kind != "set" for s in sets):
-        ctx.fail(f"this operator between {describe(one)} and {describe(two)}")
+        help = "compare, join or subtract two sets; others can be added to one in a loop"
+        ctx.fail(refusals.OPERANDS, f"this operator between {describe(one)} and {describe(two)}", help)
     made = new(ctx, "set", "set", _site(ctx, op))
     compose(ctx, "hashes", name, [made, *(s for s in sets if s is not None)], {})
     # a set from outside the function, whose elements are known, may be a frozenset

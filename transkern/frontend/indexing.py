@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import characters, doubts, large, python_types, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
@@ -122,7 +123,7 @@ def _step(ctx: Context, given: Value | None) -> Expr:
     if not known and not positive:
         ctx.must_be_known(
             given, "a slice with a run-time step that may be negative or zero",
-            "use a constant step, one that is seen to be positive (`if step > 0:`), or index with np.arange",
+            "use a constant step, one of a loop over range(1, n), or index: x[np.arange(0, len(x), step)]",
         )  # fmt: skip
     return _or_default(given, step, b.ONE)
 
@@ -226,7 +227,8 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
                 lambda given, _: array_item(ctx, as_array(ctx, given[0]), given[1:]),
             )  # fmt: skip
         case _:
-            ctx.fail(f"a subscript of {describe(base)}")
+            help = "take one of an array, a list, a tuple or a dict"
+            ctx.fail(refusals.SUBSCRIPT, f"a subscript of {describe(base)}", help)
 
 
 def _number_item(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
@@ -242,11 +244,14 @@ def _number_item(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
 
 def key_of(ctx: Context, items: Sequence[Item]) -> Any:
     """The key of a dict's subscript."""
-    keys = [constant_object(ctx, item, "a dict's key that is known at run time only") for item in items]
+    run_time = "a dict's key that is known at run time only"
+    keys = [constant_object(ctx, item, run_time, refusals.RUN_TIME_KEYS) for item in items]
     return keys[0] if len(keys) == 1 else tuple(keys)
 
 
-def constant_object(ctx: Context, value: Value, problem: str) -> Any:
+def constant_object(
+    ctx: Context, value: Value, problem: str, kind: refusals.Kind = refusals.NEEDS_CONSTANT
+) -> Any:
     """The Python object that a value is at specialisation."""
     value = ctx.deref(value)
     match value:
@@ -254,11 +259,11 @@ def constant_object(ctx: Context, value: Value, problem: str) -> Any:
             return known
         case Seq(items, "tuple"):
             ctx.step(1 + len(items) // 16)
-            return tuple(constant_object(ctx, i, problem) for i in items)
+            return tuple(constant_object(ctx, i, problem, kind) for i in items)
         case Known(path):
             return path
         case _:
-            ctx.must_be_known(value, problem)
+            ctx.must_be_known(value, problem, kind=kind)
 
 
 def constant_slice(ctx: Context, item: SliceValue) -> slice:
@@ -271,7 +276,8 @@ def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
     found = base.get(key)
     if found is None:
         if not isinstance(key, str):
-            ctx.fail(f"the dict has no key {key!r}", "its keys are known: " + ", ".join(map(repr, base.keys)))
+            help = "take one of its keys: " + ", ".join(map(repr, base.keys))
+            ctx.fail(refusals.SUBSCRIPT, f"the dict has no key {key!r}", help)
         ctx.guard(b.FALSE, *with_text("KeyError", key))
         raise AssertionError
     return found
@@ -323,7 +329,7 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             known: Value = asked(ctx, operator.getitem, [*elements] if kind == "list" else elements, position)
             return known
         case _:
-            ctx.fail(f"a {kind} subscripted with {describe(item)}")
+            ctx.fail(refusals.SUBSCRIPT, f"a {kind} subscripted with {describe(item)}", "take an integer, or a slice")
 
 
 def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) -> Value:
@@ -331,7 +337,8 @@ def _chosen(ctx: Context, elements: tuple[Value, ...], kind: str, item: Scalar) 
     types = {(scalar_expr(ctx, e).dtype, is_python_number(e)) for e in elements}
     if len(types) > 1:
         if types != {("index", True), ("float64", True)} or any(doubts.doubts_of([e]) for e in elements):
-            ctx.must_be_known(item, f"a {kind} of numbers of different types, subscripted at run time")
+            problem = f"a {kind} of numbers of different types, subscripted at run time"
+            ctx.must_be_known(item, problem, "give them one type: np.array(…)[k]", refusals.LIST_OF_TYPES)
         return _chosen_of_two(ctx, elements, kind, item)
     size, at = b.index(len(elements)), list_position(ctx, item)
     inside, below = ctx.within(at, size)
@@ -405,7 +412,7 @@ def _list_item(ctx: Context, owner: GrowingList, items: Sequence[Item]) -> Value
             b.both(b.compare("less", at, count), b.compare("greater_equal", at, b.neg(count))), "IndexError", message
         )
         return element(ctx, owner, b.wrap_index(at, count))
-    ctx.fail("this subscript of a list", "make it an array: np.array(list)")
+    ctx.fail(refusals.SUBSCRIPT, "this subscript of a list", "make it an array: np.array(list)")
 
 
 def _list_slice(ctx: Context, owner: GrowingList, item: Slice) -> Value:
@@ -447,7 +454,8 @@ def element(ctx: Context, owner: GrowingList, at: Expr) -> Value:
         axes = ctx.axes(owner.dims)
         return Array(axes, ctx.load(owner.buffer, (*owner.index(at), *(a.var for a in axes))), view=True)
     if not owner.dtype:
-        ctx.fail("an element of a list that nothing has been appended to yet", "start it with an element")
+        problem = "an element of a list that nothing has been appended to yet"
+        ctx.fail(refusals.SUBSCRIPT, problem, "start it with an element")
     loaded = ctx.load(owner.buffer, owner.index(at))
     if owner.rows is not None and owner.rows.arrays:
         from transkern.frontend.rows import array_of
@@ -601,7 +609,8 @@ def _plan_of_truth(ctx: Context, base: Array, items: Sequence[Item]) -> Plan:
     at = next(k for k, item in enumerate(items) if isinstance(item, _Truth))
     others = [*items[:at], *items[at + 1 :]]
     if not all(isinstance(i, SliceValue) or (isinstance(i, Static) and i.value in (None, Ellipsis)) for i in others):
-        ctx.fail("a bool as a subscript beside numbers or arrays", "use `if`, or a boolean array")
+        problem = "a bool as a subscript beside numbers or arrays"
+        ctx.fail(refusals.SUBSCRIPT, problem, "use `if`, or a boolean array")
     dots = any(isinstance(i, Static) and i.value is Ellipsis for i in items[:at])
     axis = base.ndim - sum(_consumes(i) for i in items[at:]) if dots else sum(_consumes(i) for i in items[:at])
     truth = items[at]
@@ -711,7 +720,8 @@ def _basic_item(ctx: Context, item: Item, extent: Expr, axis_number: int) -> tup
         case Scalar() | Static():
             return None, scalar_position(ctx, item, extent, axis_number)
         case _:
-            ctx.fail(f"a subscript that is {describe(item)}")
+            help = "take integers, slices, or arrays of integers or bools"
+            ctx.fail(refusals.SUBSCRIPT, f"a subscript that is {describe(item)}", help)
 
 
 def outside_text(ctx: Context, axis: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import characters, classes, doubts, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
@@ -98,7 +99,8 @@ def iteration(ctx: Context, source: Value) -> Any:
             return list(items)
         case Flat(array, named):
             if named:
-                ctx.fail("a loop over `.flat` that has a name: it goes on where it was", "write x.flat in the loop")
+                problem = "a loop over `.flat` that has a name: it goes on where it was"
+                ctx.fail(refusals.STATEMENT, problem, "write x.flat in the loop")
             return iteration(ctx, array)
         case Static(str() as text) if len(text) > _FEW_CHARACTERS:
             return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)
@@ -151,7 +153,9 @@ def iteration(ctx: Context, source: Value) -> Any:
             for i in inners:
                 if isinstance(i, list) and not all(is_number(x) or isinstance(x, Scalar) for x in i):
                     other = next(trip_count(*o[:3]) for o in inners if not isinstance(o, list))
-                    ctx.must_be_known(Scalar(other, True), "zip of values of different types with a run-time number")
+                    problem = "zip of values of different types with a run-time number"
+                    help = "give it an array or list of numbers, or loop over their positions"
+                    ctx.must_be_known(Scalar(other, True), problem, help, refusals.LIST_OF_TYPES)
                 if isinstance(i, list):
                     counted.append((b.index(len(i)), _from_table(ctx, i)))
                 else:
@@ -173,13 +177,15 @@ def iteration(ctx: Context, source: Value) -> Any:
             last = b.add(start, b.mul(step, b.sub(count, b.ONE)))
             return last, b.sub(start, step), b.neg(step), element
         case _:
-            ctx.fail(f"a loop over {describe(source)}")
+            help = "loop over a range, an array, a list or a dict"
+            ctx.fail(refusals.NEEDED, f"a loop over {describe(source)}", help)
 
 
 def _from_table(ctx: Context, items: Sequence[Value]) -> Callable[[Expr], Value]:
     """One of several numbers by its position."""
     if len({kind for item in items for kind in doubts.kinds_of(item)}) > 1:
-        ctx.fail("zip of numbers of several types with something of run-time length", "make an array of them")
+        problem = "zip of numbers of several types with something of run-time length"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "make an array of them")
     table = as_array(ctx, Seq(tuple(items)))
     python = any(map(is_python_number, items))
     dtype = "index" if python and table.dtype == "int64" else table.dtype
@@ -278,7 +284,8 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
 
             return hashed.contains(ctx, container, value)
         case Dict(keys):
-            return Static(constant_object(ctx, value, "`in` a dict with a run-time key") in keys)
+            run_time = "`in` a dict with a run-time key"
+            return Static(constant_object(ctx, value, run_time, refusals.RUN_TIME_KEYS) in keys)
         case Seq(items):
             known = [_known(ctx, i) for i in items]
             if isinstance(value, (Static, Known)) and all(k is not _UNKNOWN for k in known):
@@ -295,9 +302,11 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
         case GrowingList() if not is_typed(ctx, container):
             return Static(False)
         case GrowingList(dims=[_, *_]) if _is_one(ctx, value) and not is_array:
-            ctx.fail("`in` a list of arrays, of a number", "say what it is to be compared with")
+            help = "say what it is to be compared with: any((v == 1.0).all() for v in rows)"
+            ctx.fail(refusals.OPERANDS, "`in` a list of arrays, of a number", help)
         case GrowingList() if is_array and as_array(ctx, value).ndim:
-            ctx.fail("`in` a list, of an array", "say what it is to be compared with, and `.any()` or `.all()`")
+            help = "say what it is to be compared with, and `.any()` or `.all()`: any((v == x).all() for v in rows)"
+            ctx.fail(refusals.OPERANDS, "`in` a list, of an array", help)
         case GrowingList() if _is_of_others(container) or not _is_one(ctx, value):
             return compose(ctx, "lists", "contains", [container, value], {})
         case Array() | GrowingList() | Concatenation() | Static(np.ndarray()):
@@ -320,7 +329,10 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return Scalar(b.both(b.both(held[0], held[1]), held[2]), True)
         case _:
             pass
-    ctx.fail(f"`in` of {describe(container)}", "compare with its ends")
+    help = "ask it of a list, a tuple, a set, a dict, an array or a text"
+    if isinstance(container, Range):
+        help = "compare with its ends: start <= k < stop and (k - start) % step == 0"
+    ctx.fail(refusals.OPERANDS, f"`in` of {describe(container)}", help)
 
 
 def _told_apart(ctx: Context, value: Value) -> None:

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import TOO_LARGE
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
@@ -48,6 +49,7 @@ def is_float(value: int) -> bool:
 def refuse(ctx: Context, value: int) -> NoReturn:
     shown = str(value) if abs(value) < 10**30 else f"of {value.bit_length()} bits"
     ctx.fail(
+        refusals.INTEGER_TOO_LARGE,
         f"the integer {shown} needs more than the 64 bits that integers have in compiled code",
         "write it as a float, or compute with it outside the compiled function",
     )
@@ -257,4 +259,4 @@ def check_constants(ctx: Context, program: n.Program) -> None:
                     refuse(ctx, int(x.value))  # type: ignore[arg-type]
     for dim in (d for buffer in program.buffers.values() for d in buffer.dims):
         if any(isinstance(x, Const) and not b.is_held(x) for x in walk_expr(dim)):
-            ctx.fail("an array with more elements than 64 bits can count")
+            ctx.fail(refusals.INTEGER_TOO_LARGE, "an array with more elements than 64 bits can count")

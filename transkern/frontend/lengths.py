@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from transkern import refusals
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.values import (
     Array,
@@ -95,7 +96,8 @@ def _check(ctx: Context, changes: Callable[[Value], bool]) -> None:
 
 def _begin_anew(ctx: Context, name: str) -> None:
     problem = f"a change of what the size of `{name}` is made of, or where it begins"
-    late = NotKnown(problem, "give that number a name first: n = len(found)", ctx.span, ctx.lines)
+    help = "give that number a name first: n = len(found)"
+    late = NotKnown(refusals.RUN_TIME_LENGTH, problem, help, ctx.span, ctx.lines)
     if SIZES not in ctx.early:
         late.early = SIZES
     raise late

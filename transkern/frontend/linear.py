@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims
 from transkern.frontend.compositions import compose
@@ -40,7 +41,7 @@ def _matrices(ctx: Context, value: Value, square: bool = False) -> Array:
 
 def _inexact(ctx: Context, array: Array) -> Array:
     if array.dtype == "float16":
-        ctx.fail("linear algebra in float16", "convert with .astype(np.float32)")
+        ctx.fail(refusals.DTYPE, "linear algebra in float16", "convert with .astype(np.float32)")
     dtype = array.dtype if array.dtype.startswith(("float", "complex")) else "float64"
     return array if array.dtype == dtype else convert(array, dtype)
 
@@ -92,7 +93,7 @@ def _solve(ctx: Context, a: Arguments) -> Value:
     y = as_array(ctx, a.need("b"))
     y = ctx.kept(y)
     if not y.ndim:
-        ctx.fail(f"`{a.name}` of a number", "give it a vector")
+        ctx.fail(refusals.NEEDED, f"`{a.name}` of a number", "give it a vector: np.array([number])")
     dtype = result_type(ctx, [x, _inexact(ctx, y)])
     x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
     vector = y.ndim == 1
@@ -130,7 +131,7 @@ def _eig(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
     if not is_complex(x.dtype):
         ctx.fail(
-            f"`{a.name}` of real numbers: whether the result is complex depends on the values",
+            refusals.OPERANDS, f"`{a.name}` of real numbers: whether the result is complex depends on the values",
             "a.astype(complex) has a complex result; eigh and eigvalsh are for symmetric matrices",
         )  # fmt: skip
     if a.name.endswith("eigvals"):
@@ -146,7 +147,8 @@ def _svd(ctx: Context, a: Arguments) -> Value:
     k = b.minimum(m, n)
     values = (_real(x.dtype), (*x.dims[:-2], k))
     if a.flag("hermitian"):
-        ctx.fail(f"`{a.name}` with hermitian=")
+        help = "leave it out; np.linalg.eigh is for such matrices"
+        ctx.fail(refusals.OPTION, f"`{a.name}` with hermitian=", help)
     if a.name.endswith("svdvals") or not a.flag("compute_uv", True):
         return step(ctx, "svdvals", {"matrix": x}, {"singular": values})[0]
     full = a.flag("full_matrices", True)
@@ -162,7 +164,7 @@ def _qr(ctx: Context, a: Arguments) -> Value:
     m, n = x.dims[-2:]
     mode = a.text("mode", "reduced")
     if mode not in ("reduced", "complete", "r"):
-        ctx.fail(f"np.linalg.qr with mode={mode!r}", "supported: 'reduced', 'complete', 'r'")
+        ctx.fail(refusals.OPTION, f"np.linalg.qr with mode={mode!r}", "supported: 'reduced', 'complete', 'r'")
     k = m if mode == "complete" else b.minimum(m, n)
     upper = (x.dtype, (*x.dims[:-2], k, n))
     if mode == "r":
@@ -183,7 +185,7 @@ def _constant(ctx: Context, a: Arguments, name: str) -> float | None:
     if value is None:
         return None
     if not isinstance(value, Static) or not is_number(value):
-        ctx.fail(f"`{name}=` must be a constant")
+        ctx.fail(refusals.NEEDS_CONSTANT, f"`{name}=` must be a constant", f"write the number there: {name}=1e-10")
     return float(value.value)
 
 
@@ -194,7 +196,7 @@ def _lstsq(ctx: Context, a: Arguments) -> Value:
     y = as_array(ctx, a.need("b"))
     y = ctx.kept(y)
     if not y.ndim:
-        ctx.fail(f"`{a.name}` of a number", "give it a vector")
+        ctx.fail(refusals.NEEDED, f"`{a.name}` of a number", "give it a vector: np.array([number])")
     dtype = result_type(ctx, [x, _inexact(ctx, y)])
     x, y = convert(x, dtype) if x.dtype != dtype else x, convert(y, dtype) if y.dtype != dtype else y
     ctx.guard(b.compare("equal", x.dims[0], y.dims[0]), "np.linalg.LinAlgError", "Incompatible dimensions")
@@ -275,11 +277,12 @@ def _partition(ctx: Context, a: Arguments) -> Value:
 def _lexsort(ctx: Context, a: Arguments) -> Value:
     """The library sorts a stack of keys; keys of several types keep their order in their common type."""
     if a.get("axis") is not None:
-        ctx.fail("np.lexsort with axis=")
+        help = "give it the keys as a tuple of vectors: np.lexsort((second, first))"
+        ctx.fail(refusals.OPTION, "np.lexsort with axis=", help)
     keys = a.need("keys")
     made = stack(ctx, keys.items, 0, "all keys need to be the same shape") if isinstance(keys, Seq) else keys
     x = ctx.kept(as_array(ctx, made))
     if x.ndim < 2:
-        ctx.fail("np.lexsort of one key", "use np.argsort")
+        ctx.fail(refusals.OPTION, "np.lexsort of one key", "use np.argsort(key, kind='stable')")
     facts = {"low": b.ZERO, "high": x.dims[1], "permutation": x.ndim == 2}
     return step(ctx, "lexsort", {"keys": x}, {"order": ("int64", x.dims[1:])}, facts)[0]

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import NOT_HELD
 from transkern.frontend import doubts, rows
 from transkern.frontend.anew import NotKnown
@@ -32,10 +33,11 @@ def must_hold(ctx: Context, owner: GrowingList, value: Value) -> None:
     if not any(of_python and dtype != "bool" for dtype, of_python in kinds):
         return
     if owner.dtype in ("float16", "float32", "complex64") and doubts.is_changed(value, owner.dtype):
-        ctx.fail(
-            f"a list whose elements differ in type: numbers of Python's, which a NumPy {owner.dtype} does not hold",
-            "append elements of one type: x.dtype.type(number)",
+        problem = (
+            "a list whose elements differ in type: numbers of Python's, which a NumPy "
+            f"{owner.dtype} does not hold"
         )
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "append elements of one type: x.dtype.type(number)")
     split = value.doubt.split if isinstance(value, Scalar) and value.doubt is not None else None
     names = {"int64" if dtype == "index" else dtype for dtype, _ in kinds}
     if len(names) > 1 and not (split and split.of_empty) and np.result_type(*names).name != owner.dtype:
@@ -75,6 +77,11 @@ def tag_of(value: Value) -> Expr:
     return Const(doubts.tag_number(kinds[0]) if kinds else 0, "uint8")
 
 
+def _fail_differ(ctx: Context) -> NoReturn:
+    help = "append elements of one type and shape"
+    ctx.must_be_known(Static(None), "a list whose elements differ in type", help, refusals.LIST_OF_TYPES)
+
+
 def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     """A number as an element of a list, which may be known to hold numbers of other types, too; a text is a number of
     the list's texts."""
@@ -84,7 +91,7 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
     elif isinstance(value, Static) and isinstance(value.value, str):
         texts = (value.value,)
     if bool(texts) != bool(owner.options) and (owner.dtype or not texts):
-        ctx.must_be_known(Static(None), "a list whose elements differ in type", "append elements of one type and shape")
+        _fail_differ(ctx)
     if texts:
         missing = tuple(t for t in texts if t not in owner.options)
         owner.options += missing
@@ -93,7 +100,8 @@ def typed(ctx: Context, owner: GrowingList, value: Value) -> tuple[Expr, bool]:
         numbers = [b.index(owner.options.index(t)) for t in texts]
         return select(value.index, numbers) if isinstance(value, OneOf) else numbers[0], True
     if isinstance(value, (Array, Concatenation)) and owner.extent is not None and as_array(ctx, value).ndim:
-        ctx.must_be_known(Scalar(owner.extent, True), "a list of numbers and arrays", "make it a list of arrays")
+        problem = "a list of numbers and arrays"
+        ctx.must_be_known(Scalar(owner.extent, True), problem, "make it a list of arrays", refusals.LIST_OF_TYPES)
     expr, python = scalar_expr(ctx, value), is_python_number(value)
     if isinstance(value, Scalar) and value.doubt is not None and value.doubt.split is not None:
         _check_sides(ctx, value.doubt.split, expr.dtype)
@@ -131,7 +139,8 @@ def check_order(ctx: Context, owner: GrowingList, what: str) -> None:
         return
     kinds = ctx.held.tell(owner.site)
     if len(kinds) > 1 and any(dtype in ("float16", "float32", "complex64") for dtype, _ in kinds):
-        ctx.fail(f"{what} of a list whose elements differ in type, some of them narrow floats", "give them one type")
+        problem = f"{what} of a list whose elements differ in type, some of them narrow floats"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "give them one type: x.dtype.type(number)")
 
 
 def _exactly(ctx: Context, expr: Expr) -> Expr:
@@ -196,7 +205,7 @@ def list_type(
         problem = "a list of arrays whose sizes are not known before the list is made"
         if not owner.row and all(_trips_at_most(ctx, owner, d) == d for d in dims[1:] if b.constant(d) is None):
             rows.wanted(ctx, owner, problem)
-        ctx.must_be_known(Static(None), problem, "append arrays of one known shape")
+        ctx.must_be_known(Static(None), problem, "append arrays of one known shape", refusals.RUN_TIME_LENGTH)
     if not known:
         owner.dtype, owner.dims, owner.python = dtype, dims, python
         if trips is not None:
@@ -219,8 +228,8 @@ def list_type(
         if owner.dims == dims:
             mixed(ctx, owner, dtype, python, "append elements of one type and shape")
         if dims == owner.dims and not dims and owner.python and python and {dtype, owner.dtype} <= {"index", "float64"}:
-            ctx.must_be_known(Static(None), "a list of ints and floats", "append float(x)")
-        ctx.must_be_known(Static(None), "a list whose elements differ in type", "append elements of one type and shape")
+            ctx.must_be_known(Static(None), "a list of ints and floats", "append float(x)", refusals.LIST_OF_TYPES)
+        _fail_differ(ctx)
     assert bound is not None
     bound = _room(ctx, owner, None if trips is None else b.add(bound, trips))
     ctx.buffers[owner.buffer] = replace(buffer, dims=(bound, *dims))
@@ -255,7 +264,8 @@ def make_tags(ctx: Context, owner: GrowingList) -> None:
 def untag(ctx: Context, owner: GrowingList) -> None:
     """The numbers of a list move in a way that its tags do not follow: all count as of the list's own type."""
     if owner.tags and owner.row_of is not None:
-        ctx.fail("a list in a list whose numbers are of several types, in another order", "give them one type")
+        problem = "a list in a list whose numbers are of several types, in another order"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "give them one type")
     owner.tags, owner.untagged = "", True
 
 
@@ -306,7 +316,7 @@ def mixed(ctx: Context, owner: GrowingList, dtype: str, python: bool, help: str)
 def begin_anew(
     ctx: Context, owner: GrowingList, joined: tuple[str, bool] | None, help: str = "append elements of one type"
 ) -> NoReturn:
-    error = NotKnown("a list whose elements differ in type", help, ctx.span, ctx.lines)
+    error = NotKnown(refusals.LIST_OF_TYPES, "a list whose elements differ in type", help, ctx.span, ctx.lines)
     if owner.prefix or (owner.row and owner.dims):  # a table has one type; lists of lengths of their own have tags
         if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
             error.ragged = owner.site

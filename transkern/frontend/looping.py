@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.frontend import classes, counting, iterating, objects, over_changes
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
@@ -218,7 +219,7 @@ class Loops(Branches):
             if error.grows is not None and not _is_of_sizes(first.expr):
                 raise error
             try:
-                ctx.must_be_known(first, error.problem, error.help)
+                ctx.must_be_known(first, error.problem, error.help, error.kind)
             except NotKnown:  # of the sizes of arrays that the function has made
                 if error.grows is not None:
                     raise error from None
@@ -257,7 +258,8 @@ class Loops(Branches):
         counted = iterating.iteration(ctx, source)
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
-                ctx.fail(f"a loop over {len(counted)} different values", "loop over an array or a range", node)
+                problem = f"a loop over {len(counted)} values, each with code of its own"
+                ctx.fail(refusals.STATEMENT, problem, "put them into an array, np.array(…), and loop over that", node)
             self.unrolled(target, counted, body, now=self._items_now(source, iterable, counted, node))
             return
         start, stop, step, element = counted
@@ -375,7 +377,7 @@ class Loops(Branches):
                 return
             if count is None and not isinstance(ctx.deref(source), GrowingList):
                 try:
-                    ctx.must_be_known(Scalar(trips, True), error.problem, error.help)
+                    ctx.must_be_known(Scalar(trips, True), error.problem, error.help, error.kind)
                 except NotKnown:
                     raise error from None
             if count is None or count > _UNROLL:
@@ -413,7 +415,8 @@ class Loops(Branches):
             if shown is not None:
                 if args:
                     problem = "the message of an exception that is caught, with run-time numbers in it,"
-                    ctx.fail(f"{problem} is read: {message!r}", "do not read it, or test for what would raise it")
+                    help = "do not read it, or test for what would raise it"
+                    ctx.fail(refusals.TEXT, f"{problem} is read: {message!r}", help)
                 text = message.format()
                 self.env[shown] = Static(repr(text) if error == "KeyError" else text)
             self.loops[-1].leave(self, True)
@@ -436,7 +439,9 @@ class Loops(Branches):
         if isinstance(kind, Known) and isinstance(found := classes.named_object(kind.path), type):
             kind = Static(found)
         if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
-            self.ctx.fail("a computed exception", "name an exception class, such as ValueError", node)
+            problem = "something else than the name of an exception class"
+            help = "name one, such as ValueError, or write several behind `except`: (IndexError, ValueError)"
+            self.ctx.fail(refusals.NEEDS_CONSTANT, problem, help, node)
         found_class: type[BaseException] = kind.value
         return found_class
 
@@ -461,7 +466,7 @@ class Loops(Branches):
         owner = ctx.deref(source)
         if not isinstance(owner, GrowingList) or owner.is_queue:
             problem = "a loop over what its body makes longer or shorter"
-            ctx.fail(problem, "loop over a copy, list(…), or write a `while` loop", node)
+            ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…), or write a `while` loop", node)
         made, given = over_changes.over_list(source, first, target, body, self.jumps)
         self.env.update(given)
         self._instead(node, made)
@@ -507,9 +512,11 @@ class Loops(Branches):
             if not isinstance(found, list) or (isinstance(source, Method) and source.name == "reversed"):
                 if found == items:
                     return items
-                ctx.fail("a loop over a list that its body changes", "loop over a copy, list(…)", node)
+                problem = "a loop over a list that its body changes"
+                ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…)", node)
             if len(found) > _UNROLL:
-                ctx.fail("a loop over a list that gets longer and longer in it", "loop over a copy, list(…)", node)
+                problem = "a loop over a list that gets longer and longer in it"
+                ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…), or write a `while` loop", node)
             return found
 
         return now
@@ -622,7 +629,9 @@ class Loops(Branches):
             inner = (k for kind in state.touched.values() for k in (kind[2] if kind[0] == "items" else (kind,)))
             kinds = (*inner, *state.kinds.values())
             objects.wanted_among(ctx, kinds, "objects that a loop hands on from iteration to iteration")
-            ctx.fail("the types of this loop's variables do not settle", "", node)
+            problem = "the types of this loop's variables do not settle, as where a tuple holds the one before it"
+            help = "keep what is collected in a list, with .append, and give each name one type before the loop"
+            ctx.fail(refusals.TYPE_DIFFERS, problem, help, node)
         ctx.loop_path = outer_path
         if ctx.deferred is not None and not ctx.trips:
             raise ctx.deferred
@@ -711,7 +720,8 @@ class Loops(Branches):
             raise Terminated
         if turns.items:
             problem = "the loop exchanges arrays that others see, and what comes after it depends on how often"
-            self.ctx.fail(problem, "exchange names of its own, and put the arrays back behind it", node)
+            help = "put copies of the arrays there before the loop, with .copy(), and exchange those"
+            self.ctx.fail(refusals.LOOP_ALIAS, problem, help, node)
         chosen: list[ast.stmt] = []
         for k, (condition, statements) in reversed(list(enumerate(ways))):
             self.env[f"way {k}"] = Scalar(condition)
@@ -776,23 +786,28 @@ class Loops(Branches):
             outside = self.ctx.is_of_argument(value.base)
             if touched and (outside or others or value.base in self.ctx.chosen or value.base in self.ctx.begun):
                 whose = f"also `{others[0]}`" if others else "an argument" if outside else "one of several arrays"
-                raise self._shared(name, ", ".join(f"`{s}`" for s in sorted(touched)), whose)
+                raise self._shared(name, touched, whose)
 
     def _check_stored(self, state: LoopState, changed: set[str]) -> None:
         """The same for what is only seen when the body has been translated: a function that is called stores."""
         if name := state.changed_from_before(self):
-            raise self._shared(name, f"`{name}`", "seen elsewhere")
+            raise self._shared(name, {name}, "seen elsewhere")
         for slot, name in state.from_outside.items():
             if slot in changed and name not in state.never:
                 if name == "item":  # in an object, a list or a dict
                     problem = "the loop puts another array where one stands that others see, and stores into both"
                     help = "put a copy there before the loop, or swap names of its own and put them back behind it"
-                    raise Shared(problem, help, self.ctx.span, self.ctx.lines)
-                raise self._shared(name, f"`{name}`", "seen elsewhere")
+                    raise Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.span, self.ctx.lines)
+                raise self._shared(name, {name}, "seen elsewhere")
 
-    def _shared(self, name: str, into: str, whose: str) -> Shared:
+    def _shared(self, name: str, stored: set[str], whose: str) -> Shared:
+        into = ", ".join(f"`{s}`" for s in sorted(stored))
         problem = f"the loop assigns `{name}` anew and stores into {into}, and `{name}` is {whose} at first"
-        return Shared(problem, f"start the loop with a copy: {name} = {name}.copy()", self.ctx.span, self.ctx.lines)
+        help = f"start the loop with a copy: {name} = {name}.copy()"
+        if others := sorted(stored - {name}):
+            copies = ", ".join(f"{s}.copy()" for s in [name, *others])
+            help = f"start the loop with a copy of each, and in it assign copies, too: {copies}"
+        return Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.span, self.ctx.lines)
 
 
 def _position(value: Value | None) -> Expr | None:

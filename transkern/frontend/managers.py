@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from transkern import refusals
 from transkern.frontend import special_methods
 from transkern.frontend.anew import Terminated
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
+from transkern.frontend.elementwise import describe
 from transkern.frontend.indexing import constant_object
 from transkern.frontend.source import LiveScope
 from transkern.frontend.values import Bound, Known, Scope, Static, Value
@@ -41,7 +43,9 @@ def with_(t: Translator, items: Sequence[ast.withitem], body: Sequence[ast.stmt]
         with_(t, others, body)
     elif function == Known("warnings.catch_warnings") and isinstance(call, ast.Call):
         if call.keywords or call.args or given.optional_vars is not None:
-            ctx.fail("`warnings.catch_warnings` that keeps the warnings", "use it without arguments", call)
+            problem = "`warnings.catch_warnings` that keeps the warnings, or has arguments"
+            help = 'use it without: with warnings.catch_warnings(): warnings.simplefilter("ignore")'
+            ctx.fail(refusals.WARNINGS, problem, help, call)
         held, ctx.filters = ctx.filters, [*(ctx.filters or ()), ""]
         try:
             with_(t, others, body)
@@ -51,8 +55,10 @@ def with_(t: Translator, items: Sequence[ast.withitem], body: Sequence[ast.stmt]
         manager = t.expr(call)
         enter, leave = (special_methods.method(ctx, manager, name) for name in ("__enter__", "__exit__"))
         if enter is None or leave is None or given.optional_vars is not None:
-            help = "np.errstate, warnings.catch_warnings and managers of classes that set globals for a while are known"
-            ctx.fail("`with` of this", help, call)
+            known = "known are np.errstate, warnings.catch_warnings and managers of classes that set globals"
+            bound = " that is bound by `as`" if given.optional_vars is not None else ""
+            problem = f"`with` of {describe(ctx.deref(manager))}{bound}"
+            ctx.fail(refusals.STATEMENT, problem, f"write what it does before and after the block; {known}", call)
         with _entered(t, enter, leave, call):
             with_(t, others, body)
 
@@ -61,8 +67,12 @@ def _state(t: Translator, call: ast.Call, path: str) -> None:
     """``with np.errstate(…)``: there are no warnings here, so that ``ignore`` and ``warn`` are what happens."""
     for keyword in call.keywords:
         mode = t.expr(keyword.value)
-        if path == "numpy.printoptions" or mode not in (Static("ignore"), Static("warn"), Static(None)):
-            t.ctx.fail("np.errstate that raises, calls or prints", 'use "ignore", and test the result', call)
+        if path == "numpy.printoptions":
+            help = 'format the numbers one by one: f"{v:.3f}"'
+            t.ctx.fail(refusals.OPTION, "np.printoptions, which changes how arrays are printed", help, call)
+        if mode not in (Static("ignore"), Static("warn"), Static(None)):
+            help = 'use "ignore", and test the result: np.isfinite(…).all()'
+            t.ctx.fail(refusals.WARNINGS, "np.errstate that raises, calls or prints", help, call)
 
 
 @contextmanager
@@ -85,7 +95,7 @@ def _entered(t: Translator, enter: Bound, leave: Bound, call: ast.expr) -> Itera
             ctx.managing = (ctx.loop_path, len(ctx.around))
             told = t.inline(leave.function, [leave.receiver, *[Static(None)] * 3], {}, call)
         if out or not isinstance(told, Static) or told.value or _bound_anew(ctx, before) or _changed(heap, ctx.heap):
-            ctx.fail(problem, help, call)
+            ctx.fail(refusals.STATEMENT, problem, help, call)
     finally:
         ctx.managing, ctx.globals_now = outer, before
     ctx.globals_now = inside
@@ -108,7 +118,7 @@ def _changed(before: dict[int, Value], after: dict[int, Value]) -> bool:
 def bind_global(ctx: Context, scope: Scope, name: str, value: Value) -> None:
     """``global name; name = value``, in what a manager does on entering or leaving its block."""
     if not isinstance(value, Static) or ctx.managing != (ctx.loop_path, len(ctx.around)):
-        ctx.fail("assigning a global name at run time", "pass the value in and return it")
+        ctx.fail(refusals.OUTSIDE_CHANGED, "assigning a global name at run time", "pass the value in and return it")
     key = (space_of(scope), name)
     ctx.globals_first.setdefault(key, scope.lookup(name))
     ctx.globals_now = {**ctx.globals_now, key: value}
@@ -123,8 +133,11 @@ def space_of(scope: Scope) -> int:
 @handles("warnings.filterwarnings", names="action message category module lineno append")
 def _filter(ctx: Context, a: Arguments) -> Value:
     """Within ``with warnings.catch_warnings()``, of warnings that compiled code does not give."""
-    action = constant_object(ctx, a.need("action"), "a filter of warnings")
-    if ctx.filters is None or action not in _SILENT:
-        ctx.fail("a filter of warnings that outlasts the call, or raises", "use `with warnings.catch_warnings():`")
+    action = constant_object(ctx, a.need("action"), "a filter of warnings that is known at run time only")
+    if ctx.filters is None:
+        help = "put it into a block of `with warnings.catch_warnings():`"
+        ctx.fail(refusals.WARNINGS, "a filter of warnings that outlasts the call", help)
+    if action not in _SILENT:
+        ctx.fail(refusals.WARNINGS, f"a filter of warnings with {action!r}", 'use "ignore", and test the result')
     ctx.filters = [*ctx.filters, action if len(a.given) == 1 else "some"]
     return Static(None)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from transkern import refusals
 from transkern.errors import TOO_LARGE
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
@@ -30,6 +31,7 @@ FUNCTIONS = {
     "dist": "", "factorial": "", "comb": "", "perm": "", "lcm": "", "isqrt": "",
 }  # fmt: skip
 _CONSTANT = ("factorial", "comb", "perm", "lcm", "isqrt")  # integers that outgrow 64 bits
+_INSTEAD = {"lcm": "write a // math.gcd(a, b) * b", "isqrt": "write int(math.sqrt(x)), exact below 2**52"}
 _ROUNDING = ("floor", "ceil", "trunc")
 
 
@@ -40,7 +42,9 @@ def call(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, 
         result = asked(ctx, getattr(math, name), *[a.value for a in args if isinstance(a, Static)], **given)
         return Seq(tuple(Static(r) for r in result)) if isinstance(result, tuple) else Static(result)
     if name in _CONSTANT:
-        ctx.must_be_known(next(a for a in args if not isinstance(a, Static)), f"math.{name} of a run-time number")
+        help = "give it a constant, or compute it in a loop: it may have more bits than the 64 of compiled code"
+        unknown = next(a for a in args if not isinstance(a, Static))
+        ctx.must_be_known(unknown, f"math.{name} of a run-time number", _INSTEAD.get(name, help))
     special = _SPECIAL.get(name)
     if special is not None:
         made: Value = special(ctx, args, keywords)
@@ -162,7 +166,7 @@ def _isclose(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value])
 
 def _gcd(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     if len(args) != 2:
-        ctx.fail("math.gcd of other than two numbers")
+        ctx.fail(refusals.OPTION, "math.gcd of other than two numbers", "nest it: math.gcd(math.gcd(a, b), c)")
     big, small = ctx.variable("a", "index"), ctx.variable("b", "index")
     for variable, arg in ((big, args[0]), (small, args[1])):
         value = b.as_index(in_64_bits(ctx, exact_expr(ctx, arg), "OverflowError", TOO_LARGE))
@@ -189,7 +193,7 @@ def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
 
     counted = iteration(ctx, args[0])
     if not isinstance(counted, list):
-        ctx.fail(f"math.prod of {describe(ctx.deref(args[0]))}", "use np.prod")
+        ctx.fail(refusals.OPERANDS, f"math.prod of {describe(ctx.deref(args[0]))}", "use np.prod")
     total: Value = keywords.get("start", Static(1))
     for item in counted:
         total = apply(ctx, "multiply", [total, item], operator_call=True)
@@ -199,7 +203,8 @@ def _prod(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
 def _dist(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     points = [iteration(ctx, a) for a in args]
     if len(points) != 2 or not all(isinstance(p, list) for p in points):
-        ctx.fail("math.dist of points of run-time length", "use np.linalg.norm")
+        help = "use np.linalg.norm(p - q) of two arrays"
+        ctx.fail(refusals.RUN_TIME_LENGTH, "math.dist of points of run-time length", help)
     one, two = ([b.cast(exact_expr(ctx, v), "float64") for v in p] for p in points)
     if len(one) != len(two):
         ctx.guard(b.FALSE, "ValueError", "both points must have the same number of dimensions")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, type_name
 from transkern.frontend.values import (
@@ -33,7 +34,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
 
-_HELP = "call the function without its cache: f.__wrapped__(…), or keep what it makes outside"
+_HELP = "call a function without the decorator here, or call it outside and pass what it makes"
 
 
 def called(
@@ -47,7 +48,8 @@ def called(
         made = _immutable(ctx, function, call())
     effects = any(isinstance(s, n.Library) and s.name in ("print", "drawn", "seeded") for s in walk(out))
     if effects or ctx.written != written or any(ctx.heap.get(token) is not value for token, value in heap.items()):
-        ctx.fail(f"`{function.name}`, which is cached and has effects: they happen once", _HELP)
+        problem = f"`{function.name}`, which is cached and has effects: they happen at its first call only"
+        ctx.fail(refusals.EFFECTS, problem, _HELP)
     ctx.out.extend(out)
     return made
 
@@ -63,7 +65,8 @@ def _check_hashable(ctx: Context, value: Value) -> None:
         for item in held.items:
             _check_hashable(ctx, item)
     if isinstance(held, (Record, Instance)) and not (isinstance(held, Record) and held.is_tuple):
-        ctx.fail("a cached function of an object: what it has found of it stays when the object changes", _HELP)
+        problem = "a cached function of an object: what it has found of it stays when the object changes"
+        ctx.fail(refusals.OBJECT, problem, _HELP)
 
 
 def _immutable(ctx: Context, function: Function, value: Value) -> Value:
@@ -81,4 +84,5 @@ def _immutable(ctx: Context, function: Function, value: Value) -> Value:
         case Scalar() | Static() | Text() | OneOf() | Known() | Function() | Array():
             return value
         case _:
-            ctx.fail(f"`{function.name}`, which is cached and makes {describe(held)}, the same each time", _HELP)
+            problem = f"`{function.name}`, which is cached and gives {describe(held)}, the same one each time"
+            ctx.fail(refusals.TWO_NAMES, problem, _HELP)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import classes, outputs, python_types
 from transkern.frontend.arguments import TABLE, Arguments, handles
 from transkern.frontend.asking import asked
@@ -75,7 +76,7 @@ def call_array_method(
     ctx: Context, value: Array, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     if name not in METHODS:
-        ctx.fail(f"`.{name}` of an array")
+        ctx.fail(refusals.UNKNOWN_ATTRIBUTE, f"`.{name}` of an array", "see docs/language.md for what is supported")
     parameters, handler = METHODS[name]
     value = value if name in _OF_FILTERS else ctx.kept(value)
     return handler(ctx, value, Arguments(ctx, name, parameters.split(), args, keywords))
@@ -185,7 +186,7 @@ def _sorted(ctx: Context, x: Array, a: Arguments) -> Value:
         kind = "stable"
     axis = a.given.get("axis")
     if not x.ndim and a.name == "argsort":
-        ctx.fail("`argsort` of a number", "its order is np.array([0])")
+        ctx.fail(refusals.OPERANDS, "`argsort` of a number", "its order is np.array([0])")
     if isinstance(axis, Static) and axis.value is None:
         x, axis = reshape(ctx, x, [Static(-1)]), None
     return sort(ctx, a.name, x, constant_axis(ctx, axis or Static(-1)), kind)
@@ -196,7 +197,8 @@ def change_in_place(
 ) -> Value:
     """``x.sort()``, ``x.partition(k)``, ``x.put(at, v)``: the array itself changes."""
     if not receiver.view:
-        ctx.fail(f"`.{name}()` of an array without memory of its own", f"use np.{name}")
+        problem = f"`.{name}()`, which changes an array in place, of one that has no name"
+        ctx.fail(refusals.TARGET, problem, f"give it a name first: y = …; y.{name}(…)")
     if name == "put":
         return TABLE["numpy.put"](ctx, [receiver, *args], keywords)
     if name == "sort":
@@ -244,7 +246,8 @@ def _astype(ctx: Context, x: Array, a: Arguments) -> Value:
 def _reshape(ctx: Context, x: Array, a: Arguments) -> Value:
     shape = [v for k, v in a.given.items() if k not in ("order", "copy")]
     if not shape or any(isinstance(v, Static) and isinstance(v.value, str) for v in shape):
-        ctx.fail(f"`{a.name}` without a shape of integers", "write x.reshape(2, -1)")
+        help = "write x.reshape(2, -1), and the order with its name: order='F'"
+        ctx.fail(refusals.WRONG_ARGUMENTS, f"`{a.name}` without a shape of integers", help)
     if a.flag("copy"):
         x = replace(ctx.define(x, "copy") if x.mask is None else ctx.compact(x, "copy"), view=False)
     if not _is_fortran(ctx, a):
@@ -258,7 +261,7 @@ def _is_fortran(ctx: Context, a: Arguments) -> bool:
     """Whether elements are counted with the first axis fastest; where memory lies is not NumPy's meaning, but ours."""
     order = a.text("order", "C")
     if order not in ("C", "F"):
-        ctx.fail(f"`{a.name}` with order={order!r}", "give 'C' or 'F'")
+        ctx.fail(refusals.OPTION, f"`{a.name}` with order={order!r}", "give 'C' or 'F'")
     return order == "F"
 
 
@@ -323,7 +326,7 @@ def _dot(ctx: Context, x: Array, a: Arguments) -> Value:
 def _fill(ctx: Context, x: Array, a: Arguments) -> Value:
     value = a.need("value")
     if isinstance(value, (Seq, GrowingList)) or as_array(ctx, value).ndim:
-        ctx.fail("`.fill` with several values", "store them: x[...] = values")
+        ctx.fail(refusals.NEEDED, "`.fill` with several values", "store them: x[...] = values")
     write(ctx, x, [Static(Ellipsis)], value)
     return Static(None)
 
@@ -333,7 +336,7 @@ def _methodpython_number(ctx: Context, x: Array, a: Arguments) -> Value:
     at = a.get("args")
     for given in (at.items if isinstance(at, Seq) else a.given.values()):
         if (isinstance(given, Array) and given.ndim) or given == Static(None):
-            ctx.fail("`.item` of what is no integer", "give the place of an element")
+            ctx.fail(refusals.NEEDED, "`.item` of what is no integer", "give the place of one element: x.item(k)")
     several = [v for k in ("args", "second", "third", "fourth") if (v := a.given.get(k)) is not None]
     if isinstance(at, Seq):
         several = list(at.items)
@@ -357,7 +360,7 @@ def _tolist(ctx: Context, x: Array, a: Arguments) -> Value:
         rows = [array_item(ctx, x, [Static(k)]) for k in range(b.constant(x.dims[0]) or 0)]
         return Seq(tuple(_tolist(ctx, as_array(ctx, r), a) for r in rows), "list")
     if x.ndim > 1:
-        ctx.fail("`.tolist()` of several dimensions of run-time length", "return the array")
+        ctx.fail(refusals.RUN_TIME_LENGTH, "`.tolist()` of several dimensions of run-time length", "return the array")
     check_unsigned(ctx, x)
     dtype = "index" if x.dtype.startswith(("int", "uint")) else "float64" if x.dtype.startswith("float") else x.dtype
     held = ctx.define(Array(x.axes, b.cast(x.body, dtype), x.mask), "values")
@@ -372,14 +375,14 @@ def _view(ctx: Context, x: Array, a: Arguments) -> Value:
     if "dtype" not in a.given:
         return replace(x, identity="")
     if a.given["dtype"] == Static(None):
-        ctx.fail("`.view(None)`", "write x.view(), or the type")
+        ctx.fail(refusals.OPTION, "`.view(None)`", "write x.view(), or the type")
     dtype = dtype_of(ctx, a.need("dtype"), "")
     if dtype == x.dtype:
         return replace(x, identity="")
     alike = np.dtype(dtype).itemsize == np.dtype(x.dtype).itemsize and np.dtype(dtype).kind in "iu"
     if not alike or np.dtype(x.dtype).kind not in "iub" or lies(x):
-        help = "convert with .astype, or take it of what is computed there: (x > 0).view(np.uint8)"
-        ctx.fail("`.view` as another type", help)
+        help = "convert the values with .astype, or take it of what is computed there: (x > 0).view(np.uint8)"
+        ctx.fail(refusals.OPTION, "`.view` as another type", help)
     return convert(x, dtype)  # nobody sees what it is a view of
 
 
@@ -391,7 +394,7 @@ def _method_nonzero(ctx: Context, x: Array, a: Arguments) -> Value:
 
 def _compressed(ctx: Context, x: Array, a: Arguments) -> Value:
     if a.get("out") is not None:  # whose length is asked before it is known how many elements there are
-        ctx.fail("`compress` with `out=`", "store into it: out[:] = x[mask]")
+        ctx.fail(refusals.OUT, "`compress` with `out=`", "store into it: out[:] = x[mask]")
     return compressed(ctx, x, a.need("condition"), a.get("axis"))
 
 

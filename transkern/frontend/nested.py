@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.broadcasting import may_stretch
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import NESTED, as_array, truth
@@ -69,7 +70,8 @@ def list_into_element(ctx: Context, value: Value, dtype: str) -> Array:
 def into_element(ctx: Context, array: Array, dtype: str) -> Array:
     """An array on its way into one element: what NumPy here says of it (2.3 takes one of size 1)."""
     if dtype == "bool" and (array.mask is not None or any(may_stretch(ctx, d) for d in array.dims)):
-        ctx.fail("a store of an array into one element, which NumPy does where it has one element only")
+        problem = "a store of an array into one element, which NumPy does where it has one element only"
+        ctx.fail(refusals.NEEDED, problem, "store one element of it: x[k] = values[0]")
     long = array.mask is not None or any(b.constant(d) != 1 for d in array.dims)
     _ask_element(ctx, np.zeros((1 + long,) * array.ndim, "int64" if array.dtype == "index" else array.dtype), dtype)
     return array

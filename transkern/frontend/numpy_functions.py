@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend import doubts, elementwise, empties, growing, outputs, python_types, shaping
 from transkern.frontend.arguments import TABLE, Arguments, handles
@@ -122,7 +123,7 @@ def nonzero(ctx: Context, a: Arguments) -> Value:
     if mask.mask is not None:
         mask = ctx.compact(mask, "mask")
     if not mask.ndim and a.name == "np.argwhere":
-        ctx.fail("np.argwhere of a number", "make it an array: np.atleast_1d")
+        ctx.fail(refusals.OPERANDS, "np.argwhere of a number", "make it an array: np.atleast_1d")
     if not mask.ndim and a.name != "np.flatnonzero":
         ctx.guard(b.FALSE, "ValueError", _NO_MASK if a.array("a").dtype == "bool" else _NO_AXES)
     if a.name == "np.flatnonzero":
@@ -239,7 +240,8 @@ def _as_array(ctx: Context, a: Arguments) -> Value:
 def _array(ctx: Context, a: Arguments) -> Value:
     value = a.need("object")
     if isinstance(value, Static) and value.value is None:
-        ctx.fail("np.array(None)")
+        help = "use np.array(np.nan) for a number that is missing"
+        ctx.fail(refusals.ARRAY_OF, "np.array(None), an array of an object", help)
     array = as_array(ctx, value)
     least = Static(1) if a.name in ("np.ascontiguousarray", "np.asfortranarray") else Static(0)
     for _ in range(constant_int(ctx, a.get("ndmin") or least, "ndmin") - array.ndim):
@@ -258,7 +260,7 @@ def _array(ctx: Context, a: Arguments) -> Value:
     if order in ("C", "F"):
         return laid_out(ctx, ctx.kept(array), order, a.name.removeprefix("np."), is_new)
     if order != "K":
-        ctx.fail(f"`{a.name}` with order={order!r}", 'say "C" or "F", or leave it out')
+        ctx.fail(refusals.OPTION, f"`{a.name}` with order={order!r}", 'say "C" or "F", or leave it out')
     if is_new and array.view and not isinstance(value, GrowingList):
         return copied(ctx, array, "copy")
     if is_new and array.readonly:
@@ -281,8 +283,10 @@ def _fromiter(ctx: Context, a: Arguments) -> Value:
     if a.given.get("dtype") is None:
         ctx.guard(b.FALSE, "TypeError", "fromiter() missing required argument 'dtype' (pos 2)")
     a.given["object"] = made = a.array("iter")
-    if made.ndim != 1 or a.get("count") not in (None, Static(-1)):
-        ctx.fail("np.fromiter of anything but numbers one after the other, or with count=", "use np.array")
+    if made.ndim != 1:
+        ctx.fail(refusals.ARRAY_OF, "np.fromiter of anything but numbers one after the other", "use np.array([…])")
+    if a.get("count") not in (None, Static(-1)):
+        ctx.fail(refusals.OPTION, "np.fromiter with `count=`", "leave it out, and take a slice of the result: [:count]")
     return _array(ctx, a)
 
 
@@ -292,8 +296,10 @@ def _seterr(ctx: Context, a: Arguments) -> Value:
     kinds = ("divide", "over", "under", "invalid")
     for name in ("all", *kinds):
         given = a.get(name)
-        if given is not None and constant_object(ctx, given, "a mode of np.seterr") not in (None, "ignore", "warn"):
-            ctx.fail("np.seterr that raises, calls or prints", 'use "ignore", and test the result')
+        problem = "a mode of np.seterr that is known at run time only"
+        if given is not None and constant_object(ctx, given, problem) not in (None, "ignore", "warn"):
+            help = 'use "ignore", and test the result: np.isfinite(…).all()'
+            ctx.fail(refusals.WARNINGS, "np.seterr that raises, calls or prints", help)
     return Dict(kinds, tuple(Static(mode) for mode in ("warn", "warn", "ignore", "warn")))
 
 
@@ -304,7 +310,7 @@ def _require(ctx: Context, a: Arguments) -> Value:
     asked = {str(constant_object(ctx, name, "a requirement that is known at run time only")).upper() for name in names}
     asked = set().union(*({x} if len(x) > 1 else set(x) for x in asked))
     if unknown := asked - {"NONE", "C", "C_CONTIGUOUS", "CONTIGUOUS", "A", "ALIGNED", "W", "WRITEABLE"}:
-        ctx.fail(f"`np.require` with {sorted(unknown)[0]!r}", "copy the array instead: np.array(x)")
+        ctx.fail(refusals.OPTION, f"`np.require` with {sorted(unknown)[0]!r}", "copy the array instead: np.array(x)")
     order = Static("C" if asked & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else "K")
     return TABLE["numpy.asarray"](ctx, [a.need("a"), a.get("dtype") or Static(None), order], {})
 
@@ -320,7 +326,7 @@ def _filled(ctx: Context, a: Arguments) -> Value:
 def _new_array(ctx: Context, a: Arguments) -> Value:
     for name in ("buffer", "offset", "strides"):
         if a.get(name) is not None:
-            ctx.fail(f"`np.ndarray` with `{name}=`", "make a view with slices and reshape")
+            ctx.fail(refusals.OPTION, f"`np.ndarray` with `{name}=`", "make a view with slices and reshape")
     return _filled(ctx, a)
 
 
@@ -473,8 +479,12 @@ def _items_of(ctx: Context, value: Value) -> Sequence[Value]:
             growing.must_be_fixed(
                 ctx, value, "the pieces of a list of run-time length", "give a tuple or list of arrays"
             )
+        case Array() if value.ndim:
+            problem = f"putting together the parts of {describe(value)}, whose number only the run knows"
+            help = "give a tuple or list of arrays, or change its shape with .reshape"
+            ctx.fail(refusals.RUN_TIME_LENGTH, problem, help)
         case _:
-            ctx.fail(f"the pieces of {describe(value)}", "give a tuple or list of arrays")
+            ctx.fail(refusals.NEEDED, f"the pieces of {describe(value)}", "give a tuple or list of arrays")
 
 
 @handles(
@@ -568,7 +578,8 @@ def _block(ctx: Context, a: Arguments) -> Value:
     def measure(value: Value) -> tuple[int, int]:
         """How deep lists are nested, and the most dimensions of an array."""
         if isinstance(ctx.deref(value), GrowingList):
-            ctx.fail("`np.block` of a list whose length is known at run time only", "use np.concatenate")
+            problem = "`np.block` of a list whose length is known at run time only"
+            ctx.fail(refusals.RUN_TIME_LENGTH, problem, "use np.concatenate")
         if isinstance(value, Seq) and value.kind == "list":
             inner = [measure(i) for i in value.items]
             return 1 + inner[0][0], max(ndim for _, ndim in inner)
@@ -594,7 +605,8 @@ def _unstack(ctx: Context, a: Arguments) -> Value:
     axis = normal_axis(ctx, constant_axis(ctx, a.get("axis") or Static(0)), value.ndim)
     extent = b.constant(value.dims[axis])
     if extent is None:
-        error = ctx.error("np.unstack of run-time length", "its length must be known: give it in the types")
+        help = "loop over that axis, or give its length in the types: float64[3,n]"
+        error = ctx.error(refusals.RUN_TIME_LENGTH, "np.unstack along an axis whose length only the run knows", help)
         if isinstance(dim := value.dims[axis], Var):
             raise NeedsConstant(dim.name, error)
         raise error
@@ -674,7 +686,7 @@ def _several(name: str, change: Callable[[Context, Value], Value]) -> None:
 
     def run(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         if keywords:
-            ctx.fail(f"`np.{name}` with `{next(iter(keywords))}=`")
+            ctx.fail(refusals.WRONG_ARGUMENTS, f"`np.{name}` with `{next(iter(keywords))}=`", "give it arrays only")
         made = tuple(change(ctx, v) for v in args)
         return made[0] if len(made) == 1 else Seq(made)
 
@@ -699,7 +711,8 @@ def _gradient(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]
     given = dict(keywords)
     options = [given.pop("axis", Static(None)), given.pop("edge_order", Static(1))]
     if given:
-        ctx.fail(f"`np.gradient` with `{next(iter(given))}=`")
+        help = "np.gradient(f, *distances, axis=None, edge_order=1)"
+        ctx.fail(refusals.WRONG_ARGUMENTS, f"`np.gradient` with `{next(iter(given))}=`", help)
     return compose(ctx, "arithmetic", "_gradient", [args[0], Seq(tuple(args[1:])), *options], {})
 
 
@@ -710,7 +723,7 @@ TABLE["numpy.gradient"] = _gradient
 def _permute_dims(ctx: Context, a: Arguments) -> Value:
     axes, value = a.get("axes"), a.array("a")
     if axes is not None and not isinstance(axes, Seq):
-        ctx.fail(f"`{a.name}` with axes that are no tuple", "write them one by one: (1, 0)")
+        ctx.fail(refusals.NEEDS_CONSTANT, f"`{a.name}` with axes that are no tuple", "write them one by one: (1, 0)")
     order = None if not isinstance(axes, Seq) else [constant_axis(ctx, v) for v in axes.items]
     if order is not None and len(order) != value.ndim:
         ctx.guard(b.FALSE, "ValueError", "axes don't match array")
@@ -957,9 +970,10 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
         value = Array((rows, *value.axes), value.body)
     k = a.get("k") or Static(0)
     if as_array(ctx, k).dtype.startswith("uint") and not is_python_number(k):
-        ctx.fail("a diagonal counted by an unsigned integer, which NumPy computes with in its type", "take int(k)")
+        problem = "a diagonal counted by an unsigned integer, which NumPy computes with in its type"
+        ctx.fail(refusals.OPERANDS, problem, "take int(k)")
     if as_array(ctx, k).dtype.startswith(("float", "complex")):
-        ctx.fail("a diagonal counted by a number that is no integer", "take int(k)")
+        ctx.fail(refusals.OPERANDS, "a diagonal counted by a number that is no integer", "take int(k)")
     shift = integer_expr(ctx, k)
     i, j = value.axes[-2:]
     edge = b.add(i.var, shift)
@@ -971,7 +985,8 @@ def _triangle(ctx: Context, a: Arguments) -> Value:
 def _limits(ctx: Context, a: Arguments) -> Value:
     value = a.need("dtype")
     if is_number(value) or (isinstance(value, Scalar) and value.python):
-        ctx.fail(f"`{a.name}` of a number", "give it a dtype")
+        dtype = "float64" if a.name == "np.finfo" else "int64"
+        ctx.fail(refusals.OPERANDS, f"`{a.name}` of a number", f"give it a dtype: {a.name}(np.{dtype})")
     name = value.dtype if isinstance(value, (Array, Scalar)) else dtype_of(ctx, value, "float64")
     return Static(asked(ctx, np.finfo if a.name == "np.finfo" else np.iinfo, np.dtype(name)))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
+from transkern import refusals
 from transkern.frontend import growing, replacing, rows
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
@@ -64,12 +65,13 @@ def wanted(ctx: Context, value: Value, problem: str) -> NoReturn:
     record = ctx.deref(value)
     key = key_of(record)
     assert isinstance(record, (Record, Dict)) and key is not None
-    error = NotKnown(problem, "keep its numbers in lists, or its number in a list", ctx.span, ctx.lines)
+    help = "keep its numbers in lists, or its number in a list"
+    error = NotKnown(refusals.OBJECT, problem, help, ctx.span, ctx.lines)
     if isinstance(value, Object) and value.token in ctx.paths:
-        raise ctx.error(f"{problem}: it is an argument", "pass its numbers in arrays")
+        raise ctx.error(refusals.OBJECT, f"{problem}: it is an argument", "pass its numbers in arrays")
     if key in ctx.pooled:
         when = "before its `__init__` has ended" if isinstance(record, Record) else "which gets its keys one by one"
-        raise ctx.error(f"{problem}, {when}", "do it after it has been made, with all that it holds")
+        raise ctx.error(refusals.OBJECT, f"{problem}, {when}", "do it after it has been made, with all that it holds")
     error.pooled = key, record.names if isinstance(record, Record) else record.keys
     raise error
 
@@ -87,7 +89,7 @@ def wanted_among(ctx: Context, kinds: Iterable[Any], problem: str) -> None:
             case ("items", shell, inner):
                 wanted_among(ctx, inner, problem)
                 if isinstance(shell, Record) and not shell.is_tuple and shell.kind not in ctx.pooled:
-                    error = NotKnown(problem, "keep its numbers in lists", ctx.span, ctx.lines)
+                    error = NotKnown(refusals.OBJECT, problem, "keep its numbers in lists", ctx.span, ctx.lines)
                     error.pooled = shell.kind, shell.names
                     raise error
             case _:
@@ -123,11 +125,13 @@ def placed(ctx: Context, made: Object) -> Value:
     name = record.kind.__name__
     if set(record.names) != set(held.names):
         other = min(set(record.names) ^ set(held.names))
-        ctx.fail(f"objects of `{name}` in a list, of which some have no `{other}`", "set it in `__init__`")
+        problem = f"objects of `{name}` in a list, of which some have no `{other}`"
+        ctx.fail(refusals.OBJECT, problem, "set it in `__init__`")
     if any(_holds(v, made) for k, v in ctx.heap.items() if k != made.token) or any(
         _holds(v, made) for frame in ctx.frames for v in frame.values()
     ):
-        ctx.fail(f"a `{name}` that others know before its `__init__` has ended", "tell them after it has been made")
+        problem = f"a `{name}` that others know before its `__init__` has ended"
+        ctx.fail(refusals.OBJECT, problem, "tell them after it has been made")
     ctx.heap[made.token] = Unbound(f"a `{name}` in its `__init__`")
     return _put(ctx, held, dict(zip(record.names, record.items, strict=True)))
 
@@ -178,17 +182,22 @@ def _check(ctx: Context, held: Pool, field: str, value: Value) -> None:
             return
         case _:
             problem = f"{describe(contents)} as `{field}` of a `{held.kind.__name__}` in a list of run-time length"
-            ctx.fail(problem, "give it numbers, texts, arrays, lists and other objects")
+            ctx.fail(refusals.OBJECT, problem, "give it numbers, texts, arrays, lists and other objects")
 
 
 def number_of(ctx: Context, owner: GrowingList, value: Value) -> Scalar:
     """What stands for an object in a list of objects, all of which are of one class."""
     if not isinstance(value, Instance):
-        ctx.fail(f"{describe(value)} in a list of `{owner.objects.kind.__name__}`", "append objects of one class")  # type: ignore[union-attr]
+        problem = f"{describe(value)} in a list of `{owner.objects.kind.__name__}`"  # type: ignore[union-attr]
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "append objects of one class")
     if owner.objects is None and (owner.dtype or owner.columns):
-        ctx.fail(f"a `{value.pool.kind.__name__}` in a list of other things", "append elements of one type")
+        problem = f"a `{value.pool.kind.__name__}` in a list of other things"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "append elements of one type")
     if owner.objects not in (None, value.pool):
-        ctx.fail("objects of two classes in a list of run-time length", "give them one class")
+        if owner.objects is not None and owner.objects.kind is dict is value.pool.kind:
+            problem = "dicts with different keys in a list of run-time length"
+            ctx.fail(refusals.LIST_OF_TYPES, problem, "give all of them the same keys, in the same order")
+        ctx.fail(refusals.LIST_OF_TYPES, "objects of two classes in a list of run-time length", "give them one class")
     owner.objects = value.pool
     return Scalar(value.number, True)
 
@@ -212,7 +221,8 @@ def store(ctx: Context, value: Instance, name: str, new: Value) -> None:
     """``value.name = new``."""
     kind = value.pool.kind.__name__
     if name not in value.pool.names:
-        ctx.fail(f"`{name}` of a `{kind}` in a list, which others of it do not have", "set it where they are made")
+        problem = f"`{name}` of a `{kind}` in a list, which others of it do not have"
+        ctx.fail(refusals.OBJECT, problem, "set it where they are made")
     _check(ctx, value.pool, name, new)
     column = value.pool.column(name)
     if _is_list(ctx, new) and column.rows is None:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend import doubts
 from transkern.frontend.broadcasting import broadcast_dims, masks_agree, may_stretch, shape_text
@@ -32,13 +33,16 @@ from transkern.ir.expr import Expr
 def check_readonly(ctx: Context, base: Array, what: str) -> None:
     """NumPy's error for a store into an argument that is not to be written, where the store is."""
     if base.base in ctx.handed_out:
-        ctx.fail("a store into what a cached function has made, which others have, too", "store into a copy of it")
+        problem = "a store into what a cached function has made, which others have, too"
+        ctx.fail(refusals.TWO_NAMES, problem, "store into a copy of it: y = f(x).copy()")
     if base.readonly == "here":
-        ctx.fail("a store through as_strided, by which elements may stand for one", "store into the array itself")
+        problem = "a store through as_strided, by which several elements may be one"
+        ctx.fail(refusals.SHARED_MEMORY, problem, "store into the array itself, or into a .copy() of the view")
     if base.readonly or base.base in ctx.readonly or base.identity in ctx.readonly:
         ctx.guard(b.FALSE, "ValueError", f"{what} is read-only")
     elif base.base in ctx.memories and ctx.readonly and not base.identity:
-        ctx.fail("a store into arguments that share memory, of which one is read-only", "pass copies")
+        problem = "a store into arguments that share memory, of which one is read-only"
+        ctx.fail(refusals.SHARED_MEMORY, problem, "pass copies")
     note_written(ctx, base)
 
 
@@ -152,7 +156,7 @@ def check_apart(ctx: Context, name: str, out: Value | None, operands: Sequence[V
     """Refuses an output that is a part of an operand, where NumPy stores into it before it has read all of that."""
     for operand in map(ctx.deref, operands):
         if isinstance(out, Array) and isinstance(operand, Array) and lies(operand) and operand.base == out.base:
-            ctx.fail(f"`{name}` with `out=` a part of what it reads", "give it an array of its own")
+            ctx.fail(refusals.OUT, f"`{name}` with `out=` a part of what it reads", "give it an array of its own")
 
 
 def check_reduced(

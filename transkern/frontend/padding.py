@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transkern import refusals
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, scalar_expr
@@ -22,9 +23,10 @@ def _pad(ctx: Context, a: Arguments) -> Value:
     value = stored(ctx, a.array("array"), "unpadded")
     mode = a.text("mode", "constant")
     if mode not in _MODES:
-        ctx.fail(f"np.pad with mode={mode!r}", f"supported: {', '.join(_MODES)}")
+        ctx.fail(refusals.OPTION, f"np.pad with mode={mode!r}", f"supported: {', '.join(_MODES)}")
     if a.text("reflect_type", "even") != "even":
-        ctx.fail("np.pad with reflect_type='odd'")
+        help = "pad with 'even', or with zeros, and compute the rest"
+        ctx.fail(refusals.OPTION, "np.pad with reflect_type='odd'", help)
     if not as_array(ctx, a.need("pad_width")).dtype.startswith(("int", "index")):
         ctx.guard(b.FALSE, "TypeError", "`pad_width` must be of integral type.")
     given = _pairs(ctx, a.need("pad_width"), max(value.ndim, 1))  # a number's, too, are looked at
@@ -65,7 +67,8 @@ def _pairs(ctx: Context, value: Value, ndim: int) -> list[tuple[Value, Value]]:
     else:
         pairs = [tuple(items * 2 if len(items) == 1 else items)] * ndim
     if len(pairs) != ndim or any(len(p) != 2 for p in pairs):
-        ctx.fail("np.pad: the widths do not fit the array", "give one number, one pair, or a pair for each axis")
+        help = "give one number, one pair, or a pair for each axis"
+        ctx.fail(refusals.WRONG_ARGUMENTS, "np.pad: the widths do not fit the array", help)
     return [(p[0], p[1]) for p in pairs]
 
 

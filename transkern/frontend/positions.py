@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import doubts
 from transkern.frontend.asking import asked, told
 from transkern.frontend.context import Context
@@ -59,7 +60,9 @@ def check_subscripts(ctx: Context, items: Sequence[Value]) -> None:
     for given in items:
         item = ctx.deref(given)
         if isinstance(given, Instance) or (isinstance(item, Record) and not item.is_tuple):
-            ctx.fail(f"a subscript that is {describe(item)}")  # what NumPy asks it for comes before all errors, too
+            # what NumPy asks it for comes before all errors, too
+            problem = f"a subscript that is {describe(item)}"
+            ctx.fail(refusals.SUBSCRIPT, problem, "subscript with an integer that it holds")
         if isinstance(item, Scalar) and item.doubt is not None:
             doubts.agreed(ctx, item, lambda v: np.asarray(_example(ctx, v)).dtype.kind in "iub", "a subscript that is")
         example = _example(ctx, item)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_dims, shape_text, stretched
@@ -51,11 +52,12 @@ def _dot(ctx: Context, a: Arguments) -> Value:
     made = dot(ctx, a.need("a"), a.need("b"), a.name == "np.inner")
     if isinstance(out := a.get("out"), Array):
         if not all(as_array(ctx, a.need(name)).ndim for name in "ab"):
-            ctx.fail(f"`{a.name}` of a number with `out=`", "use np.multiply")
+            ctx.fail(refusals.OUT, f"`{a.name}` of a number with `out=`", "use np.multiply")
         like = as_array(ctx, made)
         text = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
         if out.view and not is_argument(ctx, out) and depends_on_strides(ctx, out):
-            ctx.fail("an `out=` of which only a call can tell whether it is contiguous", "assign to it: out[...] = …")
+            problem = "an `out=` of which only a call can tell whether it is contiguous"
+            ctx.fail(refusals.OUT, problem, "assign to it: out[...] = …")
         acceptable = out.dtype == like.dtype and out.ndim == like.ndim and is_contiguous(ctx, out)
         ctx.guard(b.TRUE if acceptable else b.FALSE, "ValueError", text)
         outputs.check_shape(ctx, out, like.dims, "output array has wrong dimensions")
@@ -210,9 +212,10 @@ def _kron(ctx: Context, a: Arguments) -> Value:
 def _einsum(ctx: Context, a: Arguments) -> Value:
     text = a.need("subscripts")
     if not isinstance(text, Static) or not isinstance(text.value, str):
-        ctx.fail("np.einsum without its subscripts as text", "write np.einsum('ij,jk->ik', a, b)")
+        help = "write np.einsum('ij,jk->ik', a, b)"
+        ctx.fail(refusals.NEEDS_CONSTANT, "np.einsum without its subscripts as a constant text", help)
     if a.get("dtype") is not None:
-        ctx.fail("np.einsum with dtype=", "convert the operands with .astype")
+        ctx.fail(refusals.OPTION, "np.einsum with dtype=", "convert the operands with .astype")
     operands = [as_array(ctx, a.given[name]) for name in "abcdef" if name in a.given]
     operands = [ctx.kept(v) for v in operands]
     terms, out = _subscripts(ctx, text.value, operands)
@@ -229,7 +232,8 @@ def _einsum(ctx: Context, a: Arguments) -> Value:
         return Array(tuple(axes[label] for label in out), body, view=view, readonly=operands[0].readonly)
     summed = set(extents) != set(out)
     if summed and dtype == "float16":
-        ctx.fail("`np.einsum` that adds numbers of float16, which NumPy rounds between", "convert them with .astype")
+        problem = "`np.einsum` that adds numbers of float16, which NumPy rounds between"
+        ctx.fail(refusals.DTYPE, problem, "convert them with .astype")
     operands = [stored(ctx, v, "operand") for v in operands]
     for (one, two), labels in _pairs(terms, out):
         rest = [k for k in range(len(terms)) if k not in (one, two)]
@@ -376,15 +380,16 @@ def _subscripts(ctx: Context, text: str, operands: Sequence[Array]) -> tuple[lis
     ins, arrow, out = text.replace(" ", "").partition("->")
     parts = ins.split(",")
     if len(parts) != len(operands):
-        few = "fewer" if len(operands) > len(parts) else "more"
-        del few
-        ctx.fail(f"np.einsum('{text}') with {len(operands)} operands")
+        problem = f"np.einsum('{text}') with {len(operands)} operand" + "s" * (len(operands) != 1)
+        ctx.fail(refusals.WRONG_ARGUMENTS, problem, "give as many as there are parts between the commas")
     free = [v.ndim - len(p.replace("...", "")) for p, v in zip(parts, operands, strict=True)]
     most = max((f for f, p in zip(free, parts, strict=True) if "..." in p), default=0)
     terms = []
     for part, count, value in zip(parts, free, operands, strict=True):
         if count < 0 or ("..." not in part and count):
-            ctx.fail(f"np.einsum: '{part}' does not name the {value.ndim} axes of its operand")
+            many = "the one axis" if value.ndim == 1 else f"the {value.ndim} axes"
+            problem = f"np.einsum: '{part}' does not name {many} of its operand"
+            ctx.fail(refusals.WRONG_ARGUMENTS, problem, "write one letter for each axis, or '...' for some of them")
         digits = "".join(str(k) for k in range(most - count, most)) if "..." in part else ""
         terms.append(part.replace("...", digits))
     if not arrow:
@@ -396,7 +401,8 @@ def _subscripts(ctx: Context, text: str, operands: Sequence[Array]) -> tuple[lis
         out = out.replace("...", "".join(str(k) for k in range(most)))
     for label in out:
         if not any(label in t for t in terms):
-            ctx.fail(f"np.einsum: the result's '{label}' is in none of the operands")
+            problem = f"np.einsum: the result's '{label}' is in none of the operands"
+            ctx.fail(refusals.WRONG_ARGUMENTS, problem, "leave it out, or name an axis of an operand so")
     return terms, out
 
 

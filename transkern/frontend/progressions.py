@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import align, apply, is_python_number, result_type, scalar_expr
 from transkern.frontend.values import Array, Scalar, Static, Value
@@ -22,11 +23,12 @@ def arange(ctx: Context, start: Value, stop: Value, step: Value, dtype: str | No
     given = [v if isinstance(v, (Static, Scalar)) else Scalar(scalar_expr(ctx, v)) for v in (start, stop, step)]
     exprs = [scalar_expr(ctx, v) for v in given]
     if any(is_complex(e.dtype) for e in exprs):
-        ctx.fail("np.arange of complex numbers")
+        help = "take np.arange of real ones, and multiply: start + np.arange(n) * step"
+        ctx.fail(refusals.OPERANDS, "np.arange of complex numbers", help)
     if not all(e.dtype == "index" or e.dtype.startswith(("int", "uint", "bool")) for e in exprs):
         return _of_floats(ctx, given[0], given[1], given[2], dtype or "float64")
     if dtype is None and all(e.dtype == "bool" for e in exprs[:2]) and not all(map(is_python_number, given[:2])):
-        ctx.fail("np.arange of two NumPy booleans", "convert them: int(a)")
+        ctx.fail(refusals.OPERANDS, "np.arange of two NumPy booleans", "convert them: int(a)")
     dtype = dtype or str(np.result_type("int64", *(e.dtype for e in exprs if e.dtype != "index")))
     first, last, by = (integer_expr(ctx, v) for v in given)
     size = b.constant(by)
@@ -94,7 +96,7 @@ def _is_sum(one: Expr, two: Expr, dtype: str) -> bool:
 
 def _of_floats(ctx: Context, start: Value, stop: Value, step: Value, dtype: str) -> Array:
     if dtype == "bool":
-        ctx.fail("np.arange of floats as truths")
+        ctx.fail(refusals.OPTION, "np.arange of floats as truths", "compare instead: np.arange(n) != 0")
     gap = apply(ctx, "subtract", [stop, start], operator_call=True)
     span = apply(ctx, "divide", [gap, step], operator_call=True)
     second = apply(ctx, "add", [start, step], operator_call=True)

@@ -14,12 +14,14 @@ import stat
 import tokenize
 from pathlib import Path
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir.expr import Span
 from transkern.parsing import parse
 
 MOST_BYTES = 1 << 20
 """Of one file."""
+_READABLE = "name a file of Python that can be read"
 _SLOW_CODECS = frozenset(["idna", "punycode"])  # no file is written in them, and their time grows with its square
 
 
@@ -29,7 +31,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             return _decoded(file.read(MOST_BYTES + 1), path)
     except OSError as error:
-        raise CompileError(f"{path}: cannot be read: {error.strerror}") from None
+        raise CompileError(refusals.UNREADABLE, f"{path}: cannot be read: {error.strerror}", _READABLE) from None
 
 
 def read_found(path: Path, within: Path) -> str | None:
@@ -39,23 +41,21 @@ def read_found(path: Path, within: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise CompileError(f"{path}: cannot be read: {error.strerror}") from None
+        raise CompileError(refusals.UNREADABLE, f"{path}: cannot be read: {error.strerror}", _READABLE) from None
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise CompileError(f"{path}: not a regular file", "name the file itself to have it read")
+        raise CompileError(refusals.UNREADABLE, f"{path}: not a regular file", "name the file itself to have it read")
     with os.fdopen(file, "rb") as opened:
         if not path.resolve().is_relative_to(within.resolve()):
-            raise CompileError(
-                f"{path}: a link that leads out of {within}", "name the file that it leads to to have it read"
-            )
+            problem = f"{path}: a link that leads out of {within}"
+            raise CompileError(refusals.UNREADABLE, problem, "name the file that it leads to to have it read")
         return _decoded(opened.read(MOST_BYTES + 1), path)
 
 
 def _decoded(content: bytes, path: Path) -> str:
     if len(content) > MOST_BYTES:
-        raise CompileError(
-            f"{path}: larger than {MOST_BYTES >> 20} MiB", "put the functions to be compiled into a file of their own"
-        )
+        problem = f"{path}: larger than {MOST_BYTES >> 20} MiB"
+        raise CompileError(refusals.UNREADABLE, problem, "put the functions to be compiled into a file of their own")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
         if encoding.lower().replace("_", "-") in _SLOW_CODECS:
@@ -63,8 +63,10 @@ def _decoded(content: bytes, path: Path) -> str:
         return io.TextIOWrapper(io.BytesIO(content), encoding).read()  # with Python's ends of lines
     except (SyntaxError, UnicodeError, LookupError) as error:
         problem = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise CompileError(f"{path}: cannot be decoded: {problem}", "write it in UTF-8, or name its encoding as Python "
-                           "wants it: # coding: latin-1") from None  # fmt: skip
+        raise CompileError(
+            refusals.UNREADABLE, f"{path}: cannot be decoded: {problem}",
+            "write it in UTF-8, or name its encoding as Python wants it: # coding: latin-1",
+        ) from None  # fmt: skip
 
 
 def lines_of(text: str) -> tuple[str, ...]:
@@ -79,10 +81,11 @@ def parsed(text: str, file: str) -> ast.Module:
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         at = Span(line, max(0, column - 1), line, column, file)
-        raise CompileError(f"not Python: {error.msg}", span=at, lines=lines_of(text)) from None
+        help = "correct the file; Python itself cannot import it either"
+        raise CompileError(refusals.UNREADABLE, f"not Python: {error.msg}", help, at, lines_of(text)) from None
     except ValueError as error:  # null bytes
-        raise CompileError(f"{file}: not Python: {error}") from None
+        raise CompileError(refusals.UNREADABLE, f"{file}: not Python: {error}", _READABLE) from None
     except (RecursionError, MemoryError):
-        raise CompileError(
-            f"{file}: nested too deeply for Python's parser", "give parts of the expression names of their own"
-        ) from None
+        problem = f"{file}: nested too deeply for Python's parser"
+        help = "give parts of the expression names of their own"
+        raise CompileError(refusals.TOO_LARGE_TO_COMPILE, problem, help) from None

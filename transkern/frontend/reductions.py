@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.arguments import Arguments
 from transkern.frontend.broadcasting import shape_text
 from transkern.frontend.context import Context
@@ -71,7 +72,7 @@ def reduce(
                 "'initial'",
             )  # fmt: skip
         if op in ("max", "min") and is_complex(value.dtype):
-            ctx.fail(f"`{op}` of complex numbers with `where=`", "choose them first: x[where]")
+            ctx.fail(refusals.OPTION, f"`{op}` of complex numbers with `where=`", "choose them first: x[where]")
         value = chosen(ctx, op, value, where)
     if isinstance(axis, Seq) and axis.kind == "list":
         ctx.guard(b.FALSE, "TypeError", "'list' object cannot be interpreted as an integer")
@@ -152,10 +153,8 @@ def _check_rounding(ctx: Context, value: Array, axes: tuple[int, ...]) -> None:
             turns = [place[v] for i in x.index for v in sorted(variables_read(i) & place.keys())]
             along = along and turns == sorted(turns) and ctx.buffers[x.buffer].layout == "C"
     if not along:
-        ctx.fail(
-            "a sum or product of float16 over an axis that is not the last: NumPy rounds it at each step",
-            "compute it in float32: x.sum(0, dtype=np.float32)",
-        )
+        problem = "a sum or product of float16 over an axis that is not the last: NumPy rounds it at each step"
+        ctx.fail(refusals.DTYPE, problem, "compute it in float32: x.sum(0, dtype=np.float32)")
 
 
 def _in_order(
@@ -268,7 +267,7 @@ def _check_counted(ctx: Context, axis: Value | None, ndim: int) -> None:
 
 def _check_inexact(ctx: Context, dtype: str | None) -> None:
     if dtype is not None and not dtype.startswith(("float", "complex")):
-        ctx.fail(f"a mean or a variance of the type {dtype}", "cast the result: .astype(int)")
+        ctx.fail(refusals.OPTION, f"a mean or a variance of the type {dtype}", "cast the result: .astype(int)")
 
 
 def mean(
@@ -313,12 +312,14 @@ def variance(
     _check_counted(ctx, axis, value.ndim)
     _check_inexact(ctx, dtype)
     if dtype is not None and (is_complex(dtype) or is_complex(value.dtype)):
-        ctx.fail(f"`dtype=` in a variance of {value.dtype} as {dtype}", "cast the array, or the result: .astype(…)")
+        problem = f"`dtype=` in a variance of {value.dtype} as {dtype}"
+        ctx.fail(refusals.OPTION, problem, "cast the array, or the result: .astype(…)")
     out = dtype or (value.dtype if value.dtype.startswith(("float", "complex")) else "float64")
     if centre is not None and dtype is None:  # which has a type of its own, and so have the distances from it
         out = result_type(ctx, [value if value.dtype == out else convert(value, out), centre])
         if is_complex(out) and not is_complex(value.dtype):
-            ctx.fail("distances of real numbers from a complex `mean=`", "cast the array: .astype(complex)")
+            problem = "distances of real numbers from a complex `mean=`"
+            ctx.fail(refusals.OPTION, problem, "cast the array: .astype(complex)")
     work = "float32" if out == "float16" != value.dtype else out
     if value.dtype != work:
         value = convert(value, work)
@@ -376,4 +377,5 @@ def only_into(ctx: Context, a: Arguments, dtype: str) -> None:
     """Refuses an `out` of another type, in which NumPy has a part of the work rounded."""
     out = a.get("out")
     if isinstance(out, Array) and out.dtype != dtype:
-        ctx.fail(f"`{a.name}` of {dtype} with `out=` of {out.dtype}", f"store what it gives: out[...] = {a.name}(…)")
+        problem = f"`{a.name}` of {dtype} with `out=` of {out.dtype}"
+        ctx.fail(refusals.OUT, problem, "store what it gives: out[...] = …")

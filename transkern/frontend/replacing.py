@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from transkern import refusals
 from transkern.frontend import growing, list_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
-from transkern.frontend.indexing import Item, is_typed, list_position
+from transkern.frontend.indexing import Item, SliceValue, is_typed, list_position
 from transkern.frontend.positions import check_position
 from transkern.frontend.values import (
     OPTIONAL,
@@ -36,8 +37,10 @@ from transkern.ir.expr import Expr
 def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
     """``list[k] = value``."""
     growing.must_be_own(ctx, owner, grows=False)
-    if len(items) != 1 or isinstance(items[0], Range):
-        ctx.fail("a store into a slice of a growing list", "make it an array: np.array(list)")
+    if len(items) != 1 or isinstance(items[0], (Range, SliceValue)):
+        problem = "a store into a slice of a list whose length only the run knows"
+        help = "store one element after another in a loop, or make it an array: np.array(list)"
+        ctx.fail(refusals.TARGET, problem, help)
     of: Any = collections.deque() if owner.is_queue else []
     check_position(ctx, items[0], lambda at: operator.setitem(of, at, ()))
     outside = "deque index out of range" if owner.is_queue else "list assignment index out of range"
@@ -65,7 +68,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         growing.put(ctx, owner, value, at)
         return
     if owner.objects is not None and value != Static(None) and not isinstance(value, OrNone):
-        ctx.fail(f"{describe(value)} in a list of objects", "store objects of one class")
+        ctx.fail(refusals.LIST_OF_TYPES, f"{describe(value)} in a list of objects", "store objects of one class")
     if owner.rows is not None:
         ctx.emit(n.Store(owner.buffer, owner.index(at), rows.number_of(ctx, owner.rows, given)))
         return
@@ -88,7 +91,8 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
         if isinstance(value, Seq) and _fits(ctx, owner, value):
             _store_columns(ctx, owner, at, value)
             return
-        ctx.fail(f"a store of {describe(value)} into a growing list", "use an array")
+        problem = f"a store of {describe(value)} into a list whose elements are of another type"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "store what is like the other elements, or use an array")
     _store_number(ctx, owner, at, value)
 
 
@@ -100,7 +104,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
         one == two or ctx.assume_equal(one, two) for one, two in zip(array.dims, owner.dims, strict=True)
     )
     if not same or array.dtype != owner.dtype:
-        ctx.fail("a list whose elements differ in type", "store arrays of one dtype and shape")
+        ctx.fail(refusals.LIST_OF_TYPES, "a list whose elements differ in type", "store arrays of one dtype and shape")
     if array.view:
         ctx.note_append(array.base)
         ctx.note_held(owner.buffer, array.base)
@@ -143,18 +147,19 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None
     """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
     value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
-        ctx.fail(f"a store of {describe(value)} into a list of lists", "use an array with two dimensions")
+        problem = f"a store of {describe(value)} into a list of lists"
+        ctx.fail(refusals.NESTED_LIST, problem, "use an array with two dimensions")
     others = ctx.still_named(lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
     if others or value.extent is None:
         problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
-        ctx.fail(problem, "use an array with two dimensions")
+        ctx.fail(refusals.NESTED_LIST, problem, "use an array with two dimensions")
     if (value.dtype, value.python) != (owner.dtype, owner.python):
         list_types.mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
     if not value.prefix:
         ctx.note_append(value.buffer)
     same = b.compare("equal", value.extent, owner.dims[0])
     if same == b.FALSE or (same != b.TRUE and not ctx.assume_equal(value.extent, owner.dims[0])):
-        ctx.fail("a list of lists of different lengths", "use an array with two dimensions")
+        ctx.fail(refusals.NESTED_LIST, "a list of lists of different lengths", "use an array with two dimensions")
     array = ctx.define(replace(list_array(ctx, value), view=False), "row")
     index = (*owner.prefix, at, *(a.var for a in array.axes))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))

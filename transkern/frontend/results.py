@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import doubts, growing, hashed
 from transkern.frontend.anew import Terminated
 from transkern.frontend.bodies import RETURN
@@ -18,18 +19,24 @@ from transkern.frontend.expressions import Expressions
 from transkern.frontend.strides import from_outside, place_in_memory
 from transkern.frontend.values import (
     Array,
+    Bound,
     Char,
     Concatenation,
     Dict,
     Doubt,
     Empty,
+    Function,
     GrowingList,
     Hashed,
     Instance,
+    Known,
+    Method,
     Object,
     OneOf,
     OrNone,
+    Partial,
     Pool,
+    Range,
     Record,
     Row,
     Scalar,
@@ -73,7 +80,8 @@ class Results(Expressions):
             ctx.emit(n.Return(self.returned(value)))
             return
         if decided > _MOST_NONE:
-            ctx.fail(f"returning more than {_MOST_NONE} things that may be None", "return fewer")
+            problem = f"returning more than {_MOST_NONE + 1} things that may be None"
+            ctx.fail(refusals.RESULT, problem, "return fewer of them, or something else for None")
         for is_none in (True, False):
             heap = dict(ctx.heap)
             with ctx.block() as out, suppress(Terminated):
@@ -142,7 +150,7 @@ class Results(Expressions):
             case Static(v) if v is None or isinstance(v, (bool, int, float, complex, str)):
                 return n.ConstantResult(v)
             case Seq(kind="set" | "dict_keys" | "dict_values" | "dict_items" as kind):
-                self.ctx.fail(f"returning a {kind}", "return a list or a tuple")
+                self.ctx.fail(refusals.RESULT, f"returning a {kind}", "return a list or a tuple of it: list(…)")
             case Scalar(doubt=Doubt(split=Split(tag, one, two, exact) as split, kinds=kinds) as doubted) if (
                 # beside a number of NumPy's, one of Python's is held in NumPy's type where a loop would have to hand on
                 # which it was
@@ -174,7 +182,7 @@ class Results(Expressions):
                     tuple(self.result(i) for i in items), "record", names, self._class_path(kind)
                 )  # fmt: skip
             case Hashed(frozen=True):
-                self.ctx.fail("returning a frozenset", "return a set, a list or a tuple")
+                self.ctx.fail(refusals.RESULT, "returning a frozenset", "return a set, a list or a tuple")
             case Hashed(kind):
                 parts = hashed.lists_of(self.ctx, value) if kind == "dict" else [hashed.keys(self.ctx, value)]
                 of = hashed.factory(self.ctx, value)
@@ -182,11 +190,12 @@ class Results(Expressions):
             case GrowingList() as owner:
                 if owner.shared or (owner.rows is not None and owner.rows.shared):
                     problem = "returning a list whose arrays share memory with an argument"
-                    growing.must_be_fixed(self.ctx, owner, problem, "append copies")
+                    growing.must_be_fixed(self.ctx, owner, problem, "append copies: .append(x.copy())", refusals.RESULT)
                 if any(leaf.objects for leaf in owner.leaves):
-                    self.ctx.fail("returning objects in tuples in a list", "return a list of the objects")
+                    problem = "returning objects in tuples in a list"
+                    self.ctx.fail(refusals.RESULT, problem, "return a list of the objects")
                 if owner.is_queue:
-                    self.ctx.fail("returning a deque", "return a list: list(queue)")
+                    self.ctx.fail(refusals.RESULT, "returning a deque", "return a list: list(queue)")
                 if (owner.dims and owner.row) or owner.prefix:  # lists in a list
                     kind = "lists of numbers" if owner.python else "lists"
                     return n.TupleResult((self._array_result(as_array(self.ctx, owner)),), kind)
@@ -200,7 +209,7 @@ class Results(Expressions):
             case OneOf(index, options):
                 return n.TupleResult((n.ScalarResult(index, True),), "one of", options)
             case Text():
-                self.ctx.fail("returning a text made of run-time numbers", "return the numbers")
+                self.ctx.fail(refusals.RESULT, "returning a text made of run-time numbers", "return the numbers")
             case Array(identity=identity) if identity:
                 return n.ArgumentResult(identity)
             case Array(view=True) if self.ctx.buffers[value.base].role == "argument":
@@ -217,21 +226,31 @@ class Results(Expressions):
             case OrNone(inner, none) if _is_number(self.ctx, inner):
                 return n.TupleResult((n.ScalarResult(none, True), self.result(inner)), "or none")
             case Unbound(why):
-                self.ctx.fail(why)
+                self.ctx.fail(refusals.TYPE_DIFFERS, why, "give it a value of one type on every path")
+            case Range():
+                self.ctx.fail(refusals.RESULT, "returning a range", "return a list of it, list(…), or np.arange(…)")
+            case Function() | Bound() | Partial() | Known():
+                self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", "return what a call of it gives")
+            case Method(Seq(), name):
+                self.ctx.fail(refusals.RESULT, f"returning what `{name}` makes", "return a list of it: list(…)")
             case _:
-                self.ctx.fail(f"returning {describe(value)}")
+                help = "return numbers, texts, arrays, and tuples, lists, sets and dicts of these"
+                self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", help)
 
     def _objects_result(self, pool: Pool, numbers: n.Result, kind: str) -> n.Result:
         """Some of the objects of a class: all are made, so that one of them is one object wherever it stands."""
         ctx, name = self.ctx, pool.kind.__name__
         if pool in self.pools_handed_out:
-            ctx.fail(f"several results with objects of `{name}`, which may be the same", "return them in one list")
+            problem = f"several results with objects of `{name}`, which may be the same"
+            ctx.fail(refusals.RESULT, problem, "return them in one list")
         self.pools_handed_out.append(pool)
         leaves = pool.owner.leaves
         if any(leaf.objects for leaf in leaves):
-            ctx.fail(f"returning objects of `{name}`, which hold others", "return what is needed of them in lists")
+            problem = f"returning objects of `{name}`, which hold others"
+            ctx.fail(refusals.RESULT, problem, "return what is needed of them in lists")
         if any(leaf.shared or (leaf.rows is not None and leaf.rows.shared) for leaf in leaves):
-            ctx.fail(f"returning objects of `{name}` with arrays that are arguments, too", "give them copies")
+            problem = f"returning objects of `{name}` with arrays that are arguments, too"
+            ctx.fail(refusals.RESULT, problem, "give them copies")
         growing.forget_behind_none(ctx, pool.owner)
         columns = tuple(_list_result(c) for c in pool.owner.columns)
         of = "" if pool.kind is dict else self._class_path(pool.kind)
@@ -240,7 +259,7 @@ class Results(Expressions):
     def _class_path(self, kind: type) -> str:
         if "<locals>" in kind.__qualname__:
             self.ctx.fail(
-                f"returning an instance of `{kind.__name__}`, a class made inside a function",
+                refusals.RESULT, f"returning an instance of `{kind.__name__}`, a class made inside a function",
                 "define the class at the top of its module",
             )
         return f"{kind.__module__}:{kind.__qualname__}"
@@ -248,17 +267,19 @@ class Results(Expressions):
     def _view_result(self, value: Array) -> n.Result:
         base = self.ctx.buffers[value.base]
         if base.name in self.ctx.memories:
-            self.ctx.fail("a view of arguments that share memory as a result", "return a copy of it")
+            self.ctx.fail(refusals.RESULT, "a view of arguments that share memory as a result", "return a copy of it")
         view = place_in_memory(self.ctx, value)
         if view is None:
-            self.ctx.fail("returning a view of an argument that strides cannot describe", "return a copy of it")
+            problem = "returning a view of an argument that strides cannot describe"
+            self.ctx.fail(refusals.RESULT, problem, "return a copy of it")
         return n.ViewResult(
             base.name, value.dims, view.offset, view.steps, value.dtype, view.part, value.readonly is True
         )  # fmt: skip
 
     def _array_result(self, value: Array) -> n.Result:
         if value.view and value.base in self.ctx.handed_out:
-            self.ctx.fail("returning what a cached function has made, which others have, too", "return a copy of it")
+            problem = "returning what a cached function has made, which others have, too"
+            self.ctx.fail(refusals.RESULT, problem, "return a copy of it")
         ctx = self.ctx
         whole = (
             value.mask is None and isinstance(value.body, Load) and (value.view or self._unshared(value.body.buffer))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from transkern import refusals
 from transkern.frontend import growing, list_types, twins
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
@@ -33,7 +34,7 @@ def made(ctx: Context, name: str, site: tuple[object, ...]) -> Rows:
 
 def wanted(ctx: Context, owner: GrowingList, problem: str) -> NoReturn:
     """The lists in a list have lengths of their own: the translation begins anew, with such ones."""
-    error = NotKnown(problem, "use an array with two dimensions", ctx.span, ctx.lines)
+    error = NotKnown(refusals.NESTED_LIST, problem, "use an array with two dimensions", ctx.span, ctx.lines)
     if owner.site is not None and owner.site[0] not in ("fixed", "argument") and owner.site not in ctx.ragged:
         error.ragged = owner.site
     raise error
@@ -48,7 +49,7 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
         return _array_number(ctx, rows, contents)
     is_list = isinstance(contents, GrowingList) or (isinstance(contents, Seq) and contents.kind == "list")
     if rows.arrays or not is_list:
-        ctx.fail(f"{describe(contents)} among lists", "append lists only")
+        ctx.fail(refusals.LIST_OF_TYPES, f"{describe(contents)} among lists", "append lists only: [x] for a number")
     if isinstance(value, Object):
         ctx.note_handed(value)
     twins.note_original(ctx, rows.pool.buffer, value if isinstance(value, Object) else contents)
@@ -66,7 +67,7 @@ def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Exp
     """The number of a new row with the elements of an array: that is what stands in the list around, then."""
     array = ctx.kept(as_array(ctx, value))
     if rows.pool.dtype and not rows.arrays:
-        ctx.fail("an array among lists", "append arrays only")
+        ctx.fail(refusals.LIST_OF_TYPES, "an array among lists", "append arrays only")
     rows.arrays = True
     if array.view:
         ctx.note_append(array.base)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import growing, hashed, iterating, library_calls, twins
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.asking import asked
@@ -172,7 +173,7 @@ def _growing_method(
         case "popleft" if owner.is_queue:
             return growing.pop_left(ctx, owner)
         case "copy" if owner.is_queue:
-            ctx.fail("a copy of a deque", "make a list, list(queue), or another deque of it")
+            ctx.fail(refusals.DEQUE, "a copy of a deque", "make a list, list(queue), or another deque of it")
         case "copy":
             return growing.copied(ctx, owner)
         case "index" | "count" | "remove" if len(args) == 1 and (owner.row or not owner.dims):
@@ -215,7 +216,9 @@ def _dict_method(
             for other in [*args, Dict(tuple(keywords), tuple(keywords.values()))]:
                 given = ctx.deref(other)
                 if not isinstance(given, Dict):
-                    ctx.fail(f"`dict.update` with {describe(given)}")
+                    help = "set the items one by one: d[key] = value"
+                    problem = "`update` of a dict whose keys are known with something else than such a dict"
+                    ctx.fail(refusals.RUN_TIME_KEYS, problem, help)
                 for key, value in zip(given.keys, given.items, strict=True):
                     changed = changed.put(key, value)
             ctx.change(owner, changed)
@@ -238,7 +241,10 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
     if not isinstance(counted, list):
         if isinstance(owner, Object):
             ctx.must_grow(owner.token, "a list extended by something of run-time length")
-        ctx.fail("a list extended by something of run-time length")
+        ctx.fail(
+            refusals.RUN_TIME_LENGTH, "a list extended by something of run-time length",
+            "append in a loop to a list of its own",
+        )
     ctx.change(owner, Seq((*contents.items, *counted), "list"))
 
 
@@ -314,11 +320,13 @@ def ordered(ctx: Context, items: Sequence[Value], keywords: Mapping[str, Value])
         values = sorted((i.value for i in items if isinstance(i, Static)), reverse=bool(reverse))
         return Seq(tuple(Static(v) for v in values), "list")
     if key is not None:
-        ctx.fail("`sorted` with `key=`", "sort the keys with np.argsort")
+        ctx.fail(refusals.SORT_KEY, "`sorted` with `key=`", "sort the keys with np.argsort")
     found = list(items)
     kinds = {(i.dtype, i.python) if isinstance(i, Scalar) else None for i in found}
     if None in kinds or len(kinds) > 1:
-        ctx.fail("`sorted` of run-time values", "use np.sort, whose result is an array")
+        problem = "`sorted` of a few run-time values that are not all numbers of one type"
+        help = "convert numbers to one type; of tuples, take np.argsort of their first items"
+        ctx.fail(refusals.SORT_KEY, problem, help)
     if len(found) > 8:
         made = sorted_array(ctx, as_array(ctx, Seq(tuple(found))), bool(reverse))
         is_python = isinstance(found[0], Scalar) and found[0].python
@@ -343,7 +351,9 @@ def sorted_array(ctx: Context, array: Array, reverse: bool) -> Array:
     if array.mask is not None:
         array = ctx.compact(array, "values")
     if array.ndim != 1 or array.dtype.startswith("complex"):
-        ctx.fail("`sorted` of this array", "use np.sort, whose result is an array")
+        rows = "order its rows by a column: a[np.argsort(a[:, 0])]"
+        help = "use np.sort, whose result is an array" if array.ndim == 1 else rows
+        ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(array)}", help)
     whole = [Slice(None, None, Static(-1))]
     if array.dtype.startswith("float"):
         _no_nan(ctx, array)
@@ -369,10 +379,13 @@ def sorted_list(ctx: Context, items: Value, keys: Value, reverse: bool) -> Value
             ctx.note_held(items.buffer, rows.base)
             items.shared = ctx.is_of_argument(rows.base)
     if not isinstance(items, GrowingList) or not isinstance(keys, GrowingList):
-        ctx.fail(f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
+        ctx.fail(refusals.SORT_KEY, f"`sorted` of {describe(items)} with `key=`", "sort the keys with np.argsort")
     if not is_typed(ctx, items) or not is_typed(ctx, keys):
         return growing.new(ctx, "sorted")
     return growing.gathered(ctx, items, _order(ctx, keys, reverse))
+
+
+_BY_NUMBER = "give a key= that makes such a number of each, as in key=lambda r: r[0]"
 
 
 def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
@@ -383,13 +396,14 @@ def _order(ctx: Context, keys: GrowingList, reverse: bool) -> Array:
 
     def take(one: GrowingList) -> None:
         if one.row == OPTIONAL:
-            ctx.fail("`sorted` of a list that may have None in it", "leave None out")
+            ctx.fail(refusals.MAY_BE_NONE, "`sorted` of a list that may have None in it", "leave None out")
         if one.columns:
             for column in one.columns:
                 take(column)
             return
         if one.dims or one.rows or one.options or one.dtype.startswith("complex"):
-            ctx.fail("`sorted` by keys that are no numbers, nor tuples of them", "sort the keys with np.argsort")
+            problem = "an order by keys that are neither real numbers nor tuples of them"
+            ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
         array = as_array(ctx, replace(one, tags=""))
         if array.dtype.startswith("float"):
             _no_nan(ctx, array)
@@ -424,7 +438,8 @@ def sort_growing(ctx: Context, owner: GrowingList, keywords: Mapping[str, Value]
         growing.put_back(ctx, owner, growing.gathered(ctx, owner, _order(ctx, keys, bool(reverse))))
         return
     if owner.dims or owner.options or owner.rows:
-        ctx.fail("`sort` of a list of this", "sort the keys with np.argsort")
+        problem = "`sort` of a list whose elements are neither real numbers nor tuples of them"
+        ctx.fail(refusals.SORT_KEY, problem, _BY_NUMBER)
     array = as_array(ctx, owner)
     made = sorted_array(ctx, ctx.define(replace(array, view=False), "values"), bool(reverse))
     growing.put_all(ctx, owner, made)
@@ -458,4 +473,5 @@ def listed(ctx: Context, value: Value, kind: str) -> Value:
         if isinstance(items, list):
             return Seq(tuple(items), kind)
         return growing.list_of(ctx, array, False)
-    ctx.fail(f"a list of {describe(contents)}", "write a loop that appends")
+    help = "write a comprehension, with copies of arrays: [row.copy() for row in a]"
+    ctx.fail(refusals.OPERANDS, f"a list of {describe(contents)}", help)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.values import Seq, Static, Value
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def _shows(value: Value) -> bool:
 def check_order(ctx: Context, value: Value) -> None:
     """Refuse what shows the order of a set, where it is not the same in every process."""
     if _shows(value):
-        ctx.fail("the order of a set of texts, which is another one in each process", "use sorted(…), or a tuple")
+        problem = "the order of a set of texts, which is another one in each process"
+        ctx.fail(refusals.RUN_TIME_KEYS, problem, "use sorted(…), or a tuple")
 
 
 def in_any_order(value: Value) -> Value:

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
+from transkern.errors import CompileError
 from transkern.frontend import doubts, large, python_types
 from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_to, masks_agree, may_stretch, shape_text, stretched
@@ -52,6 +54,9 @@ _PYTHON_DTYPES = {
 }
 
 
+_DTYPES_TAKEN = "give one of NumPy's types of numbers, such as np.float64 or np.int64"
+
+
 def dtype_of(ctx: Context, value: Value | None, default: str) -> str:
     """A `dtype=` argument as a dtype name."""
     match value:
@@ -63,9 +68,11 @@ def dtype_of(ctx: Context, value: Value | None, default: str) -> str:
             try:
                 return dtype_name(np.dtype(v))
             except TypeError as error:
-                ctx.fail(str(error))
+                ctx.fail(refusals.DTYPE, str(error), _DTYPES_TAKEN)
+            except CompileError as error:
+                ctx.fail(error.kind, error.problem, error.help)
         case _:
-            ctx.fail(f"a dtype is needed here, not {describe(value)}")
+            ctx.fail(refusals.DTYPE, f"{describe(value)} as a dtype", _DTYPES_TAKEN)
 
 
 def as_line(ctx: Context, value: Value, or_number: bool = False) -> Array:
@@ -117,7 +124,7 @@ def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]
     """A shape argument: an integer or a sequence of them; `bools`: also of Booleans."""
     of_size = whole_size if bools else size_of
     if isinstance(value, Seq) and value.kind not in ("tuple", "list"):
-        ctx.fail(f"a shape that is a {value.kind}", "give a tuple")
+        ctx.fail(refusals.NEEDED, f"a shape that is a {value.kind}", "give a tuple")
     sizes = value.items if isinstance(value, Seq) else [value]
     for k, size in enumerate(sizes):
         if isinstance(size, Static) and large.is_large(size):
@@ -133,7 +140,8 @@ def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]
                 check_single(ctx, value)
             return (whole_size(ctx, value),)
         case _:
-            ctx.fail(f"a shape is needed here, not {describe(value)}")
+            help = "give an integer, or a tuple of integers: tuple(shape) of an array of known size"
+            ctx.fail(refusals.NEEDED, f"a shape is needed here, not {describe(value)}", help)
 
 
 def check_single(ctx: Context, value: Value) -> None:
@@ -154,7 +162,7 @@ def _check_kind(ctx: Context, value: Value, wrong: tuple[str, ...], problem: str
         shown = as_text(ctx, value, "", "r")
         args = tuple(scalar_expr(ctx, v) for v in shown.args) if "{}" in problem else ()
         if any(is_complex(e.dtype) for e in args):
-            ctx.fail("a size that is a complex number", "give an integer")
+            ctx.fail(refusals.NEEDED, "a size that is a complex number", "give an integer")
         ctx.guard(b.FALSE, "TypeError", problem.replace("{}", shown.template), args)
 
 
@@ -508,7 +516,8 @@ def squeeze(ctx: Context, value: Array, axis: Sequence[int] | None) -> Array:
         value = ctx.kept(value)
         drop = {d for d in range(value.ndim) if b.constant(value.dims[d]) == 1}
         if any(may_stretch(ctx, value.dims[d]) for d in range(value.ndim) if d not in drop):
-            ctx.fail("`squeeze` of a length that data decides", "say which axis: squeeze(axis=…)")
+            problem = "`squeeze` of a length that data decides"
+            ctx.fail(refusals.RUN_TIME_LENGTH, problem, "say which axis: squeeze(axis=…)")
     else:
         drop = {normal_axis(ctx, a, value.ndim) for a in axis}
         value = ctx.kept(value) if 0 in drop else value
@@ -621,9 +630,9 @@ def roll(ctx: Context, value: Array, shift: Value, axis: int | None) -> Array:
     value = ctx.kept(value)
     shift = ctx.deref(shift)
     if as_array(ctx, shift).ndim:
-        ctx.fail("`np.roll` by several numbers along one axis", "add them up")
+        ctx.fail(refusals.OPTION, "`np.roll` by several numbers along one axis", "add them up")
     if not as_array(ctx, shift).dtype.startswith(("int", "uint", "bool")):
-        ctx.fail("`np.roll` by what is no integer", "convert it with int(…)")
+        ctx.fail(refusals.NEEDED, "`np.roll` by what is no integer", "convert it with int(…)")
     if axis is None:
         flat = roll(ctx, reshape(ctx, value, [Static(-1)]), shift, 0)
         return reshape(ctx, flat, [Scalar(d, True) for d in value.dims])

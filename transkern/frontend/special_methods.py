@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.context import Context
 from transkern.frontend.source import from_object, function_of, live_function
 from transkern.frontend.values import Array, Bound, Concatenation, Instance, OrNone, Record, Scalar, Seq, Static, Value
@@ -86,11 +87,12 @@ def _reflected(ctx: Context, name: str, x: Value, y: Value) -> Value | None:
         return None
     held = ctx.deref(x)
     if isinstance(held, (Array, Concatenation)) and (not isinstance(held, Array) or held.ndim):
-        ctx.fail("an operator between an array and an object", "call the object's method")
+        ctx.fail(refusals.OBJECT, "an operator between an array and an object", "call the object's method")
     held = Scalar(held.body) if isinstance(held, Array) else x
     given = _handed(ctx, held)
     if given is not held and any(method(ctx, y, n) for n in ("__len__", "__getitem__")):
-        ctx.fail("an operator between NumPy's number and an object that is a sequence", "call the object's method")
+        problem = "an operator between NumPy's number and an object that is a sequence"
+        ctx.fail(refusals.OBJECT, problem, "call the object's method")
     return _call(ctx, bound, given)
 
 
@@ -173,7 +175,7 @@ def builtin(ctx: Context, path: str, value: Value) -> Value | None:
     if bound is None:
         return None
     if path in ("builtins.reversed", "builtins.iter", "builtins.next"):
-        ctx.fail(f"`{path.removeprefix('builtins.')}` of an object", "write a loop over it")
+        ctx.fail(refusals.OBJECT, f"`{path.removeprefix('builtins.')}` of an object", "write a loop over it")
     made = _call(ctx, bound)
     if path in ("builtins.abs", "builtins.round"):
         return made
@@ -212,7 +214,7 @@ def _is_number_of(value: Value, dtype: str) -> bool:
 def _wrong_type(ctx: Context, name: str, made: Value, help: str) -> NoReturn:
     from transkern.frontend.elementwise import describe
 
-    ctx.fail(f"a `{name}` that returns {describe(made)}, for which Python raises TypeError", help)
+    ctx.fail(refusals.OBJECT, f"a `{name}` that returns {describe(made)}, for which Python raises TypeError", help)
 
 
 def truth_of(ctx: Context, value: Value) -> Value | None:
@@ -247,7 +249,8 @@ def _held(ctx: Context, mapping: Mapping[Any, Any], key: Any) -> Value:
         raise AssertionError from None
     value = from_object(found)
     if value is None:
-        ctx.fail(f"the item {key!r}, a {type(found).__name__}, cannot take part", "pass it as an argument")
+        problem = f"the item {key!r}, a {type(found).__name__}, cannot take part"
+        ctx.fail(refusals.ARGUMENT_TYPE, problem, "pass it as an argument")
     return value
 
 
@@ -292,7 +295,8 @@ def iterated(ctx: Context, value: Value) -> Value | None:
             ) if sum(isinstance(x, (ast.Return, ast.Yield, ast.YieldFrom)) for x in ast.walk(made)) == 1:
                 made.body[-1] = ast.copy_location(ast.Return(of), made.body[-1])
             case _:
-                ctx.fail("a loop over an object whose `__iter__` does more than `return iter(…)`", "loop over a list")
+                problem = "a loop over an object whose `__iter__` does more than `return iter(…)`"
+                ctx.fail(refusals.OBJECT, problem, "loop over a list that one of its methods makes")
         setattr(node, _ITERATED, made)  # the same function twice must be the same tree twice
     assert isinstance(made, ast.FunctionDef)
     return _call(ctx, Bound(replace(bound.function, node=made), value))

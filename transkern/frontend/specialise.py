@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern import limits
+from transkern import limits, refusals
 from transkern.errors import CompileError, InternalError, NeedsConstant, TranskernError
 from transkern.frontend import growing as growing_lists
 from transkern.frontend import large, objects
@@ -51,11 +51,14 @@ from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
 from transkern.plain import key_name, part_path
 
 
-def specialise(function: Function, types: Sequence[ArgType], reserves: bool = True) -> n.Program:
+def specialise(
+    function: Function, types: Sequence[ArgType], reserves: bool = True, left_out: Collection[ast.stmt] = ()
+) -> n.Program:
     """The array statements of `function` for arguments of `types`; raises CompileError, NeedsConstant.
 
     `reserves`: whether the target has memory for arrays that loops make longer; without it, such loops are written out
-    where their number of iterations can be known.
+    where their number of iterations can be known. `left_out`: statements that are not translated, nor what depends on
+    them (`refused`).
     """
     growing: set[Site] = set()
     wanted: dict[Site, tuple[str, bool]] = {}
@@ -71,7 +74,7 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
         held.told.clear()
         try:
             lists = growing, wanted, tables, ragged, optional, pooled, lengthened, early, held
-            program, found = _translated(function, types, lists, changes, reserves)
+            program, found = _translated(function, types, lists, changes, reserves, left_out)
         except NotKnown as problem:
             if problem.wanted is not None:
                 wanted[problem.wanted[0]] = problem.wanted[1]
@@ -104,7 +107,9 @@ def specialise(function: Function, types: Sequence[ArgType], reserves: bool = Tr
 
 def _plain(problem: CompileError) -> CompileError:
     """A problem that nothing begins anew for: what the caller sees."""
-    return CompileError(problem.problem, problem.help, problem.span, problem.lines)
+    plain = CompileError(problem.kind, problem.problem, problem.help, problem.span, problem.lines)
+    plain.statement = problem.statement
+    return plain
 
 
 def _translated(
@@ -113,10 +118,11 @@ def _translated(
         set[Site], dict[Site, tuple[str, bool]], set[Site], set[Site], set[Site], dict[PoolKey, tuple[str, ...]],
         set[str], set[Site], Held,
     ],
-    changes: list[Change], reserves: bool,
+    changes: list[Change], reserves: bool, left_out: Collection[ast.stmt],
 ) -> tuple[n.Program, list[Change]]:
     """One translation, whose errors of our own name the line that they came up at."""
     ctx = Context(function.scope.lines, function.scope.file)
+    ctx.left_out = left_out
     (
         ctx.growing, ctx.wanted, ctx.tables, ctx.ragged, ctx.optional, ctx.pooled, ctx.lengthened, ctx.early, ctx.held,
     ) = lists  # fmt: skip
@@ -135,21 +141,23 @@ def _translated(
 def _too_deep(ctx: Context) -> Exception:
     """What to raise where Python's own stack has ended."""
     if ctx.too_deep is None:
-        return ctx.error("expressions, blocks or calls are nested too deeply here", limits.SHALLOWER)
+        problem = "expressions, blocks or calls are nested too deeply here"
+        return ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, limits.SHALLOWER)
     ctx.span, by_calls = ctx.too_deep
     if not by_calls:
-        return ctx.error("expressions and blocks are nested too deeply here", limits.SHALLOWER)
-    problem = ctx.error("a function calls itself too deeply", "write a loop")
-    return next((NeedsConstant(size, problem) for size in sorted(ctx.dims)), problem)  # it may depend on a size
+        problem = "expressions and blocks are nested too deeply here"
+        return ctx.error(refusals.TOO_LARGE_TO_COMPILE, problem, limits.SHALLOWER)
+    error = ctx.error(refusals.TOO_LARGE_TO_COMPILE, "a function calls itself too deeply", "write a loop")
+    return next((NeedsConstant(size, error) for size in sorted(ctx.dims)), error)  # it may depend on a size
 
 
 def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.Program:
     scope, node = function.scope, function.node
     names = parameter_names(node)
     if len(types) != len(names):
-        ctx.fail(
-            f"`{function.name}` takes {len(names)} arguments ({', '.join(names)}), {len(types)} types given", "", node
-        )
+        given = f"{len(types)} type{'' if len(types) == 1 else 's'} given"
+        problem = f"`{function.name}` takes {len(names)} arguments ({', '.join(names)}), {given}"
+        ctx.fail(refusals.WRONG_ARGUMENTS, problem, "give one type for each, as in `f(float64[n], int)`", node)
     ctx.taken.update(names)
     ctx.parameters = frozenset(names)
     params: list[n.Param] = []
@@ -378,7 +386,8 @@ def _shared(ctx: Context, name: str, kind: ArrayType, sizes: tuple[Expr, ...]) -
         known = n.Buffer(base, kind.dtype, (b.size(f"{base}."),), "argument", layout, aligned=kind.aligned)
         ctx.buffers[base] = known
     if known.dtype != kind.dtype:
-        ctx.fail(f"`{name}` and `{kind.shares}` share memory and have different dtypes", "pass a copy of one of them")
+        problem = f"`{name}` and `{kind.shares}` share memory and have different dtypes"
+        ctx.fail(refusals.SHARED_MEMORY, problem, "pass a copy of one of them")
     axes = ctx.axes(sizes)
     at: Expr = Var(f"{name}_offset")
     for d, axis in enumerate(axes):
@@ -404,6 +413,9 @@ def _scalar(name: str, dtype: str) -> Expr:
     return Var(name, dtype)
 
 
+_PLAIN = "pass numbers, texts or arrays of it"
+
+
 def _constant(ctx: Context, name: str, value: Any) -> Value:
     if isinstance(value, tuple):
         return Seq(tuple(_constant(ctx, name, v) for v in value), "tuple")
@@ -411,5 +423,7 @@ def _constant(ctx: Context, name: str, value: Any) -> Value:
         return Static(value)
     found = from_object(value)
     if found is None:
-        raise CompileError(f"argument `{name}`: a {type(value).__name__} cannot be a constant")
+        problem = f"argument `{name}` is a {type(value).__name__}, which cannot be passed"
+        help = "pass a text instead, or an array: np.frombuffer(data, np.uint8)" if isinstance(value, bytes) else _PLAIN
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, help)
     return found

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import empties, large, outputs
 from transkern.frontend.anew import Terminated
 from transkern.frontend.asking import asked, raised
@@ -88,9 +89,11 @@ def write(ctx: Context, base: Array, items: Sequence[Item], value: Value, castin
     value = ctx.deref(value)
     if is_repeated(base):
         if any(b.constant(d) == 0 for d in base.dims):  # what `reshape` gives looks the same
-            ctx.fail("a store into an array without elements, which NumPy may make read-only", "test its size first")
+            problem = "a store into an array without elements, which NumPy may make read-only"
+            ctx.fail(refusals.SHARED_MEMORY, problem, "test its size first")
         if not base.readonly:  # of `broadcast_arrays`, say
-            ctx.fail("a store into an array whose elements may share memory", "store into a copy of it")
+            problem = "a store into an array whose elements may share memory"
+            ctx.fail(refusals.SHARED_MEMORY, problem, "store into a copy of it")
     if casting is None:
         outputs.check_readonly(ctx, base, "assignment destination")
     check_subscripts(ctx, items)
@@ -212,6 +215,7 @@ def _check_masks(ctx: Context, base: Array, items: Sequence[Item]) -> None:
         if isinstance(item, Array) and item.view and item.mask is None and item.dtype == "bool":
             if item.base == base.base and item.with_axes(base.axes[: item.ndim]).body != base.body:
                 ctx.fail(
+                    refusals.SHARED_MEMORY,
                     "a store through a mask that shares memory with the array: NumPy reads it while it stores",
                     "copy the mask: x[mask.copy()] = value",
                 )
@@ -249,7 +253,8 @@ def is_constant_array(value: Value) -> bool:
 def check_own(ctx: Context, value: Value, node: ast.AST | None = None) -> None:
     """Raises CompileError where `value`, which is about to change, is an array of the module's."""
     if is_constant_array(value):
-        ctx.fail("a change of an array from outside the function", "pass it as an argument, or copy it first", node)
+        problem = "a change of an array from outside the function"
+        ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass it as an argument, or copy it first", node)
 
 
 def storable(ctx: Context, value: Value, number: Expr, dtype: str, basic: bool) -> Expr:
@@ -378,7 +383,7 @@ def check_numbers(ctx: Context, value: Value, dtype: str, before: _Before | None
 def _check_list(ctx: Context, value: GrowingList, dtype: str, before: _Before | None) -> None:
     checked = dtype.startswith(("int", "uint") if value.python else "int")
     if is_complex(value.dtype) and (checked or (value.python and not is_complex(dtype))):
-        ctx.fail(f"a list of complex numbers as an array of {dtype}", "take .real or abs(…) of them")
+        ctx.fail(refusals.NEEDED, f"a list of complex numbers as an array of {dtype}", "take .real or abs(…) of them")
     if checked and value.dtype != "bool":
         _check_elements(ctx, list_array(ctx, value), dtype, before)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, is_number, type_name
@@ -34,7 +35,8 @@ def _in_memory(ctx: Context, value: Array) -> tuple[Array, list[Expr], Expr]:
     assert isinstance(value.body, Load)
     found = steps_in_memory(ctx, value)
     if found is None or lies_elsewhere(ctx, value.base):
-        ctx.fail("the strides of an array that only a call knows to stand in C order", "use np.ascontiguousarray(x)")
+        problem = "the strides of an array that only a call knows to stand in C order"
+        ctx.fail(refusals.NEEDS_CONSTANT, problem, "use np.ascontiguousarray(x)")
     return value, *found
 
 
@@ -98,7 +100,7 @@ def _steps(ctx: Context, value: Value, itemsize: int) -> list[Expr]:
 def _constants(ctx: Context, value: Value) -> Sequence[int]:
     if isinstance(value, Static) and isinstance(value.value, (tuple, list)):
         return list(value.value)
-    ctx.fail("strides that are no tuple of integers", "write them as a tuple")
+    ctx.fail(refusals.NEEDED, "strides that are no tuple of integers", "write them as a tuple: (8, 8)")
 
 
 def _along_axes(

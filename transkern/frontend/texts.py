@@ -9,14 +9,30 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import classes, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
 from transkern.frontend.measures import check_characters, check_format, check_text_of
 from transkern.frontend.set_order import check_order
-from transkern.frontend.values import Array, Dict, Known, OneOf, Record, Scalar, Seq, Static, Text, Value
+from transkern.frontend.values import (
+    Array,
+    Concatenation,
+    Dict,
+    GrowingList,
+    Known,
+    OneOf,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Text,
+    Value,
+)
 from transkern.ir.containers import OF_NUMPY
+
+_HELD = "texts can hold numbers, texts, tuples and lists of them"
 
 
 def quoted(text: str) -> str:
@@ -27,18 +43,22 @@ def quoted(text: str) -> str:
 def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") -> Text:
     """``format(value, spec)``, with `conversion` ``r`` its ``repr``."""
     if not conversion and special_methods.method(ctx, value, "__format__") is not None:
-        ctx.fail("a text of an object with a `__format__`", "call a method of another name")
+        ctx.fail(refusals.OBJECT, "a text of an object with a `__format__`", "call a method of another name")
     own = special_methods.text(ctx, value, conversion == "r")
     if own is not None:
         if not (is_text(own) or isinstance(own, OneOf)):
-            ctx.fail("a text of an object whose `__str__` or `__repr__` returns no text", "return str(…) from it")
+            problem = "a text of an object whose `__str__` or `__repr__` returns no text"
+            ctx.fail(refusals.OBJECT, problem, "return str(…) from it")
         if spec and not conversion:
-            ctx.fail("a format of an object that has no `__format__`", "format its text: f'{o!s:>5}'")
+            problem = "a format of an object that has no `__format__`"
+            ctx.fail(refusals.OBJECT, problem, "format a number of it: f'{o.x:>5}'")
         return as_text(ctx, own, spec)
     value = ctx.deref(value)
     match value:
         case Text():
-            return value if not spec else ctx.fail("a format of a text made of run-time numbers")
+            if spec:
+                ctx.fail(refusals.TEXT, "a format of a text made of run-time numbers", "format the numbers: f'{x:>10}'")
+            return value
         case Static(known):
             check_text_of(known)
             check_format(spec)
@@ -56,7 +76,7 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             parts = [as_text(ctx, i, "", "r") for i in items]
             inner = ", ".join(p.template for p in parts)
             if kind not in ("tuple", "list"):
-                ctx.fail(f"a {kind} in a text", "texts can hold numbers, texts, tuples and lists of them")
+                ctx.fail(refusals.TEXT, f"a {kind} in a text", _HELD)
             inner = f"({inner}{',' if len(items) == 1 else ''})" if kind == "tuple" else f"[{inner}]"
             return Text(inner, tuple(a for p in parts for a in p.args))
         case Dict(keys, items):
@@ -67,8 +87,11 @@ def as_text(ctx: Context, value: Value, spec: str = "", conversion: str = "") ->
             parts = [as_text(ctx, i, "", "r") for i in items]
             inner = ", ".join(f"{n}={p.template}" for n, p in zip(names, parts, strict=True))
             return Text(f"{kind.__name__}({inner})", tuple(a for p in parts for a in p.args))
+        case Array() | Concatenation() | GrowingList():
+            what = "a list of run-time length" if isinstance(value, GrowingList) else describe(value)
+            ctx.fail(refusals.TEXT, f"{what} in a text", "show numbers of it, such as its length or an element")
         case _:
-            ctx.fail(f"{describe(value)} in a text", "texts can hold numbers, texts, tuples and lists of them")
+            ctx.fail(refusals.TEXT, f"{describe(value)} in a text", _HELD)
 
 
 def _of_known(ctx: Context, value: Any, spec: str, conversion: str) -> Text:
@@ -76,7 +99,8 @@ def _of_known(ctx: Context, value: Any, spec: str, conversion: str) -> Text:
     shown: Any = repr(value) if conversion == "r" else str(value) if conversion == "s" else value
     made: str = asked(ctx, format, shown, spec)
     if not isinstance(value, str) and re.search(r" at 0x[0-9a-fA-F]+>", made):
-        ctx.fail("an address in a text, which is another one in each process", "write its name, as in `f.__name__`")
+        problem = "an address in a text, which is another one in each process"
+        ctx.fail(refusals.TEXT, problem, "write its name, as in `f.__name__`")
     return Text(quoted(made), ())
 
 
@@ -85,7 +109,8 @@ def _of_number(ctx: Context, value: Scalar, spec: str, conversion: str) -> Text:
     digits (`ir.containers.number_class`); the name of its type in a `repr` stands in the template."""
     if conversion == "r" and not value.python and value.dtype not in OF_NUMPY:
         if spec:
-            ctx.fail("a format of the `repr` of a number of NumPy's", "leave !r out, or format it by itself")
+            problem = "a format of the `repr` of a number of NumPy's"
+            ctx.fail(refusals.TEXT, problem, "leave !r out, or format it by itself")
         return Text("np.{!r}_" if value.dtype == "bool" else f"np.{_name(value)}({{!r}})", (value,))
     return Text(f"{{{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}", (value,))
 
@@ -136,11 +161,11 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
             parts.append(Text("%", ()))
             continue
         if not values:
-            ctx.fail("not enough arguments for this format string")
+            ctx.fail(refusals.WRONG_ARGUMENTS, "not enough arguments for this format string", "give one for each %")
         value = values.pop(0)
         if kind in "sr":
             if flags or width or precision:
-                ctx.fail("a width in a %s of a run-time number", "use an f-string")
+                ctx.fail(refusals.TEXT, "a width in a %s of a run-time number", "use an f-string: f'{x:>10}'")
             parts.append(as_text(ctx, value, "", kind))
             continue
         sign = "+" if "+" in flags else " " if " " in flags else ""
@@ -153,7 +178,7 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
             if not (isinstance(value, Scalar) and value.dtype.startswith(("index", "int", "uint"))) and not (
                 is_number(value) and isinstance(value, Static) and isinstance(value.value, (int, np.integer))
             ):
-                ctx.fail("%d of a float in a text", "use int(x)")
+                ctx.fail(refusals.TEXT, "%d of a float in a text", "use int(x)")
             parts.append(as_text(ctx, value, spec + ("d" if spec else "")))
         elif kind == "x":
             parts.append(as_text(ctx, value, spec + "x"))
@@ -212,7 +237,8 @@ def _format(ctx: Context, template: str, args: Sequence[Value], keywords: Mappin
             count += 1
             value = args[position] if position < len(args) else None
         if value is None:
-            ctx.fail(f"the field {match.group()} of this format string has no argument")
+            problem = f"the field {match.group()} of this format string has no argument"
+            ctx.fail(refusals.WRONG_ARGUMENTS, problem, "give one for each field")
         parts.append(as_text(ctx, value, spec or "", (conversion or "").removeprefix("!")))
     parts.append(Text(quoted(template[end:]), ()))
     return together(parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from transkern import refusals
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import convert
@@ -24,7 +25,7 @@ def _inexact(ctx: Context, x: Array, name: str, real: bool) -> Array:
     if real and is_complex(x.dtype):
         ctx.guard(b.FALSE, "TypeError", f"ufunc '{name}_n_even' did not contain a loop with signature matching types")
     if x.dtype == "float16":
-        ctx.fail(f"`np.fft.{name}` in float16", "convert with .astype(np.float32)")
+        ctx.fail(refusals.DTYPE, f"`np.fft.{name}` in float16", "convert with .astype(np.float32)")
     kind = x.dtype if x.dtype.startswith(("float", "complex")) else "float64"
     return x if x.dtype == kind else convert(x, kind)
 
@@ -98,13 +99,13 @@ def _fitted(ctx: Context, x: Array, extents: dict[int, Expr]) -> Array:
 def _several(ctx: Context, a: Arguments) -> Value:
     name = a.name.removeprefix("np.fft.")
     if not a.array("a").ndim:
-        ctx.fail(f"`{a.name}` of a number", "it has no axes")
+        ctx.fail(refusals.NEEDED, f"`{a.name}` of a number, which has no axes", "give an array")
     x = _inexact(ctx, a.array("a"), name.replace("2", "").removesuffix("n"), name.startswith("r"))
     default = (-2, -1) if name.endswith("2") else None
     sizes: Sequence[Expr] | None = None if a.get("s") is None else dims_of(ctx, a.need("s"))
     axes = a.get("axes") or Static(default)
     if sizes is not None and default is None and a.get("axes") is None:
-        ctx.fail(f"`{a.name}` with s= and without axes=", "NumPy deprecates it: give axes=")
+        ctx.fail(refusals.OPTION, f"`{a.name}` with s= and without axes=", "NumPy deprecates it: give axes=")
     chosen = axes_of(ctx, axes, x.ndim, ordered=False)
     inverse = name.startswith("irfft")
     dims = list(x.dims)

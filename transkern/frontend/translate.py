@@ -8,9 +8,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from transkern.errors import CompileError
+from transkern import refusals
+from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import hashed, managers, sequences
-from transkern.frontend.anew import Terminated
+from transkern.frontend.anew import MustGrow, Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.decorators import decorated
 from transkern.frontend.effects import imported_path
@@ -22,7 +23,9 @@ from transkern.frontend.iterators import check_iterator
 from transkern.frontend.liveness import live_behind
 from transkern.frontend.looping import Loops
 from transkern.frontend.measures import NotComputed
+from transkern.frontend.refused import LEFT_OUT, leave_out
 from transkern.frontend.source import known_object, span_of
+from transkern.frontend.syntax import assigned_names
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
 from transkern.frontend.values import (
@@ -31,6 +34,7 @@ from transkern.frontend.values import (
     Function,
     GrowingList,
     Hashed,
+    OneOf,
     Seq,
     Static,
     Text,
@@ -46,6 +50,10 @@ from transkern.parsing import parse_expression
 _WORDS = {
     "ClassDef": "class", "AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with",
     "TryStar": "except*", "TypeAlias": "type",
+}  # fmt: skip
+_INSTEAD = {
+    "class": "write the class in the module, outside of the function", "match": "use `if` and `elif`",
+    "async def": "write a plain function, with `def`", "except*": "use `except`",
 }  # fmt: skip
 _MESSAGE_NUMBERS = 6  # beside which there is room for what goes into arguments
 
@@ -75,8 +83,10 @@ class Translator(Loops):
                     self.env[RETURN] = Static(None)
                 else:
                     self.ctx.emit(n.Return(self.returned(Static(None))))
-            if RETURN not in self.env and self.inlined:
+            if RETURN not in self.env and self.inlined and (self.node, RETURN) not in self.ctx.unknown:
                 raise Terminated  # it raises, whatever happens
+            if (self.node, RETURN) in self.ctx.unknown:
+                raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
             return self.env.get(RETURN, Static(None))
         finally:
             self.ctx.frames.pop()
@@ -89,6 +99,8 @@ class Translator(Loops):
             rest = statements[position + 1 :]
             self.pending.append(lambda rest=rest: self.block(rest))  # type: ignore[misc]
             try:
+                if statement in self.ctx.left_out:
+                    raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
                 if isinstance(statement, ast.If):
                     if self.branch(statement):
                         return True
@@ -96,7 +108,19 @@ class Translator(Loops):
                 self.statement(statement)
             except Terminated:
                 return True
+            except (NeedsConstant, MustGrow) as error:
+                error.problem.statement = error.problem.statement or statement
+                raise
             except CompileError as error:
+                if LEFT_OUT in error.problem:
+                    leave_out(self.env, statement)
+                    self.ctx.unknown |= {(self.node, name) for name in assigned_names([statement])}
+                    if isinstance(statement, ast.Return):
+                        self.ctx.unknown.add((self.node, RETURN))
+                    if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
+                        return True
+                    continue
+                error.statement = error.statement or statement
                 if not self._meets_none(statement):
                     raise
                 self.ctx.deferred = self.ctx.deferred or error
@@ -131,7 +155,8 @@ class Translator(Loops):
         try:
             self._statement(node)
         except NotComputed as error:
-            self.ctx.fail(f"{error}, of what is known while the function is translated", "compute less at once", node)
+            problem = f"{error}, of what is known while the function is translated"
+            self.ctx.fail(refusals.TOO_LARGE_TO_COMPILE, problem, "compute less at once", node)
 
     def _statement(self, node: ast.stmt) -> None:
         self.ctx.live_here = live_behind(self.node, node)
@@ -157,9 +182,10 @@ class Translator(Loops):
                     self._local_import(node)
                 elif isinstance(node, ast.Nonlocal):
                     problem = f"`{ast.unparse(node)}`: assigning a name of the function around"
-                    self.ctx.fail(problem, "pass the value in and return it", node)
+                    self.ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
                 elif isinstance(node, ast.Global) and self.ctx.managing is None:
-                    self.ctx.fail("assigning a global name", "pass the value in and return it", node)
+                    problem = f"`{ast.unparse(node)}`: assigning a global name"
+                    self.ctx.fail(refusals.OUTSIDE_CHANGED, problem, "pass the value in and return it", node)
                 elif isinstance(node, ast.Global):
                     self.globals |= set(node.names)
             case ast.AugAssign(target=target, op=op, value=value):
@@ -172,7 +198,8 @@ class Translator(Loops):
                 self.return_(value)
             case ast.Break() | ast.Continue():
                 if not self.loops:
-                    self.ctx.fail("break outside a run-time loop")
+                    problem = "`break` or `continue` outside of a run-time loop"
+                    self.ctx.fail(refusals.STATEMENT, problem, "use a condition")
                 self.loops[-1].leave(self, isinstance(node, ast.Break))
                 raise Terminated
             case ast.Raise(exc=exc):
@@ -192,7 +219,8 @@ class Translator(Loops):
                     return
                 name, text, args = made
                 if any(not isinstance(s, (n.Let, n.Guard)) for s in extra):
-                    self.ctx.fail("a message that needs a computation", "compute it before the assert", node)
+                    problem = "a message that needs a computation"
+                    self.ctx.fail(refusals.MESSAGE, problem, "compute it before the assert", node)
                 if any(isinstance(s, n.Guard) for s in extra):
                     self.ctx.emit(n.If(b.logical_not(holds), (*extra, n.Guard(b.FALSE, name, text, args))))
                     return
@@ -203,10 +231,11 @@ class Translator(Loops):
             case ast.Try(handlers=handlers, finalbody=finalbody):
                 if finalbody:
                     help = "catch what is raised, and do after the `try` what `finally` does"
-                    self.ctx.fail("`finally` with effects that others see", help, node)
+                    self.ctx.fail(refusals.EFFECTS, "`finally` with effects that others see", help, node)
                 used = next(u for h in handlers for u in _uses(h))
                 problem = f"`{ast.unparse(used)}`: of a caught exception compiled code knows its text, and no more"
-                self.ctx.fail(problem, "use str(e) or f\"{e}\", or test beforehand for what would raise it", used)
+                help = "use str(e) or f\"{e}\", or test beforehand for what would raise it"
+                self.ctx.fail(refusals.MESSAGE, problem, help, used)
             case ast.FunctionDef(name=name):
                 written = Function(node.name, node, self.scope, self.env, self.defaults(node.args))
                 call = lambda function, given, at: self.apply_function(function, [given], at)  # noqa: E731
@@ -216,7 +245,9 @@ class Translator(Loops):
                     self.delete(target)
             case _:
                 kind = _WORDS.get(type(node).__name__, type(node).__name__.lower())
-                self.ctx.fail(f"`{kind}` statements are not compiled", "", node)
+                help = _INSTEAD.get(kind, "leave it out, or keep it outside of the function")
+                which = f"`{kind}` statements{' with such patterns' * isinstance(node, ast.Match)}"
+                self.ctx.fail(refusals.STATEMENT, f"{which} are not compiled", help, node)
 
     def _local_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -234,7 +265,7 @@ class Translator(Loops):
     def raise_(self, exc: ast.expr | None) -> None:
         if exc is None:
             problem = "`raise` without an exception, beside other statements or outside of a handler"
-            self.ctx.fail(problem, "raise a new one, as in `raise ValueError(…)`")
+            self.ctx.fail(refusals.STATEMENT, problem, "raise a new one, as in `raise ValueError(…)`")
         called = exc.func if isinstance(exc, ast.Call) else exc
         given = exc.args if isinstance(exc, ast.Call) else []
         kind = self.expr(called)
@@ -243,7 +274,9 @@ class Translator(Loops):
         if error is np.exceptions.AxisError and len(given) in (1, 2):  # of a text, or of an axis and a dimension
             given = given if len(given) == 1 else [_axis_text(*given)]
         elif any("__init__" in vars(c) or "__str__" in vars(c) for c in error.__mro__ if c.__module__ != "builtins"):
-            self.ctx.fail(f"raising `{error.__name__}`, which makes its message itself", "raise a plain exception", exc)
+            problem = f"raising `{error.__name__}`, which makes its message itself"
+            help = "raise an exception without an `__init__`, and with the message as its argument"
+            self.ctx.fail(refusals.MESSAGE, problem, help, exc)
         alone = given[0] if len(given) == 1 and not isinstance(given[0], ast.Starred) else None
         several = ast.copy_location(ast.Tuple(list(given), ast.Load()), exc)
         value = self.expr(several if alone is None else alone) if given else Static("")
@@ -262,7 +295,7 @@ class Translator(Loops):
         text, args = self.message(Seq((value,)) if is_one else value, node)
         if not _can_be_read(text, len(args)):
             problem = "an argument of an exception that is neither a number nor a text"
-            self.ctx.fail(problem, "tell it as str(…)", node)
+            self.ctx.fail(refusals.MESSAGE, problem, "tell it as str(…)", node)
         return n.SEVERAL + name, text, args
 
     def message(self, value: Value, node: ast.AST | None) -> tuple[str, tuple[Expr, ...]]:
@@ -270,18 +303,24 @@ class Translator(Loops):
         text = as_text(self.ctx, value)
         args = []
         for value in text.args:
+            if isinstance(value, OneOf):
+                problem = "one of several texts, or that of a caught exception, in an exception's message"
+                self.ctx.fail(refusals.MESSAGE, problem, "raise in each branch, with the text written out", node)
             expr = scalar_expr(self.ctx, value)
             if is_complex(expr.dtype):
-                self.ctx.fail("a complex number in an exception's message", "tell its parts: z.real, z.imag", node)
+                problem = "a complex number in an exception's message"
+                self.ctx.fail(refusals.MESSAGE, problem, "tell its parts: z.real, z.imag", node)
             args.append(b.as_index(expr) if expr.dtype.startswith(("int", "uint")) and expr.dtype != "uint64" else expr)
         if len(args) > _MESSAGE_NUMBERS:
-            self.ctx.fail(f"a message of more than {_MESSAGE_NUMBERS} run-time numbers", "tell fewer", node)
+            problem = f"a message of more than {_MESSAGE_NUMBERS} run-time numbers"
+            self.ctx.fail(refusals.MESSAGE, problem, "tell fewer", node)
         return text.template, tuple(args)
 
     def _delete_slice(self, owner: Value, contents: Seq | GrowingList, at: SliceValue, node: ast.AST) -> None:
         """``del list[a:b]``."""
         if not isinstance(contents, Seq) or contents.kind != "list":
-            self.ctx.fail(f"deleting a slice of {describe(contents)}", "make a list of what stays", node)
+            help = "make a list of what stays: a[:1] + a[3:]"
+            self.ctx.fail(refusals.TARGET, f"deleting a slice of {describe(contents)}", help, node)
         kept = list(contents.items)
         del kept[constant_slice(self.ctx, at)]
         self.ctx.change(owner, Seq(tuple(kept), "list"))
@@ -309,12 +348,14 @@ class Translator(Loops):
                     else:
                         sequences.method(ctx, owner, "__delitem__", items, {})
                 else:
-                    ctx.fail(f"deleting an item of {describe(contents)}", "", target)
+                    help = "make a new one without it: np.delete(a, k) of an array"
+                    ctx.fail(refusals.TARGET, f"deleting an item of {describe(contents)}", help, target)
             case ast.Tuple(elts=elts):
                 for e in elts:
                     self.delete(e)
             case _:
-                ctx.fail("deleting this", "", target)
+                problem = f"deleting `{ast.unparse(target)}`"
+                ctx.fail(refusals.TARGET, problem, "delete names, and items of lists and dicts", target)
 
 
 def _uses(handler: ast.ExceptHandler) -> Iterator[ast.expr]:

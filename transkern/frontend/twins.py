@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from transkern import refusals
 from transkern.frontend.reach import reached
 from transkern.frontend.values import Array, GrowingList, Object, Value
 
@@ -64,7 +65,8 @@ def check_twins(ctx: Context, buffer: str) -> None:
     """The user's code stores into an array that stands in a list: no other list that is still read may have it."""
     others = ctx.twins.groups.get(buffer, set()) - {buffer}
     if buffer in ctx.twins.doubled or any(is_list_read(ctx, x) or _views(ctx, x) for x in sorted(others)):
-        ctx.fail("a store into an array that stands in several lists", "make copies: [a.copy() for a in arrays]")
+        problem = "a store into an array that stands in several lists"
+        ctx.fail(refusals.TWO_NAMES, problem, "make copies: [a.copy() for a in arrays]")
 
 
 def are_rows_shared(ctx: Context, owner: GrowingList) -> bool:
@@ -88,7 +90,8 @@ def check_originals(ctx: Context, pool: str) -> None:
         return v.buffer in buffers if isinstance(v, GrowingList) else isinstance(v, Object) and v in originals
 
     if originals and (names := _live(ctx, is_one)):
-        ctx.fail(f"a change of a list in a list, which is `{names[0]}`, too", f"append a copy: {names[0]}[:]")
+        problem = f"a change of a list in a list, which is `{names[0]}`, too"
+        ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:
@@ -100,7 +103,8 @@ def check_views(ctx: Context, owner: GrowingList, what: str) -> None:
     """The arrays of a list are about to change places: nobody may still look at one of them where it stood."""
     others = [name for leaf in owner.leaves if leaf.dims for name in _views(ctx, leaf.buffer)]
     if others:
-        ctx.fail(f"{what}, while `{others[0]}` is one", "use an array with one dimension more")
+        help = f"copy it where it is taken out: {others[0]} = ….copy()"
+        ctx.fail(refusals.TWO_NAMES, f"{what}, while `{others[0]}` is one", help)
 
 
 def rows_named(ctx: Context, owner: GrowingList) -> list[str]:
@@ -118,7 +122,8 @@ def note_shorter(ctx: Context, owner: GrowingList) -> None:
 def check_left(ctx: Context, owner: GrowingList) -> None:
     """An array is put into a list: nobody may still look at one that it has let go."""
     if owner.buffer in ctx.twins.shorter and (names := _views(ctx, owner.buffer)):
-        ctx.fail(f"an array in place of one that is `{names[0]}`", f"copy it before: {names[0]}.copy()")
+        problem = f"an array in place of one that is `{names[0]}`"
+        ctx.fail(refusals.TWO_NAMES, problem, f"copy it before: {names[0]}.copy()")
 
 
 def _views(ctx: Context, buffer: str) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError, TypesNeeded
 from transkern.ir.build import fits
 from transkern.ir.rows import MANY_ROWS, SHORT_ROW
@@ -282,6 +283,7 @@ def types_of(
         if isinstance(value, np.ndarray):
             if type(value) is not np.ndarray:
                 raise CompileError(
+                    refusals.ARGUMENT_TYPE,
                     f"argument `{name}` is a {type(value).__name__}: subclasses of ndarray have ways of their own",
                     "pass it as a plain array: np.asarray(a), or a.filled() of a masked one",
                 )
@@ -291,7 +293,7 @@ def types_of(
                     dims.append(extent)
                 else:
                     dims.append(seen.setdefault(extent, f"{name}_{axis}"))
-            dtype = dtype_name(value.dtype)
+            dtype = dtype_name(value.dtype, f"argument `{name}`: ")
             layout = "C" if value.flags.c_contiguous and name not in group else "strided"
             shares = group.get(name, "")
             found.append(ArrayType(dtype, tuple(dims), layout, shares, aligned[name], name in readonly))
@@ -301,7 +303,7 @@ def types_of(
             python = type(value).__name__
             found.append(ScalarType(PYTHON[python], python))
         elif isinstance(value, np.generic):
-            found.append(ScalarType(dtype_name(value.dtype)))
+            found.append(ScalarType(dtype_name(value.dtype, f"argument `{name}`: ")))
         elif (
             value is None
             or value is Ellipsis
@@ -311,6 +313,7 @@ def types_of(
             found.append(ConstantType(value))
         else:
             raise CompileError(
+                refusals.ARGUMENT_TYPE,
                 f"argument `{name}` is a {type(value).__name__}: only arrays, numbers, strings, None, functions, "
                 "ranges, and tuples, lists, dicts and objects of them can be passed",
                 "convert it to an array with np.asarray outside the compiled function",
@@ -350,10 +353,12 @@ def _address(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def dtype_name(dtype: np.dtype[Any]) -> str:
-    """NumPy's name for a supported dtype; raises CompileError for the others."""
+def dtype_name(dtype: np.dtype[Any], of: str = "") -> str:
+    """NumPy's name for a supported dtype; raises CompileError for the others, which begins with what it is `of`."""
     if not dtype.isnative:
-        raise CompileError(f"dtype {dtype} is not in this machine's byte order", "convert it with .astype(...)")
+        native = dtype.newbyteorder("=").name
+        problem, help = f"{of}dtype {dtype} is not in this machine's byte order", f"use {native}: x.astype(np.{native})"
+        raise CompileError(refusals.DTYPE, problem, help)
     if dtype.name not in _DTYPES:
-        raise CompileError(f"dtype {dtype} is not supported", f"supported: {', '.join(_DTYPES)}")
+        raise CompileError(refusals.DTYPE, f"{of}dtype {dtype} is not supported", f"supported: {', '.join(_DTYPES)}")
     return dtype.name

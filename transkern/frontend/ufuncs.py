@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from transkern import refusals
 from transkern.frontend import outputs
 from transkern.frontend.arguments import Arguments, check_nones, into, kept_outputs
 from transkern.frontend.broadcasting import broadcast_to, masks_agree
@@ -185,15 +186,15 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     given = dict(keywords)
     check_nones(ctx, f"np.{name}", given)
     if getattr(getattr(np, name), "nout", 1) > 1 and given.get("out") == Static(None):
-        ctx.fail(f"`np.{name}` with `out=None`", "leave it out")
+        ctx.fail(refusals.OPTION, f"`np.{name}` with `out=None`", "leave it out")
     out, where, dtype = (_given(given.pop(key, None)) for key in ("out", "where", "dtype"))
     casting = given.pop("casting", Static("same_kind"))
     if casting not in (Static("same_kind"), Static("unsafe")):
-        ctx.fail(f"`np.{name}` with this `casting=`", "supported: 'same_kind', 'unsafe'")
+        ctx.fail(refusals.OPTION, f"`np.{name}` with this `casting=`", "supported: 'same_kind', 'unsafe'")
     for key in ("order", "subok"):  # where memory lies is ours
         given.pop(key, None)
     for key in given:
-        ctx.fail(f"`np.{name}` with `{key}=`", "supported: out=, where=, dtype=")
+        ctx.fail(refusals.OPTION, f"`np.{name}` with `{key}=`", "supported: out=, where=, dtype=")
     arity = getattr(np, name).nin if isinstance(getattr(np, name), np.ufunc) else 1
     results = getattr(getattr(np, name), "nout", 1)
     if arity < len(args) <= arity + results and out is None:
@@ -220,11 +221,12 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
     if where is not None:
         if out is None:
             ctx.fail(
-                f"`np.{name}` with `where=` and without `out=`",
+                refusals.OPTION, f"`np.{name}` with `where=` and without `out=`",
                 "NumPy leaves the other elements undefined: give out=, or use np.where",
             )
         if isinstance(out, Seq) or isinstance(result, Seq):
-            ctx.fail(f"`np.{name}` with `where=` and several results")
+            help = "choose with np.where from each result: a[:] = np.where(mask, result, a)"
+            ctx.fail(refusals.OPTION, f"`np.{name}` with `where=` and several results", help)
         kept = as_array(ctx, out)
         elements, axes, mask, _ = align(ctx, [as_array(ctx, where), as_array(ctx, result), kept])
         result = Array(axes, b.where(nonzero(elements[0]), b.cast(elements[1], kept.dtype), elements[2]), mask)
@@ -232,7 +234,8 @@ def call_ufunc(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping
         return result
     if isinstance(result, Seq):
         if not isinstance(out, Seq):
-            ctx.fail(f"`np.{name}` with `out=` that is no tuple")
+            help = "give one array for each result: out=(a, b)"
+            ctx.fail(refusals.OUT, f"`np.{name}` with `out=` that is no tuple", help)
         results = [ctx.define(r, "result") if isinstance(r, Array) and r.axes else r for r in result.items]
         pairs = zip(results, out.items, strict=True)  # computed before the first is stored, perhaps over an operand
         return Seq(tuple(r if _given(o) is None else into(ctx, o, r, name, name) for r, o in pairs))
@@ -248,6 +251,12 @@ def _given(value: Value | None) -> Value | None:
 _REDUCTIONS = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
+_INSTEAD = {
+    "keepdims": "give the result its axis with np.expand_dims",
+    "where": "put an element that changes nothing elsewhere, with np.where",
+    "initial": "call the function once more with the result and it",
+}
+"""Without which other reductions are compiled: what to write instead."""
 _SCANS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
@@ -286,8 +295,9 @@ def _reduce(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[st
             b.FALSE, "ValueError",
             f"reduction operation '{name}' is not reorderable, so at most one axis may be specified",
         )  # fmt: skip
-    if a.flag("keepdims") or a.get("where") is not None or a.get("initial") is not None:
-        ctx.fail(f"`{a.name}` with these arguments", f"supported with more than an axis: {', '.join(_REDUCTIONS)}")
+    for key, help in _INSTEAD.items():
+        if a.flag(key) if key == "keepdims" else a.get(key) is not None:
+            ctx.fail(refusals.OPTION, f"`{a.name}` with `{key}=`", help)
     if len(axes) != 1:
         rest = [d for d in range(value.ndim) if d not in axes]
         value = transpose(ctx, value, [*axes, *rest])
@@ -362,7 +372,8 @@ def scan(ctx: Context, op: str, value: Array, axis: int, base: str) -> Array:
 
 def _outer(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     if len(args) != 2:
-        ctx.fail(f"`np.{name}.outer` of {len(args)} arrays")
+        given = f"{len(args)} array{'' if len(args) == 1 else 's'}"
+        ctx.fail(refusals.WRONG_ARGUMENTS, f"`np.{name}.outer` of {given}", "give two")
     x, y = as_array(ctx, args[0]), as_array(ctx, args[1])
     x = ctx.kept(x)
     for _ in range(y.ndim):
@@ -390,9 +401,10 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
     a = Arguments(ctx, f"np.{name}.at", ("a", "indices", "b"), args, keywords)
     target, at, op = a.need("a"), a.need("indices"), UFUNCS[name]
     if not isinstance(target, Array) or not target.view:
-        ctx.fail(f"`{a.name}` of something that is no array with memory of its own")
+        problem = f"`{a.name}` of something that is no array with memory of its own"
+        ctx.fail(refusals.OUT, problem, "make an array of it first: a = np.array(…)")
     if op in COMPOSITE:
-        ctx.fail(f"`{a.name}`", "use a loop")
+        ctx.fail(refusals.UNKNOWN_FUNCTION, f"cannot compile `{a.name}`", "use a loop over the positions")
     items = list(at.items) if isinstance(at, Seq) and at.kind == "tuple" else [at]
     # the positions are read before the first store
     items = [
@@ -400,7 +412,7 @@ def _at(ctx: Context, name: str, args: Sequence[Value], keywords: Mapping[str, V
         for i in items
     ]
     if is_repeated(target):
-        ctx.fail(f"`{a.name}` of an array whose elements share memory", "make a copy of it")
+        ctx.fail(refusals.SHARED_MEMORY, f"`{a.name}` of an array whose elements share memory", "make a copy of it")
     other = outputs.operand(ctx, a.need("b")) if OPS[op].arity == 2 else None
     plan = place(ctx, target, items)
     if plan.mask is not None and isinstance(other, Array) and other.ndim > 0:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from transkern import refusals
 from transkern.frontend import doubts
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.context import Context
@@ -54,7 +55,9 @@ class Waiting:
             if not _reads(value, changes):
                 continue
             if self.out is not ctx.out:
-                late = NotKnown("a store into what an expression beside it still reads", "", ctx.span, ctx.lines)
+                problem = "a store into what an expression beside it still reads"
+                help = "give what is read a name before it"
+                late = NotKnown(refusals.EXPRESSION, problem, help, ctx.span, ctx.lines)
                 late.early = self.places[k]
                 raise late
             self.values[k] = _computed(ctx, value, changes)

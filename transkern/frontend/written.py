@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.parsing import parse
 from transkern.standing_in import plain_code
@@ -96,8 +97,10 @@ def _place(target: types.FunctionType, file: str) -> _Place:
                 if node is not None and _is_of(node, code, place.kind, exact):
                     return place
     if not some:
-        raise CompileError(f"the source of `{name}` cannot be read", "put the function into a file, or a notebook cell")
+        problem = f"the source of `{name}` cannot be read"
+        raise CompileError(refusals.NO_SOURCE, problem, "put the function into a file, or a notebook cell")
     raise CompileError(
+        refusals.NO_SOURCE,
         f"{file}:{code.co_firstlineno}: the source of `{name}` was not found: no function there has its bytecode",
         "the file was changed after it was imported (import it again, or start anew), or what imports it rewrites it",
     )

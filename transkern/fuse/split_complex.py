@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.fuse import complex_functions as f
 from transkern.fuse import complex_parts as c
@@ -441,8 +442,8 @@ class _Splitting:
         if name in ("exp2", "log2", "log10"):
             return c.scaled(name, x, self.hold, self.function)
         raise CompileError(
-            f"cannot compile for this target: `np.{name}` of complex numbers", 'use target="cpu" for this function',
-            self.span, self.old.source,
+            refusals.UNKNOWN_FUNCTION, f"cannot compile for this target: `np.{name}` of complex numbers",
+            'use target="cpu" for this function', self.span, self.old.source,
         )  # fmt: skip
 
     def power(self, python: bool, x: Pair, y: Pair) -> Pair:

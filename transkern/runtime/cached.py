@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, TargetUnavailable
 from transkern.frontend.observed import Looks
 from transkern.ir.expr import Span
@@ -54,7 +55,7 @@ def _from_disk(key: str, function: types.FunctionType, arg_types: tuple[Any, ...
         return None
     entry = stored.entry
     if "demand" in entry:
-        raise NeedsConstant(entry["demand"], CompileError(entry["problem"]))
+        raise NeedsConstant(entry["demand"], _refusal(*entry["problem"]))
     try:
         module = cc.load(stored.built, entry["module"], stored.path)
     except ImportError:  # what it needs of the machine has gone: another compilation may do without
@@ -70,6 +71,17 @@ def _from_disk(key: str, function: types.FunctionType, arg_types: tuple[Any, ...
     )  # fmt: skip
 
 
+def _kept(error: CompileError) -> list[Any]:
+    """An error as the disk cache keeps it, for `_refusal`: of the lines, the one that it shows."""
+    shown = error.lines[error.span.line - 1] if 0 < error.span.line <= len(error.lines) else ""
+    return [error.kind.code, error.problem, error.help, *tracebacks.spans_as_json([error.span]), shown]
+
+
+def _refusal(code: str, problem: str, help: str, place: Any, shown: str) -> CompileError:
+    (span,) = tracebacks.spans_from_json([place])
+    return CompileError(refusals.KINDS[code], problem, help, span, [*[""] * (span.line - 1), shown])
+
+
 def _compile(
     function: Callable[..., Any], arg_types: tuple[Any, ...], options: Options, looks: Looks, key: str
 ) -> Specialisation:
@@ -82,7 +94,7 @@ def _compile(
     except NeedsConstant as need:
         _, looked_at = _surveyed(function, arg_types, looks, key)
         if looked_at is not None:
-            cache.write(key, {"demand": need.demand, "problem": str(need.problem), "looked_at": looked_at})
+            cache.write(key, {"demand": need.demand, "problem": _kept(need.problem), "looked_at": looked_at})
         raise
     (text, places), name = emit_with_places(program), file_name(program)
     folder = cache.usable()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
 from transkern.options import Options
 from transkern.runtime import floating, pickling, structures
@@ -361,12 +362,14 @@ class Compiled:
             if set(group) & set(found.written):
                 named = ", ".join(f"`{g}`" for g in group)
                 raise CompileError(
+                    refusals.SHARED_MEMORY,
                     f"the arguments {named} share memory, and `{self.function.__name__}` writes to it",
                     f'pass copies, or use target="cpu" instead of "{found.target}"',
                 )
 
     def _repeated(self, name: str) -> CompileError:
         return CompileError(
+            refusals.SHARED_MEMORY,
             f"elements of the argument `{name}` share memory with each other, and `{self.function.__name__}` writes to "
             "it",
             "pass a copy of it",
@@ -392,7 +395,7 @@ class Compiled:
                 made = build(self.function, key_types, target, self.options)
         except TranskernError as error:
             if self.fallback != "numpy":
-                raise
+                raise self._told(error, key_types, target) from error.__cause__
             self._say_that_numpy_runs(error)
             self._refused.add((target, key_types))
             return None
@@ -400,6 +403,18 @@ class Compiled:
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
         return made
+
+    def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
+        """A refusal as the caller is to see it: with all that is in the way."""
+        if not isinstance(error, CompileError) or error.statement is None:
+            return error
+        from transkern.frontend.refused import with_others
+        from transkern.frontend.source import live_function
+        from transkern.frontend.specialise import specialise
+
+        with own_errors(self.function):
+            function = live_function(self.function)
+            return with_others(lambda left_out: specialise(function, key_types, target == "cpu", left_out), error)
 
     # --- questions
 

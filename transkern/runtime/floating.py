@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError
 
 _BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}  # as emitted code numbers them
@@ -33,6 +34,7 @@ def refusal(name: str) -> CompileError:
     """What a call is told then."""
     modes = ", ".join(f"{kind}={mode!r}" for kind, mode in np.geterr().items() if mode not in ("ignore", "warn"))
     return CompileError(
+        refusals.WARNINGS,
         f"`{name}` is called while NumPy is told to do more than to warn ({modes}), which compiled code does not do",
         'call it within `with np.errstate(all="warn")` and test the result, or use fallback="numpy"',
     )

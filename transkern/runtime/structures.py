@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import generators
 from transkern.plain import is_plain_object, key_name, part_path
@@ -141,7 +142,8 @@ def taken_apart(shapes: Sequence[Shape], values: Sequence[Any]) -> list[Any]:
         _take_apart(shape, value, out)
     if len(out) > _MANY:
         raise CompileError(
-            f"the arguments hold {len(out)} arrays and numbers", "put those of one shape into one array (np.stack)"
+            refusals.ARGUMENT_TYPE, f"the arguments hold {len(out)} arrays and numbers",
+            "put those of one shape into one array (np.stack)",
         )
     return out
 
@@ -223,7 +225,7 @@ def drawn_from(shapes: Sequence[Shape], values: Sequence[Any], leaves: Sequence[
     for shape, value in zip(shapes, values, strict=True):
         visit(shape, value)
     if len({id(g) for g, _ in found}) < len(found):
-        raise CompileError("one random generator is in the arguments twice", "pass it once")
+        raise CompileError(refusals.RANDOM, "one random generator is in the arguments twice", "pass it once")
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
 from transkern.ir.traverse import walk
@@ -24,4 +25,5 @@ def check_told(program: n.Program, target: str, prints: bool) -> None:
             case _:
                 continue
         help = 'use target="cpu", or keep it outside the compiled function'
-        raise CompileError(problem, help, s.span, program.lines_of(s.span))
+        kind = refusals.CUDA if target == "CUDA" else refusals.PALLAS
+        raise CompileError(kind, problem, help, s.span, program.lines_of(s.span))

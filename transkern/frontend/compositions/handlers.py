@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import NeedsConstant
 from transkern.frontend.arguments import Arguments, handles
 from transkern.frontend.broadcasting import broadcast_to
@@ -122,7 +123,7 @@ def _known(ctx: Context, a: Arguments) -> Value:
     expr = scalar_expr(ctx, value)
     problem, help = "the length of an axis must be known here", "give it in the types"
     if isinstance(expr, Var):
-        raise NeedsConstant(expr.name, ctx.error(problem, help))
+        raise NeedsConstant(expr.name, ctx.error(refusals.NEEDS_CONSTANT, problem, help))
     ctx.must_be_known(Scalar(expr, True), problem, help)
 
 
@@ -194,7 +195,7 @@ def _require(ctx: Context, a: Arguments) -> Value:
 
 @handles(f"{_HERE}refuse", names="problem help")
 def _refuse(ctx: Context, a: Arguments) -> Value:
-    ctx.fail(a.text("problem", ""), a.text("help", ""))
+    ctx.fail(refusals.OPTION, a.text("problem", ""), a.text("help", ""))
 
 
 @handles(f"{_HERE}least_squares", names="a b rcond")

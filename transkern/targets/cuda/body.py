@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.fuse.updates import operand
 from transkern.ir import build as b
@@ -102,7 +103,8 @@ class Body:
             self.line(comment(text))
 
     def fail(self, s: n.Stmt, problem: str, help: str) -> CompileError:
-        return CompileError(f"cannot compile for CUDA: {problem}", help, s.span, self.program.lines_of(s.span))
+        told, lines = f"cannot compile for CUDA: {problem}", self.program.lines_of(s.span)
+        return CompileError(refusals.CUDA, told, help, s.span, lines)
 
     # --- blocks
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -277,7 +278,7 @@ class Launcher:
                 self.line(f"return {self.result(result)}")
             case _:
                 raise CompileError(
-                    f"cannot compile for CUDA: a {type(s).__name__} outside the kernels",
+                    refusals.CUDA, f"cannot compile for CUDA: a {type(s).__name__} outside the kernels",
                     "",
                     s.span,
                     self.program.lines_of(s.span),
@@ -331,7 +332,8 @@ class Launcher:
     def library(self, s: n.Library) -> None:
         if s.name != "print" and not has(s.name, "cp"):
             problem = f"cannot compile for CUDA: CuPy has no `{s.name}` like NumPy's"
-            raise CompileError(problem, 'use target="cpu" for this function', s.span, self.program.lines_of(s.span))
+            help, lines = 'use target="cpu" for this function', self.program.lines_of(s.span)
+            raise CompileError(refusals.CUDA, problem, help, s.span, lines)
         ins = []
         for name in s.ins:
             info = self.program.buffers[name]
@@ -397,6 +399,7 @@ class Launcher:
         for buffer, dims in sizes.items():
             if any(self.unknown(d) for d in dims):
                 raise CompileError(
+                    refusals.CUDA,
                     f"cannot compile for CUDA: `{buffer}` is made in a loop, with a size that is known only there",
                     "make an array of the largest size before the loop, and use a part of it", s.span,
                     self.program.lines_of(s.span),

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -53,6 +54,7 @@ def emit(program: n.Program, narrow: bool = False, places: Places | None = None)
     wide = wide or (not narrow and (below is None or any(_beyond(program, 32))))
     if wide and not program.checked and not narrow:
         raise CompileError(
+            refusals.PALLAS,
             f"cannot compile `{program.name}` for JAX: Python's integers need 64 bits in its finished kernels only",
             "convert them with np.int64, which wraps",
         )

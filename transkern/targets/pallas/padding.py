@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -47,7 +48,8 @@ def fill_padding(program: n.Program) -> n.Program:
             value = Const(0, info.dtype) if s.name == "matmul" else _last(info.dtype)
             if s.name not in ("sort", "argsort", "lexsort", "matmul") or value is None:
                 problem = f"`{s.name}` of an array whose size depends on data has no JAX form"
-                raise CompileError(problem, 'use target="cpu" for this function', s.span, program.lines_of(s.span))
+                help, lines = 'use target="cpu" for this function', program.lines_of(s.span)
+                raise CompileError(refusals.PALLAS, problem, help, s.span, lines)
             filled.append(fill(s, buffer, k, dim, largest, value))
         return filled
 

@@ -6,6 +6,7 @@ import ast
 import keyword
 from dataclasses import dataclass, field
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import nodes as n
 from transkern.ir.complexes import is_complex, parts_of_scalar
@@ -146,7 +147,7 @@ class Module:
         return "bool_" if of == "bool" else of
 
     def error(self, problem: str, span: Span, help: str = 'use target="cpu" for this function') -> CompileError:
-        return CompileError(problem, help, span, self.program.lines_of(span))
+        return CompileError(refusals.PALLAS, problem, help, span, self.program.lines_of(span))
 
 
 def product_like(expr: Expr) -> bool:
