@@ -160,7 +160,7 @@ def test_check_leaves_functions_without_arguments_out(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys\n\ndef main():\n    open(sys.argv[1])\n")
     result = run("check", str(tmp_path))
     assert result.exit_code == 0
-    assert "main: takes no arguments" in result.stdout
+    assert "main: it takes no arguments" in result.stdout
 
 
 def test_check_survives_files_that_are_not_python(tmp_path: Path) -> None:

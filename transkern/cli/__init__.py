@@ -122,12 +122,33 @@ def explain(file: Path, function: str | None, types: str | None, as_dot: bool, s
 
 @cli.command()
 @click.argument("paths", type=click.Path(exists=True, path_type=Path), nargs=-1, required=True)
-def check(paths: tuple[Path, ...]) -> None:
-    """List which functions below PATHS would compile; nothing is run. Exit code 1 where one would not."""
+@click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} For several functions: several times.")
+@click.option("--decorated", is_flag=True, help="Check only functions that are decorated with transkern.compile.")
+@click.option("--strict", is_flag=True, help="Exit with 1 also where a function is refused for likely types.")
+@click.option("--json", "form", flag_value="json", help="Print all that was found as JSON.")
+@click.option("--sarif", "form", flag_value="sarif", help="Print the refusals as a SARIF log, for code hosts.")
+@click.option("--text", "form", flag_value="text", default=True, hidden=True)
+def check(paths: tuple[Path, ...], types: tuple[str, ...], decorated: bool, strict: bool, form: str) -> None:
+    """List which functions below PATHS would compile, and what is in the way of the others.
+
+    Nothing is run. Where no types are stated, likely ones are taken, and told. Exit code 1 where a function whose types
+    are stated would not compile, or a file cannot be read.
+    """
     from transkern.cli.checking import check as check_paths
 
-    if not check_paths(paths):
+    if not check_paths(paths, types, form, decorated, strict):
         raise SystemExit(1)
+
+
+@cli.command("explain-error")
+@click.argument("code")
+def explain_error(code: str) -> None:
+    """Say what a code such as TK1203 in a message means, and what to write instead."""
+    from transkern.explanations import explanation
+
+    if (text := explanation(code)) is None:
+        raise click.UsageError(f"there is no code {code!r}; messages have one in brackets, such as [TK1201]")
+    click.echo(text)
 
 
 @cli.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -2,42 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
+from transkern.checking.formats import as_json, as_sarif
+from transkern.checking.functions import Checked, Known, check_file
 from transkern.cli.show import plain
 from transkern.errors import CompileError
-from transkern.runtime.emitting import check_file
+from transkern.frontend.types import parse_signature
 
 _SKIPPED = {"__pycache__", "node_modules", "build", "dist", "site-packages"}
 
+_EXAMPLES = 3  # of a kind of reasons
 
-def check(paths: Iterable[Path]) -> bool:
-    """Prints a line a function and the messages of those that would not compile; True where all would."""
-    good = bad = untyped = 0
-    for path, folder in _files(paths):
-        try:
-            results = check_file(path, folder)
-        except CompileError as error:  # the file is not Python, or not to be read
-            results = [("", False, str(error))]
-        for name, compiles, message in results:
-            message = plain(message)
-            shown = plain(click.format_filename(path))
-            place = click.style(shown + (f"::{name}" if name else ""), bold=True)
-            if not compiles:
-                bad += 1
-                click.echo(f"{click.style('no ', fg='red')} {place}")
-                click.echo("    " + message.replace("\n", "\n    "))
-            elif message:
-                untyped += 1
-                click.echo(f"{click.style('?  ', fg='yellow')} {place}: {message}")
-            else:
-                good += 1
-                click.echo(f"{click.style('yes', fg='green')} {place}")
-    click.echo(f"{good} would compile, {bad} would not, {untyped} without types")
-    return not bad
+_WIDTH = 100  # characters of an example
+
+Found = list[tuple[Path, Checked]]
+
+
+def check(
+    paths: Sequence[Path], types: Sequence[str] = (), form: str = "text", decorated: bool = False, strict: bool = False
+) -> bool:
+    """Tells what would become of the functions below `paths`; True where none is refused whose types are stated.
+
+    Args:
+        paths: files and folders.
+        types: of the arguments of some functions, as `emit` takes them.
+        form: `text` has a line a function, the messages of those that would not compile, and the reasons at the end;
+            `json` and `sarif` are for programs.
+        decorated: look only at functions that transkern's decorators compile.
+        strict: it counts as well what is refused for types that are only likely.
+    """
+    known: Known = {name: (found, "stated") for name, found in map(parse_signature, types)}
+    found: Found = []
+    for path, one in _with_progress(list(_files(paths)), known, decorated):
+        found.append((path, one))
+        if form == "text":
+            _show(path, one)
+    if form == "text":
+        _summary(found)
+    else:
+        click.echo(json.dumps(as_json(found) if form == "json" else as_sarif(found), indent=2))
+    return not any(one.refusals and (strict or one.origin != "likely") for _, one in found)
+
+
+def _with_progress(
+    files: Sequence[tuple[Path, Path | None]], known: Known, decorated: bool
+) -> Iterator[tuple[Path, Checked]]:
+    """What is found, while a bar on stderr shows how far it is; where results go to the same terminal, they do that."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with ExitStack() as stack:
+        bar = None
+        if len(files) > 1 and sys.stderr.isatty() and not sys.stdout.isatty():
+            bar = stack.enter_context(Progress(console=Console(stderr=True), transient=True))
+            task = bar.add_task("checking", total=len(files))
+        for path, folder in files:
+            try:
+                for one in check_file(path, folder, known, decorated):
+                    yield path, one
+            except CompileError as error:  # the file is not Python, or not to be read
+                yield path, Checked("", 0, refusals=(error,))
+            if bar is not None:
+                bar.advance(task)
+
+
+def _show(path: Path, one: Checked) -> None:
+    """One function."""
+    shown = plain(click.format_filename(path))
+    place = click.style(shown + (f"::{one.name}" if one.name else ""), bold=True)
+    likely = f" for {_types(one)}" if one.origin == "likely" else ""
+    match one.outcome:
+        case "compiles":
+            click.echo(f"{click.style('yes', fg='green')} {place}{likely}")
+        case "unknown":
+            click.echo(f"{click.style('?  ', fg='yellow')} {place}: {plain(one.unknown)}")
+        case "refused":
+            click.echo(f"{click.style('no ', fg='red')} {place}{likely}")
+            for error in one.refusals:
+                click.echo("    " + plain(str(error)).replace("\n", "\n    "))
+
+
+def _types(one: Checked) -> str:
+    """The likely types of the arguments, with sizes that nobody has named."""
+    shown = []
+    for name, kind in one.types.items():
+        for axis in range(8):
+            kind = kind.replace(f"{name}_{axis}", ":")
+        shown.append(f"{name}: {kind}")
+    return plain(f"({', '.join(shown)})")
+
+
+def _summary(found: Found) -> None:
+    """How many, and the reasons, most frequent first."""
+    examples: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    titles: dict[str, str] = {}
+    for _, one in found:
+        for error in one.refusals:
+            titles[error.kind.code] = error.kind.title
+            examples[error.kind.code][error.problem] += 1
+    for code, problems in sorted(examples.items(), key=lambda item: -item[1].total()):
+        click.echo(f"{problems.total():>5}  {click.style(code, bold=True)}  {titles[code]}")
+        for problem, times in problems.most_common(_EXAMPLES if len(examples) > 1 or len(problems) > 1 else 0):
+            click.echo(f"{times:>14}  {plain(problem)[:_WIDTH]}")
+    if titles:
+        click.echo(f"`transkern explain-error {min(titles)}` says more about a code.")
+    outcomes = Counter(one.outcome for _, one in found)
+    guessed = sum(one.outcome == "compiles" and one.origin == "likely" for _, one in found)
+    likely = f" ({guessed} of them for likely types)" if guessed else ""
+    click.echo(
+        f"{outcomes['compiles']} would compile{likely}, {outcomes['refused']} would not, "
+        f"{outcomes['unknown']} not checked"
+    )
 
 
 def python_files(paths: Iterable[Path]) -> Iterator[Path]:

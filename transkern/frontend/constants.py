@@ -13,7 +13,7 @@ import cmath
 import math
 import operator
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ import numpy as np
 from transkern.errors import CompileError
 from transkern.frontend.bindings import Bindings
 from transkern.frontend.measures import NotComputed, check_arithmetic, check_value, cost, elements
-from transkern.frontend.pure import call, method
+from transkern.frontend.pure import call, method, of_dict
 
 _STEPS = 300_000  # of one module: nodes evaluated, and items counted
 _DEPTH = 100  # of names and displays in each other
@@ -51,6 +51,8 @@ _OBJECTS: dict[str, Any] = {
 """What libraries' names stand for that are numbers and types of numbers."""
 _PATHS = {value: path for path, value in _OBJECTS.items() if isinstance(value, type)}
 _ATTRIBUTES = frozenset(["T", "real", "imag", "shape", "ndim", "size", "dtype", "itemsize", "nbytes"])
+_OF_DTYPES = frozenset(["char", "itemsize", "kind", "name", "str", "type"])
+_OF_LIMITS = frozenset(["bits", "dtype", "eps", "epsneg", "max", "min", "precision", "resolution", "tiny"])
 _HELP = (
     "write the numbers out, compute it in the function, or pass it as an argument; in a program, "
     "@transkern.compile takes any constant"
@@ -116,6 +118,7 @@ class Constants:
         self.values: dict[str, Any] = {}
         self.refused: dict[str, Refused] = {}
         self.pending: list[str] = []
+        self.local: dict[str, Any] = {}  # the names of comprehensions
         self.steps = self.depth = 0
 
     def value(self, name: str) -> Any:
@@ -148,9 +151,11 @@ class Constants:
             if not isinstance(binding.meaning, ast.expr):
                 raise Refused(binding.node, f"`{name}`: {binding.why or 'no constant'}")
             self.pending.append(name)
+            outer, self.local = self.local, {}
             try:
                 self.values[name] = self._expr(binding.meaning)
             finally:
+                self.local = outer
                 self.pending.pop()
         except Refused as error:
             self.refused[name] = self._placed(error)
@@ -250,6 +255,11 @@ class Constants:
                 return slice(*(None if p is None else self._operand(p) for p in (lower, upper, step)))
             case ast.Call():
                 return self._call(node)
+            case ast.ListComp(elt=elt) | ast.SetComp(elt=elt) | ast.GeneratorExp(elt=elt):
+                found = [self._item(elt) for _ in self._turns(node.generators)]
+                return set(found) if isinstance(node, ast.SetComp) else found
+            case ast.DictComp(key=key, value=value):
+                return {self._item(key): self._item(value) for _ in self._turns(node.generators)}
             case _:
                 raise Refused(node, f"`{type(node).__name__}` is not computed")
 
@@ -260,7 +270,42 @@ class Constants:
             raise Refused(node, "nothing is done with a module or a function")
         return found
 
+    def _item(self, node: ast.expr) -> Any:
+        return _object(self._expr(node), node)
+
+    def _turns(self, generators: Sequence[ast.comprehension]) -> Iterator[None]:
+        """The turns of the loops of a comprehension; in each its names have their values."""
+        if not generators:
+            self._count(ast.Pass())
+            yield
+            return
+        (first, *rest), outer = generators, self.local
+        source = self._operand(first.iter)
+        if not isinstance(source, (tuple, list, range, dict, str)):
+            raise Refused(first.iter, "a loop over this is not computed")
+        for value in source:
+            self.local = {**outer, **dict(self._bound(first.target, value))}
+            try:
+                if all(self._operand(test) for test in first.ifs):
+                    yield from self._turns(rest)
+            finally:
+                self.local = outer
+
+    def _bound(self, target: ast.expr, value: Any) -> Iterator[tuple[str, Any]]:
+        match target:
+            case ast.Name(id=name):
+                yield name, value
+            case ast.Tuple(elts=elts) | ast.List(elts=elts) if isinstance(value, (tuple, list)):
+                if len(elts) != len(value):
+                    raise Refused(target, "the loop's values do not fit its names")
+                for e, v in zip(elts, value, strict=True):
+                    yield from self._bound(e, v)
+            case _:
+                raise Refused(target, "a loop with this target is not computed")
+
     def _name(self, node: ast.AST, name: str) -> Any:
+        if name in self.local:
+            return self.local[name]
         binding = self.module.bound.names.get(name)
         if binding is not None and binding.times > 1:
             raise Refused(node, f"`{name}` is bound more than once: which value it has here is not known")
@@ -289,6 +334,10 @@ class Constants:
         if _is_module(owner):
             return self._resolved(node, owner.within(name), f"`{name}` is no constant of that module")
         if isinstance(owner, (np.ndarray, np.generic, int, float, complex)) and name in _ATTRIBUTES:
+            return getattr(owner, name)
+        if isinstance(owner, np.dtype) and name in _OF_DTYPES:
+            return getattr(owner, name)
+        if isinstance(owner, (np.finfo, np.iinfo)) and name in _OF_LIMITS:
             return getattr(owner, name)
         raise Refused(node, f"`.{name}` of this is not computed")
 
@@ -336,7 +385,7 @@ class Constants:
         named = {str(k.arg): _object(self._expr(k.value), k.value) for k in node.keywords}
         if isinstance(node.func, ast.Attribute):
             owner = self._expr(node.func.value)
-            if isinstance(owner, np.ndarray):
+            if isinstance(owner, (dict, np.ndarray)):
                 return self._method(node, owner, node.func.attr, args, named)
             called = self._attribute(node.func, owner, node.func.attr)
         else:
@@ -352,9 +401,10 @@ class Constants:
         return made
 
     def _method(self, node: ast.Call, owner: Any, name: str, args: list[Any], named: Mapping[str, Any]) -> Any:
-        made = method(owner, name, args, named)
+        made = of_dict(owner, name, args, named) if isinstance(owner, dict) else method(owner, name, args, named)
         if made is NotImplemented:
-            raise Refused(node, f"`.{name}` of an array is not computed for a file that is read as text")
+            kind = "a dict" if isinstance(owner, dict) else "an array"
+            raise Refused(node, f"`.{name}` of {kind} is not computed for a file that is read as text")
         return made
 
 

@@ -69,6 +69,16 @@ def call(path: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
             return NotImplemented
 
 
+def of_dict(owner: dict[Any, Any], name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    """``owner.name(*args, **named)`` of a dict, or NotImplemented; its views are lists here."""
+    match name, args:
+        case "keys" | "values" | "items", []:
+            return NotImplemented if named else list(getattr(owner, name)())
+        case ("get", [_] | [_, _]) | ("copy", []):
+            return NotImplemented if named else getattr(owner, name)(*args)
+    return NotImplemented
+
+
 def method(owner: np.ndarray[Any, Any], name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """``owner.name(*args, **named)`` of an array."""
     if name not in METHODS or not _are_plain(named):
@@ -90,6 +100,8 @@ def _numpy(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         return _quietly(np.dtype(function).type, *args)
     if name == "dtype" and len(args) == 1 and not named:
         return _dtype(args[0])
+    if name in ("iinfo", "finfo") and len(args) == 1 and not named:
+        return function(_dtype(args[0]))
     if not _are_plain(named):
         return NotImplemented
     given = _typed(named)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern import wrappers
+from transkern import refusals, wrappers
 from transkern.errors import CompileError
 from transkern.frontend import identity
 from transkern.frontend.bindings import Bindings, Imported, bindings_of
@@ -67,11 +67,18 @@ def frame_of(function: Function, caller: Span | None = None) -> Frame:
 
 
 class TextScope(Scope):
-    """A module read as text: its imports, functions and constants; nothing is imported or run."""
+    """A module read as text: its imports, functions and constants; nothing is imported or run.
 
-    def __init__(self, text: str, file: str, found_by: TextScope | None = None) -> None:
+    `trusting`: names and constants are what their statements say, whatever else the import may do. That is for those
+    who ask what would compile, and not for those who compile.
+    """
+
+    def __init__(self, text: str, file: str, found_by: TextScope | None = None, trusting: bool = False) -> None:
         self.file, self.lines = file, lines_of(text)
+        self.trusting: bool = trusting if found_by is None else found_by.trusting
         self._bound = bindings_of(parsed(text, file))
+        if self.trusting:
+            self._bound = replace(self._bound, rebound=None, patched={}, changed={})
         self._hidden = False  # whether names that stars bind anew have been looked for
         self.constants = Constants(self)
         self.modules: dict[Path, TextScope] = {} if found_by is None else found_by.modules  # that have been found
@@ -104,7 +111,7 @@ class TextScope(Scope):
             binding = self.bound.names.get(x.id) if isinstance(x, ast.Name) else None
             if binding is not None and binding.times > 1 and isinstance(x, ast.Name):
                 problem = f"the default `{x.id}` is bound more than once: which value it has here is not known"
-                raise CompileError(problem, "bind it once", span_of(x, self.file), self.lines)
+                raise CompileError(refusals.MODULE_CHANGES, problem, "bind it once", span_of(x, self.file), self.lines)
         if not isinstance(node, (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp, ast.SetComp)):
             return None
         try:
@@ -112,7 +119,7 @@ class TextScope(Scope):
         except Refused as error:
             module = error.module if isinstance(error.module, TextScope) else self
             problem, at = f"the default is not computed: {error.why}", span_of(error.node, module.file)
-            raise CompileError(problem, error.help, at, module.lines) from None
+            raise CompileError(refusals.NEEDS_CONSTANT, problem, error.help, at, module.lines) from None
 
     def functions(self) -> list[str]:
         return [name for name, found in self.bound.names.items() if isinstance(found.meaning, ast.FunctionDef)]
@@ -121,7 +128,7 @@ class TextScope(Scope):
         found = self.bound.names.get(name)
         if found is None or not isinstance(found.meaning, ast.FunctionDef):
             known = ", ".join(self.functions()) or "none"
-            raise CompileError(f"{self.file} has no function `{name}`", f"it has: {known}")
+            raise CompileError(refusals.WHICH_FUNCTION, f"{self.file} has no function `{name}`", f"it has: {known}")
         return Function(name, found.meaning, self)
 
     def lookup(self, name: str) -> Value | None:
@@ -143,7 +150,8 @@ class TextScope(Scope):
             constant = isinstance(getattr(self.bound.names.get(name), "meaning", None), ast.expr)
             problem = f"the constant `{name}` is not computed" if constant else f"`{name}` is not known"
             problem += ": any name may be bound anew here"
-            return CompileError(problem, "bind names by statements of the module", span_of(by, self.file), self.lines)
+            help = "bind names by statements of the module"
+            return CompileError(refusals.MODULE_CHANGES, problem, help, span_of(by, self.file), self.lines)
         found = self.bound.names.get(name)
         if found is None:  # of a module all of whose names are imported
             member = self.meaning(name)
@@ -155,15 +163,21 @@ class TextScope(Scope):
             error = self.unread.get(found.meaning.path)
             if error is None or error.span.line:
                 return error
-            return CompileError(error.problem, error.help, at, here)
+            return CompileError(error.kind, error.problem, error.help, at, here)
         if found.meaning is None:
-            return CompileError(f"`{name}` is not known: {found.why}", "bind it once, by itself", at, here)
+            kind, help = refusals.MODULE_CHANGES, "bind it once, by itself"
+            if isinstance(found.node, (ast.ClassDef, ast.AsyncFunctionDef)):
+                kind, help = refusals.UNKNOWN_NAME, "write a plain function"
+                if isinstance(found.node, ast.ClassDef):
+                    help = "classes are known in a running program only: decorate the function with @transkern.compile"
+            return CompileError(kind, f"`{name}` is not known: {found.why}", help, at, here)
         try:
             self.constants.value(name)
         except Refused as error:
             module = error.module if isinstance(error.module, TextScope) else self
             problem = f"the constant `{name}` is not computed: {error.why}"
-            return CompileError(problem, error.help, span_of(error.node, module.file), module.lines)
+            at = span_of(error.node, module.file)
+            return CompileError(refusals.NEEDS_CONSTANT, problem, error.help, at, module.lines)
         return None
 
     def meaning(self, name: str) -> Named | Names | Member | None:
@@ -186,6 +200,8 @@ class TextScope(Scope):
 
     def disturbed(self, name: str) -> tuple[ast.AST, Names] | None:
         """Where another module may change what stands for a name of this one."""
+        if self.trusting:
+            return None
         called: set[str] = set()
         for scope in self.scopes:
             if scope is not self:
@@ -227,7 +243,8 @@ class TextScope(Scope):
         for scope in self.scopes:
             if (by := scope.bound.patched.get(first_name(path))) is not None:
                 problem, at = f"what `{path}` is was changed here", span_of(by, scope.file)
-                self.unread[path] = CompileError(problem, "leave modules as they are", at, scope.lines)
+                help = "leave modules as they are"
+                self.unread[path] = CompileError(refusals.MODULE_CHANGES, problem, help, at, scope.lines)
                 return None
         if is_known_library(path):
             return Named(path)
@@ -252,7 +269,9 @@ class TextScope(Scope):
             for _ in range(level - 1):
                 here = here.parent
                 if not (here / "__init__.py").is_file():
-                    raise CompileError("attempted relative import beyond the top-level package")
+                    problem = "attempted relative import beyond the top-level package"
+                    help = "put an __init__.py into each folder of the package"
+                    raise CompileError(refusals.UNKNOWN_NAME, problem, help)
             return [here]
         root = here
         while (root / "__init__.py").exists() and root != root.parent:
@@ -367,7 +386,8 @@ def live_function(function: Callable[..., Any]) -> Function:
     """The source of a live function; raises CompileError where it has none (built-ins, code typed at a prompt)."""
     target = wrappers.written_function(function)
     if not isinstance(target, types.FunctionType):
-        raise CompileError(f"cannot compile {function!r}: it is not a plain Python function")
+        problem = f"cannot compile {function!r}: it is not a plain Python function"
+        raise CompileError(refusals.NO_SOURCE, problem, "compile a function that calls it")
     found = written(target)
     note_function(target, found.exact)
     return Function(target.__name__, found.node, LiveScope(target, found.file, found.lines))
@@ -527,9 +547,9 @@ def _is_fixed(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic, np.dtype))
 
 
-def read_module(path: Path, within: Path | None = None) -> TextScope:
+def read_module(path: Path, within: Path | None = None, trusting: bool = False) -> TextScope:
     """A file that the user has named, or that was found in a folder, as text."""
     text = read_text(path) if within is None else read_found(path, within)
     if text is None:
-        raise CompileError(f"{path}: it is no longer there")
-    return TextScope(text, str(path))
+        raise CompileError(refusals.UNREADABLE, f"{path}: it is no longer there", "name a file that is")
+    return TextScope(text, str(path), trusting=trusting)

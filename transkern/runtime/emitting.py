@@ -1,4 +1,4 @@
-"""What the command line asks of a file: emitted texts, the program after a pass, explanations, what would compile.
+"""What the command line asks of a file: emitted texts, the program after a pass, explanations.
 
 The file is read as text; nothing of it is imported or run.
 """
@@ -13,10 +13,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from transkern import limits, pipeline
-from transkern.errors import CompileError, InternalError, NeedsConstant, TypesNeeded
+from transkern import limits, pipeline, refusals
+from transkern.errors import CompileError, NeedsConstant, TypesNeeded
 from transkern.frontend.annotations import types_from_annotations
 from transkern.frontend.decorators import check_entry
+from transkern.frontend.refused import with_others
 from transkern.frontend.source import TextScope, read_module, span_of
 from transkern.frontend.specialise import specialise
 from transkern.frontend.syntax import parameter_names
@@ -32,19 +33,21 @@ def _function(scope: TextScope, name: str | None, types: str | None) -> Function
     if name is None and types:
         name = parse_signature(types)[0] or None
     if name is None:
-        decorated = [f for f in scope.functions() if _is_decorated(scope, f)]
+        decorated = [f for f in scope.functions() if is_decorated(scope.function(f))]
         candidates = decorated or scope.functions()
         if len(candidates) != 1:
             known = ", ".join(candidates) or "none"
-            raise CompileError(f"{scope.file}: which function? It has: {known}", "choose one with --function NAME")
+            problem = f"{scope.file}: which function? It has: {known}"
+            raise CompileError(refusals.WHICH_FUNCTION, problem, "choose one with --function NAME")
         name = candidates[0]
     function = scope.function(name)
     check_entry(function, scope)
     return function
 
 
-def _is_decorated(scope: TextScope, name: str) -> bool:
-    return any(map(_is_ours, scope.function(name).node.decorator_list))  # type: ignore[union-attr]
+def is_decorated(function: Function) -> bool:
+    """Whether one of transkern's decorators stands above a function."""
+    return any(map(_is_ours, getattr(function.node, "decorator_list", [])))
 
 
 def _is_ours(decorator: ast.expr) -> bool:
@@ -62,11 +65,14 @@ def _decorator_types(function: Function) -> str | None:
     return None
 
 
+def stated_types(function: Function) -> tuple[ArgType, ...] | None:
+    """The types that a function's decorator or its annotations state, or None."""
+    text = _decorator_types(function)
+    return types_from_annotations(function) if text is None else parse_signature(text)[1]
+
+
 def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
-    text = types or _decorator_types(function)
-    if text is not None:
-        return parse_signature(text)[1]
-    found = types_from_annotations(function)
+    found = stated_types(function) if types is None else parse_signature(types)[1]
     if found is None:
         raise TypesNeeded(types_help(function.name, parameter_names(function.node)))
     return found
@@ -83,10 +89,13 @@ def _compilation(function: Function) -> AbstractContextManager[None]:
 
 
 def _specialised(function: Function, types: str | None, target: str = "cpu") -> Any:
+    found, on_cpu = _types(function, types), target == "cpu"
     try:
-        return specialise(function, _types(function, types), target == "cpu")
+        return specialise(function, found, on_cpu)
     except NeedsConstant as need:
         raise need.problem from None
+    except CompileError as error:
+        raise with_others(lambda left_out: specialise(function, found, on_cpu, left_out), error) from None
 
 
 def emit_files(
@@ -108,7 +117,8 @@ def write_files(texts: Mapping[str, str], folder: Path) -> list[Path]:
         hiding = [path.with_suffix(""), *(path.with_suffix(suffix) for suffix in suffixes)]
         for other in hiding:
             if other.is_file() if other.suffix else (other / "__init__.py").is_file():
-                raise CompileError(f"`import {path.stem}` would find {other}, and not {path}", f"remove {other}")
+                problem = f"`import {path.stem}` would find {other}, and not {path}"
+                raise CompileError(refusals.OPTIONS, problem, f"remove {other}")
     for name, text in texts.items():
         part = folder / f".{name}.{secrets.token_hex(4)}"
         try:
@@ -127,7 +137,8 @@ def pass_names(target: str = "cpu") -> list[str]:
 def print_after(path: Path, function: str | None, types: str | None, pass_name: str, target: str = "cpu") -> str:
     """The program as it is after a pass (the last of that name)."""
     if pass_name not in pass_names(target):
-        raise CompileError(f"there is no pass `{pass_name}`", f"passes: {', '.join(pass_names(target))}")
+        known = ", ".join(pass_names(target))
+        raise CompileError(refusals.OPTIONS, f"there is no pass `{pass_name}`", f"passes: {known}")
     seen: dict[str, str] = {}
 
     def after(name: str, made: Any) -> None:
@@ -155,33 +166,3 @@ def dot_text(path: Path, function: str | None, types: str | None) -> str:
     read, compilation = _read(path, function, types)
     with compilation:
         return dot(pipeline.run(_specialised(read, types), pipeline.BEFORE_LOOPS))
-
-
-def check_file(path: Path, within: Path | None = None) -> list[tuple[str, bool, str]]:
-    """For each function of a file: its name, whether it would compile, and the message where it would not.
-
-    A function without known types counts as compiling where its translation needs none to fail: the message says that
-    types are missing. `within` is the folder that a file was found in which nobody has named.
-    """
-    scope = read_module(path, within)
-    return [(name, *_checked(scope, scope.function(name))) for name in scope.functions()]
-
-
-def _checked(scope: TextScope, function: Function) -> tuple[bool, str]:
-    if not parameter_names(function.node):  # a script's `main`: nothing that would be compiled by itself
-        return True, "takes no arguments: not checked"
-    try:
-        with _compilation(function):
-            check_entry(function, scope)
-            pipeline.run(specialise(function, _types(function, None)))
-    except TypesNeeded:
-        return True, "types not known: give them as annotations to have it checked"
-    except NeedsConstant as need:
-        return False, str(need.problem)
-    except CompileError as error:
-        return False, str(error)
-    except Exception as error:  # ours: the other functions are still to be checked
-        at = span_of(function.node, function.scope.file)
-        wrong = InternalError.of(error, function.name, at, function.scope.lines)
-        return False, str(error if isinstance(error, InternalError) else wrong)
-    return True, ""

@@ -1,0 +1,1 @@
+"""What would become of functions that nobody calls: `transkern check`. Their files are read, and never run."""

@@ -1,0 +1,75 @@
+"""What `transkern check` found, for programs: JSON, and SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from transkern import __version__
+from transkern.checking.functions import Checked
+from transkern.errors import Placed, characters
+
+Found = Sequence[tuple[Path, Checked]]
+
+
+def as_json(found: Found) -> dict[str, Any]:
+    """All functions: ``{"version", "functions": [{"file", "function", "line", "outcome", "types", …}]}``.
+
+    `outcome` is ``compiles``, ``refused`` or ``unknown``; lines and columns count from 1, columns in characters.
+    """
+    return {"version": __version__, "functions": [_function(path, one) for path, one in found]}
+
+
+def _function(path: Path, one: Checked) -> dict[str, Any]:
+    return {
+        "file": str(path), "function": one.name, "line": one.line, "outcome": one.outcome,
+        "types": dict(one.types), "types_from": one.origin, "unknown": one.unknown,
+        "refusals": [
+            {"code": e.kind.code, "title": e.kind.title, "problem": e.problem, "help": e.help, **_place(path, one, e)}
+            for e in one.refusals
+        ],
+    }  # fmt: skip
+
+
+def _place(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
+    """Where an error is: its own place, or the function's."""
+    span = error.span
+    if not span.line:
+        return {"file": str(path), "line": one.line, "column": 1, "end_line": one.line, "end_column": 1}
+
+    def column(line: int, bytes_: int) -> int:
+        return 1 + (characters(error.lines[line - 1], bytes_) if 0 < line <= len(error.lines) else bytes_)
+
+    end = max(span.end_line, span.line)
+    return {
+        "file": span.file or str(path), "line": span.line, "column": column(span.line, span.column),
+        "end_line": end, "end_column": column(end, span.end_column),
+    }  # fmt: skip
+
+
+def as_sarif(found: Found) -> dict[str, Any]:
+    """All refusals, as a log that code hosts and editors read."""
+    kinds = {e.kind.code: e.kind for _, one in found for e in one.refusals}
+    results = [_result(path, one, e) for path, one in found for e in one.refusals]
+    rules = [{"id": code, "shortDescription": {"text": kind.title}} for code, kind in sorted(kinds.items())]
+    driver = {"name": "transkern", "version": __version__, "rules": rules}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }  # fmt: skip
+
+
+def _result(path: Path, one: Checked, error: Placed) -> dict[str, Any]:
+    place = _place(path, one, error)
+    text = f"`{one.name}` is not compiled: {error.problem}" if one.name else error.problem
+    region = {
+        "startLine": max(place["line"], 1), "startColumn": place["column"],
+        "endLine": max(place["end_line"], 1), "endColumn": place["end_column"],
+    }  # fmt: skip
+    file = Path(place["file"])
+    uri = file.as_uri() if file.is_absolute() else quote(file.as_posix())
+    location = {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
+    message = {"text": text + (f"\n{error.help}" if error.help else "")}
+    return {"ruleId": error.kind.code, "level": "warning", "message": message, "locations": [location]}

@@ -1,0 +1,157 @@
+"""Which functions of a file would compile, for which types, and what is in the way of the others."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from transkern import limits, pipeline
+from transkern.checking.likely import likely_types, with_constant
+from transkern.errors import CompileError, InternalError, NeedsConstant, Placed, TypesNeeded
+from transkern.frontend.decorators import check_entry
+from transkern.frontend.refused import all_refusals
+from transkern.frontend.source import TextScope, read_module, span_of
+from transkern.frontend.specialise import specialise
+from transkern.frontend.syntax import parameter_names
+from transkern.frontend.types import ArgType
+from transkern.frontend.values import Function
+from transkern.runtime.emitting import is_decorated, stated_types
+
+SECONDS = 3.0
+"""What one function may take, for all types that are tried."""
+
+_CONSTANTS = 8
+"""Things that are made constants because the translation asks for them, at most."""
+
+Origin = Literal["stated", "recorded", "likely"]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What would become of one function.
+
+    `types`: of its arguments, by name, and where they are from; `refusals`: what is in the way, in the order of the
+    text; `unknown`: why it has not been looked at.
+    """
+
+    name: str
+    line: int
+    types: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin = "stated"
+    refusals: tuple[Placed, ...] = ()
+    unknown: str = ""
+
+    @property
+    def outcome(self) -> Literal["compiles", "refused", "unknown"]:
+        return "refused" if self.refusals else "unknown" if self.unknown else "compiles"
+
+
+Known = Mapping[str, tuple[tuple[ArgType, ...], Origin]]
+"""The types of the arguments of functions, by name, and where they are from."""
+
+
+def check_file(
+    path: Path, within: Path | None = None, known: Known | None = None, decorated: bool = False
+) -> Iterator[Checked]:
+    """What would become of each function of a file, one after the other; the file is read, and not run.
+
+    Args:
+        path: a Python file.
+        within: the folder that it was found in, where nobody has named the file itself.
+        known: types of functions; those of others are what annotations say, or what is likely.
+        decorated: only of those that are decorated with transkern's own decorators.
+
+    Raises:
+        CompileError: the file is not Python, or not to be read.
+    """
+    scope = read_module(path, within, trusting=True)
+    for name in scope.functions():
+        if decorated and not is_decorated(scope.function(name)):
+            continue
+        yield _checked(scope, scope.function(name), (known or {}).get(name))
+
+
+def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, ...], Origin] | None) -> Checked:
+    node, names = function.node, parameter_names(function.node)
+    assert isinstance(node, ast.FunctionDef)
+    if not names:  # a script's `main`: nothing that would be compiled by itself
+        return Checked(function.name, node.lineno, unknown="it takes no arguments")
+    origin: Origin = "stated"
+    try:
+        found, origin = known or (stated_types(function), "stated")
+        choices = [] if found is None else [found]
+        if found is None:
+            guess, origin = likely_types(node, _finder(scope)), "likely"
+            if guess.missing:
+                return Checked(function.name, node.lineno, unknown=f"types are not known: {guess.missing}")
+            choices = [guess.types, *guess.others]
+    except (TypesNeeded, CompileError) as error:
+        if isinstance(error, CompileError):
+            return Checked(function.name, node.lineno, refusals=(error,))
+        return Checked(function.name, node.lineno, unknown=str(error))
+    until = time.monotonic() + SECONDS
+    first: tuple[Placed, ...] = ()
+    for types in choices:
+        refusals = _refusals(scope, function, types, names, until, bool(first))
+        if not refusals:
+            return Checked(function.name, node.lineno, dict(zip(names, map(str, types), strict=True)), origin)
+        first = first or refusals
+        if isinstance(first[0], limits.Exhausted):
+            break
+    return Checked(function.name, node.lineno, dict(zip(names, map(str, choices[0]), strict=True)), origin, first)
+
+
+def _refusals(
+    scope: TextScope, function: Function, types: tuple[ArgType, ...], names: list[str], until: float, again: bool
+) -> tuple[Placed, ...]:
+    """What is in the way of a function for arguments of these types; only the first of it, where it is tried `again`
+    with others."""
+    at = span_of(function.node, scope.file)
+    try:
+        with limits.within(max(until - time.monotonic(), 0)), limits.compilation(function.name, at, scope.lines):
+            check_entry(function, scope)
+            _compile(function, types, names)
+    except NeedsConstant as need:
+        return (need.problem,)
+    except CompileError as error:
+        if again:
+            return (error,)
+        return tuple(all_refusals(lambda left_out: _compile(function, types, names, left_out), error))
+    except InternalError as error:
+        return (error,)
+    except Exception as error:  # ours: the other functions are still to be checked
+        return (InternalError.of(error, function.name, at, scope.lines),)
+    return ()
+
+
+def _compile(
+    function: Function, types: tuple[ArgType, ...], names: list[str], left_out: Collection[ast.stmt] = ()
+) -> None:
+    """Translates a function, with constants for what the translation asks for: a call would tell them."""
+    for _ in range(_CONSTANTS):
+        try:
+            pipeline.run(specialise(function, types, left_out=left_out))
+            return
+        except NeedsConstant as need:
+            more = with_constant(types, names, need.demand)
+            if more is None:
+                raise
+            types = more
+    pipeline.run(specialise(function, types, left_out=left_out))
+
+
+def _finder(scope: TextScope) -> Callable[[ast.expr], ast.FunctionDef | None]:
+    """Finds the functions of the module that its functions call."""
+
+    def find(called: ast.expr) -> ast.FunctionDef | None:
+        if not isinstance(called, ast.Name):
+            return None
+        binding = scope.bound.names.get(called.id)
+        meaning = None if binding is None else binding.meaning
+        return meaning if isinstance(meaning, ast.FunctionDef) else None
+
+    return find
