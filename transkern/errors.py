@@ -83,8 +83,10 @@ class CompileError(Placed):
     `others` are what else is in its way, as far as that shows without what the first one stands in.
     """
 
-    statement: ast.stmt | None = None  # the innermost one that it came up in
+    path: tuple[ast.stmt, ...] = ()  # the statements that it came up in, the innermost one first
+    own: tuple[ast.stmt, ...] = ()  # those of them that are the compiled function's, and not those of one it calls
     others: tuple[CompileError, ...] = ()
+    demand: str | None = None  # of `NeedsConstant`: a call would tell
 
     def __str__(self) -> str:
         return "\n\n".join([super().__str__(), *map(str, self.others)])
@@ -136,3 +138,4 @@ class NeedsConstant(Exception):
     def __init__(self, demand: str, problem: CompileError) -> None:
         super().__init__(demand)
         self.demand, self.problem = demand, problem
+        problem.demand = demand

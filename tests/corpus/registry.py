@@ -115,7 +115,7 @@ def difference(found: Any, wanted: Any, ulps: float = 0, scale: float = 0.0, flu
             return _array_difference(found, wanted, ulps, scale, flushed)
         case float() | complex():
             return _array_difference(np.asarray(found), np.asarray(wanted), ulps, scale, flushed)
-        case _ if dataclasses.is_dataclass(wanted) or type(wanted).__module__.startswith("tests."):
+        case _ if dataclasses.is_dataclass(wanted) or type(wanted).__module__.startswith(("tests.", "in_parts_")):
             pairs = [(f".{k}", getattr(found, k), w) for k, w in vars(wanted).items()]
         case _:
             return "" if found == wanted else f"{found!r} instead of {wanted!r}"

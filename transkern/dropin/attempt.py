@@ -97,6 +97,10 @@ class Attempt(Compiled):
     def _noting(self, args: Sequence[Any], keywords: Mapping[str, Any]) -> AbstractContextManager[None]:
         return nullcontext()  # flags are looked at behind the call
 
+    def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
+        self._say_that_numpy_runs(error)
+        return self.function
+
     def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
         return error  # nobody reads more than one
 

@@ -289,7 +289,10 @@ class Expressions(Calls):
             help = "give it a value of one type on every path"
             self.ctx.must_be_known(Scalar(value.decides), value.why, help, refusals.TYPE_DIFFERS)
         if isinstance(value, Unbound):
-            self.ctx.fail(refusals.TYPE_DIFFERS, value.why, "give it a value of one type on every path", node)
+            help = "give it a value of one type on every path"
+            if value.kind is refusals.ARGUMENT_TYPE:
+                help = "pass what the function needs of it as arrays or numbers"
+            self.ctx.fail(value.kind, value.why, help, node)
         return value
 
     def defaults(self, args: ast.arguments) -> tuple[tuple[str, Value], ...]:

@@ -44,6 +44,11 @@ def live_behind(function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> 
     return None if found is None else found.behind.get(statement)
 
 
+def live_before(function: ast.FunctionDef, statements: Sequence[ast.stmt]) -> Names:
+    """The names that some statements in a row read before they bind them."""
+    return _Liveness(function).block(statements, _NOTHING)
+
+
 def _live_at_loops(function: ast.FunctionDef | ast.Lambda) -> Mapping[ast.stmt, tuple[Names, Names]]:
     found = _analysis(function)
     return {} if found is None else found.loops

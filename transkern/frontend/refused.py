@@ -37,8 +37,8 @@ def all_refusals(translate: _Out, first: CompileError, seconds: float = SECONDS)
     if isinstance(first, limits.Exhausted):
         return [first]
     found, left, until = [first], set[ast.stmt](), time.monotonic() + seconds
-    while found[-1].statement is not None and found[-1].statement not in left and len(found) < _MOST:
-        left.add(found[-1].statement)
+    while found[-1].path and found[-1].path[0] not in left and len(found) < _MOST:
+        left.add(found[-1].path[0])
         try:
             with limits.within(max(until - time.monotonic(), 0)), limits.compilation("", NOWHERE):
                 translate(frozenset(left))
@@ -46,7 +46,7 @@ def all_refusals(translate: _Out, first: CompileError, seconds: float = SECONDS)
             break
         except (CompileError, NeedsConstant) as error:
             problem = error if isinstance(error, CompileError) else error.problem
-            if problem.statement is None:
+            if not problem.path:
                 break
             found.append(problem)
         except Exception:  # what is left of the function is no function: nobody's bug

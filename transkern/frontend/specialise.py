@@ -108,7 +108,7 @@ def specialise(
 def _plain(problem: CompileError) -> CompileError:
     """A problem that nothing begins anew for: what the caller sees."""
     plain = CompileError(problem.kind, problem.problem, problem.help, problem.span, problem.lines)
-    plain.statement = problem.statement
+    plain.path, plain.own = problem.path, problem.own
     return plain
 
 
@@ -204,7 +204,7 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
     ctx.taken.add(name)
     match kind:
         case OpaqueType(of):
-            return Unbound(f"`{name}` is a {of}, which cannot take part")
+            return Unbound(f"`{name}` is a {of}, which cannot take part", kind=refusals.ARGUMENT_TYPE)
         case NumbersType(python, dim):
             dtype = {"int": "int64", "float": "float64", "bool": "bool"}[python]
             param, array = _parameter(ctx, name, ArrayType(dtype, (dim,)))

@@ -109,7 +109,7 @@ class Translator(Loops):
             except Terminated:
                 return True
             except (NeedsConstant, MustGrow) as error:
-                error.problem.statement = error.problem.statement or statement
+                self._came_up(error.problem, statement)
                 raise
             except CompileError as error:
                 if LEFT_OUT in error.problem:
@@ -120,7 +120,7 @@ class Translator(Loops):
                     if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
                         return True
                     continue
-                error.statement = error.statement or statement
+                self._came_up(error, statement)
                 if not self._meets_none(statement):
                     raise
                 self.ctx.deferred = self.ctx.deferred or error
@@ -128,6 +128,11 @@ class Translator(Loops):
             finally:
                 self.pending.pop()
         return False
+
+    def _came_up(self, error: CompileError, statement: ast.stmt) -> None:
+        error.path += (statement,)
+        if not self.inlined:
+            error.own += (statement,)
 
     def _meets_none(self, statement: ast.stmt) -> bool:
         """Whether a statement uses a name that is None in all iterations known so far: another may give it a value, and

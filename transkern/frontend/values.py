@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError
 from transkern.ir import build as b
 from transkern.ir.expr import Axis, Expr, Load, Var
@@ -536,6 +537,7 @@ class Unbound:
 
     why: str
     decides: Expr | None = None
+    kind: refusals.Kind = refusals.TYPE_DIFFERS
 
 
 @dataclass(frozen=True, slots=True)

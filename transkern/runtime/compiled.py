@@ -58,7 +58,9 @@ class Compiled:
         self._last: Specialisation | None = None
         self._info = CacheInfo()
         self._fell_back = False
-        self._refused: set[tuple[Any, ...]] = set()  # types for which the function runs in NumPy
+        self._whole: Compiled = self  # of a part: what it is a part of
+        self._left: list[TranskernError] = []  # why something of it runs in NumPy
+        self._refused: dict[tuple[Any, ...], Callable[..., Any]] = {}  # what runs for types that are refused
         self._begin()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -91,8 +93,27 @@ class Compiled:
         except TranskernError as error:
             if self.fallback != "numpy":
                 raise
+            instead, values = self._beside(error, args, keywords)
+        if instead is self.function:
+            return self._in_numpy(lambda: self.function(*args, **keywords))
+        return self._in_numpy(functools.partial(self._parameters.call, instead, values))
+
+    def _beside(
+        self, error: TranskernError, args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> tuple[Callable[..., Any], Sequence[Any]]:
+        """What runs where arguments are of types that compiled code does not take, and its arguments: with compiled
+        parts that do without those."""
+        if not isinstance(error, CompileError) or error.kind is not refusals.ARGUMENT_TYPE:
             self._say_that_numpy_runs(error)
-        return self._in_numpy(lambda: self.function(*args, **keywords))
+            return self.function, ()
+        from transkern.partial.parts import type_beside
+
+        values = self._parameters.bind(args, keywords)
+        known = tuple(type_beside(name, value, self._names) for name, value in zip(self._names, values, strict=True))
+        target = self._resolve_target(None)
+        if (target, known) not in self._refused:
+            self._refused[target, known] = self._in_parts(error, known, target)
+        return self._refused[target, known], values
 
     def _in_numpy(self, call: Callable[[], Any]) -> Any:
         """A call of what is not compiled."""
@@ -100,10 +121,16 @@ class Compiled:
 
     def _say_that_numpy_runs(self, error: TranskernError) -> None:
         """Once: why a function is not compiled."""
-        if not self._fell_back:
-            self._fell_back = True
+        if self._is_first([error]):
             text = f"`{self.function.__name__}` runs in NumPy, as it cannot be compiled:\n{error}"
             warnings.warn(text, stacklevel=callers_depth())
+
+    def _is_first(self, errors: Sequence[TranskernError]) -> bool:
+        """Whether nothing has been said yet of what runs in NumPy; of a part nothing is said."""
+        self._whole._left += errors
+        first = self._whole is self and not self._fell_back
+        self._fell_back = True
+        return first
 
     def _verify(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call that is compared with NumPy's where its code has not been compared yet."""
@@ -286,7 +313,11 @@ class Compiled:
                     demands.add(need.demand)
                     continue
                 if found is None:
-                    return self._in_numpy(plain or functools.partial(self._parameters.call, self.function, values))
+                    instead = self._refused[target, key_types]
+                    if instead is self.function and plain is not None:
+                        return self._in_numpy(plain)
+                    given = whole if shapes is not None else values
+                    return self._in_numpy(functools.partial(self._parameters.call, instead, given))
                 self._specialisations[target, key_types] = found
                 self._watch(found)
             else:
@@ -396,17 +427,49 @@ class Compiled:
         except TranskernError as error:
             if self.fallback != "numpy":
                 raise self._told(error, key_types, target) from error.__cause__
-            self._say_that_numpy_runs(error)
-            self._refused.add((target, key_types))
+            self._refused[target, key_types] = self._in_parts(error, key_types, target)
             return None
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
         return made
 
+    def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
+        """What runs instead of a function that is refused: one with compiled parts, or the function itself."""
+        if isinstance(error, CompileError) and isinstance(self.function, types.FunctionType):
+            from transkern.partial.parts import parts_between
+
+            with own_errors(self.function):
+                found = parts_between(self.function, key_types, target == "cpu", self._part)
+            if found is not None:
+                self._say_that_parts_run(found.refusals, found.count, target)
+                return found.function
+        self._say_that_numpy_runs(error)
+        return self.function
+
+    def _part(self, function: types.FunctionType) -> Compiled:
+        """A part of the function, compiled as it is."""
+        made = Compiled(
+            function, target=self.target, fallback="numpy", allow_float32=self.options.allow_float32,
+            boundscheck=self.options.boundscheck, fastmath=self.options.fastmath, warnings=self.options.warnings,
+            threads=self.options.threads or None,
+        )  # fmt: skip
+        made._whole = self._whole
+        return made
+
+    def _say_that_parts_run(self, refusals: Sequence[CompileError], count: int, target: str) -> None:
+        """Once: what of a function runs in Python, and what that costs."""
+        if self._is_first(refusals):
+            name = self.function.__name__
+            lines = "\n".join(map(str, refusals))
+            each = f"{count} part{'s' * (count > 1)}"
+            costs = "" if target == "cpu" else ", and NumPy arrays are copied to the device and back for each"
+            text = f"`{name}` is compiled in {each}{costs}; the rest runs in Python:\n{lines}"
+            warnings.warn(text, stacklevel=callers_depth())
+
     def _told(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> TranskernError:
         """A refusal as the caller is to see it: with all that is in the way."""
-        if not isinstance(error, CompileError) or error.statement is None:
+        if not isinstance(error, CompileError) or not error.path:
             return error
         from transkern.frontend.refused import with_others
         from transkern.frontend.source import live_function
@@ -437,6 +500,11 @@ class Compiled:
     def temporaries(self) -> tuple[str, ...]:
         """The arrays that the last specialisation keeps between kernels."""
         return self._latest().temporaries
+
+    @property
+    def not_compiled(self) -> tuple[TranskernError, ...]:
+        """Why something of the function has run in NumPy so far (with ``fallback="numpy"``), each with its place."""
+        return tuple(self._left)
 
     def _latest(self) -> Specialisation:
         if self._last is None:
