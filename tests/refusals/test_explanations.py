@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import transkern
+from tests.refusals.pages import PAGE, page
 from tests.refusals.test_messages import functions
 from transkern import explanations
 from transkern.errors import CompileError
@@ -85,3 +86,7 @@ def test_refused(file: Path, tmp_path: Path) -> None:
 def test_what_is_written_instead_compiles(file: Path, tmp_path: Path) -> None:
     assert names(block(file, "Refused")) == names(block(file, "Instead"))
     compiled(file, "Instead", tmp_path)
+
+
+def test_the_page_of_all_codes_is_made_of_them() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page()
