@@ -11,8 +11,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 
 _HEAD = """# Codes of refusals
 
-The first line of a refusal ends with a code in brackets. `transkern explain-error TK1201` shows what stands here of it. A
-code is never given to another kind, and never taken back. (`python -m tests.refusals.pages` makes this page of
+The first line of a refusal ends with a code in brackets. `transkern explain-error TK1201` shows what stands here of it.
+A code is never given to another kind, and never taken back. (`python -m tests.refusals.pages` makes this page of
 `transkern/explanations`.)
 """
 
