@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Literal
 
 from transkern import limits, pipeline
 from transkern.checking.likely import likely_types, with_constant
+from transkern.checking.notebooks import read_notebook
 from transkern.errors import CompileError, InternalError, NeedsConstant, Placed, TypesNeeded
 from transkern.frontend.decorators import check_entry
 from transkern.frontend.refused import all_refusals
@@ -60,7 +62,7 @@ def check_file(
     """What would become of each function of a file, one after the other; the file is read, and not run.
 
     Args:
-        path: a Python file.
+        path: a Python file, or a notebook.
         within: the folder that it was found in, where nobody has named the file itself.
         known: types of functions; those of others are what annotations say, or what is likely.
         decorated: only of those that are decorated with transkern's own decorators.
@@ -68,11 +70,19 @@ def check_file(
     Raises:
         CompileError: the file is not Python, or not to be read.
     """
-    scope = read_module(path, within, trusting=True)
+    if path.suffix == ".ipynb":
+        notebook = read_notebook(path, within)
+        scope = TextScope(notebook.text, str(path), trusting=True)
+    else:
+        notebook, scope = None, read_module(path, within, trusting=True)
     for name in scope.functions():
         if decorated and not is_decorated(scope.function(name)):
             continue
-        yield _checked(scope, scope.function(name), (known or {}).get(name))
+        one = _checked(scope, scope.function(name), (known or {}).get(name))
+        if notebook is not None:
+            placed = tuple(map(notebook.placed, one.refusals))
+            one = dataclasses.replace(one, line=notebook.line(one.line), refusals=placed)
+        yield one
 
 
 def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, ...], Origin] | None) -> Checked:

@@ -124,7 +124,7 @@ def _summary(found: Found) -> None:
 
 
 def python_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files of `paths`, and the Python files below its folders, hidden ones and environments left out."""
+    """The files of `paths`, and the Python files and notebooks below its folders; not hidden ones, nor environments."""
     return (path for path, _ in _files(paths))
 
 
@@ -134,7 +134,7 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[Path, Path | None]]:
         if not path.is_dir():
             yield path, None
             continue
-        for found in sorted(path.rglob("*.py")):
+        for found in sorted([*path.rglob("*.py"), *path.rglob("*.ipynb")]):
             folders = found.relative_to(path).parts[:-1]
             if not found.is_dir() and not any(f in _SKIPPED or f.startswith(".") for f in folders):
                 yield found, path
