@@ -12,6 +12,7 @@ from transkern import __version__
 from transkern.errors import TranskernError
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_RECORD = click.Path(dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _TYPES = "Argument types, such as 'nms(float32[n,4], float32[n], int, float)'; annotations give them as well."
 
@@ -123,12 +124,15 @@ def explain(file: Path, function: str | None, types: str | None, as_dot: bool, s
 @cli.command()
 @click.argument("paths", type=click.Path(exists=True, path_type=Path), nargs=-1, required=True)
 @click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} For several functions: several times.")
+@click.option("--recorded", metavar="FILE", type=_FILE, help="Types of a run: transkern run --record FILE.")
 @click.option("--decorated", is_flag=True, help="Check only functions that are decorated with transkern.compile.")
 @click.option("--strict", is_flag=True, help="Exit with 1 also where a function is refused for likely types.")
 @click.option("--json", "form", flag_value="json", help="Print all that was found as JSON.")
 @click.option("--sarif", "form", flag_value="sarif", help="Print the refusals as a SARIF log, for code hosts.")
 @click.option("--text", "form", flag_value="text", default=True, hidden=True)
-def check(paths: tuple[Path, ...], types: tuple[str, ...], decorated: bool, strict: bool, form: str) -> None:
+def check(
+    paths: tuple[Path, ...], types: tuple[str, ...], recorded: Path | None, decorated: bool, strict: bool, form: str
+) -> None:
     """List which functions below PATHS would compile, and what is in the way of the others.
 
     Nothing is run. Where no types are stated, likely ones are taken, and told. Exit code 1 where a function whose types
@@ -136,7 +140,7 @@ def check(paths: tuple[Path, ...], types: tuple[str, ...], decorated: bool, stri
     """
     from transkern.cli.checking import check as check_paths
 
-    if not check_paths(paths, types, form, decorated, strict):
+    if not check_paths(paths, types, form, decorated, strict, recorded):
         raise SystemExit(1)
 
 
@@ -156,11 +160,12 @@ def explain_error(code: str) -> None:
 @click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True)
 @click.option("--include", metavar="PACKAGE", multiple=True, help="Compile functions of this package as well.")
 @click.option("--report", is_flag=True, help="Say at the end which functions were compiled, and why the others not.")
+@click.option("--record", metavar="FILE", type=_RECORD, help="Write the types of first calls, for check --recorded.")
 @click.option("--eager", is_flag=True, help="Compile what can be compiled at its first call, whether it pays or not.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
 def run_script(
-    module: bool, target: str, include: tuple[str, ...], report: bool, eager: bool, script: str,
+    module: bool, target: str, include: tuple[str, ...], report: bool, record: Path | None, eager: bool, script: str,
     arguments: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Run SCRIPT as python does; functions of it that gain by it are compiled when they are called.
@@ -169,7 +174,7 @@ def run_script(
     """
     from transkern.dropin import running
 
-    _then.append(running.prepared(script, arguments, module, target, include, report, eager))
+    _then.append(running.prepared(script, arguments, module, target, include, report, eager, record))
 
 
 @cli.command()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import click
 from transkern.checking.formats import as_json, as_sarif
 from transkern.checking.functions import Checked, Known, check_file
 from transkern.cli.show import plain
+from transkern.dropin.recording import read
 from transkern.errors import CompileError
 from transkern.frontend.types import parse_signature
 
@@ -27,8 +29,9 @@ Found = list[tuple[Path, Checked]]
 
 
 def check(
-    paths: Sequence[Path], types: Sequence[str] = (), form: str = "text", decorated: bool = False, strict: bool = False
-) -> bool:
+    paths: Sequence[Path], types: Sequence[str] = (), form: str = "text", decorated: bool = False, strict: bool = False,
+    recorded: Path | None = None,
+) -> bool:  # fmt: skip
     """Tells what would become of the functions below `paths`; True where none is refused whose types are stated.
 
     Args:
@@ -38,8 +41,15 @@ def check(
             `json` and `sarif` are for programs.
         decorated: look only at functions that transkern's decorators compile.
         strict: it counts as well what is refused for types that are only likely.
+        recorded: where a run has written the types that functions were called with.
     """
-    known: Known = {name: (found, "stated") for name, found in map(parse_signature, types)}
+    stated: Known = {name: (found, "stated") for name, found in map(parse_signature, types)}
+    runs = {} if recorded is None else read(recorded)
+
+    def known(path: Path) -> Known:
+        found = runs.get(os.path.realpath(path), {})
+        return {name: (parse_signature(f"({', '.join(t)})")[1], "recorded") for name, t in found.items()} | dict(stated)
+
     found: Found = []
     for path, one in _with_progress(list(_files(paths)), known, decorated):
         found.append((path, one))
@@ -53,7 +63,7 @@ def check(
 
 
 def _with_progress(
-    files: Sequence[tuple[Path, Path | None]], known: Known, decorated: bool
+    files: Sequence[tuple[Path, Path | None]], known: Callable[[Path], Known], decorated: bool
 ) -> Iterator[tuple[Path, Checked]]:
     """What is found, while a bar on stderr shows how far it is; where results go to the same terminal, they do that."""
     from rich.console import Console
@@ -66,7 +76,7 @@ def _with_progress(
             task = bar.add_task("checking", total=len(files))
         for path, folder in files:
             try:
-                for one in check_file(path, folder, known, decorated):
+                for one in check_file(path, folder, known(path), decorated):
                     yield path, one
             except CompileError as error:  # the file is not Python, or not to be read
                 yield path, Checked("", 0, refusals=(error,))

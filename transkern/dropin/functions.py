@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from transkern.dropin.deciding import Account, Record, cost_of, guessed, size_class
+from transkern.dropin.recording import Recording
 from transkern.dropin.rewriting import Site
 from transkern.runtime.boundary import behind_ours
 
@@ -59,6 +60,7 @@ class Watch:
     account: Account = field(default_factory=lambda: Account(time.perf_counter()))
     functions: list[Watched] = field(default_factory=list)
     remembered: Callable[[Site], dict[str, Any] | None] = lambda site: None
+    recording: Recording | None = None  # the types of first calls, where they are asked for
 
     def hooks(self, site: Site, plain: types.CodeType) -> Watched:
         """What a function at `site` asks."""
@@ -99,12 +101,14 @@ class Watched:
         else:
             self.watch.functions.append(self)
         self._function = function
-        if self.state == PYTHON and not self.watch.counts:
+        if self.state == PYTHON and not self.watch.counts and self.watch.recording is None:
             self.restore()
         return function
 
     def begin(self, *args: Any, **keywords: Any) -> bool:
         """Whether compiled code has taken the call; Python's own begins otherwise."""
+        if self.watch.recording is not None and self._function is not None:
+            self.watch.recording.note(self.site.file, self.site.name, self._function, args, keywords)
         if self.state is PYTHON or self._function is None or is_watched():
             self._enter(_UNSEEN)
             return False

@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import click
 
 from transkern.dropin import remembered, scripts
+from transkern.dropin.recording import Recording
 
 
 def prepared(
     script: str, arguments: Sequence[str], is_module: bool, target: str, include: Sequence[str], report: bool,
-    eager: bool,
+    eager: bool, record: Path | None = None,
 ) -> Callable[[], None]:  # fmt: skip
-    """What runs the script to its end, which is the process's."""
+    """What runs the script to its end, which is the process's; `record`: where the types of calls are written."""
     for package in include:
         if not all(part.isidentifier() for part in package.split(".")):
             raise click.BadParameter(f"{package!r} is not the name of a package", param_hint="--include")
 
     def run() -> None:
         watch, memory = remembered.watch(target, report, eager)
-        process = os.getpid()
+        process, folder = os.getpid(), Path.cwd()  # the script may go elsewhere
+        if record is not None:
+            watch.recording = Recording()
         if include:
             sys.meta_path.insert(0, scripts.Included(include, watch))
         make = scripts.prepared_module if is_module else scripts.prepared
@@ -35,6 +39,8 @@ def prepared(
         def after() -> None:
             if os.getpid() == process:  # not in what it has forked
                 memory.keep(watch.functions)
+                if record is not None and watch.recording is not None:
+                    watch.recording.write(folder / record)
                 if report:
                     from transkern.dropin.reporting import table
 

@@ -241,6 +241,12 @@ def parse_type(text: str, name: str) -> ArgType:
         text = text.strip()
     if text in PYTHON:
         return ScalarType(PYTHON[text], text)
+    if (numbers := re.fullmatch(r"\[(int|float|bool|complex), …\]", text)) is not None:
+        return NumbersType(numbers[1], f"{name}_0")
+    if text[:1] + text[-1:] in ("()", "[]") and not _is_literal(text):
+        parts = _split(text[1:-1])
+        kind = "tuple" if text[0] == "(" else "list"
+        return StructType(kind, tuple(parse_type(part, f"{name}_{k}") for k, part in enumerate(parts)))
     if (array := _array(text)) is not None:
         dtype, dims = array
         if dims is None:
@@ -259,6 +265,14 @@ def parse_type(text: str, name: str) -> ArgType:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         known = ", ".join((*PYTHON, *_DTYPES))
         raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}, dtype[sizes]") from None
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
 
 
 def types_of(
