@@ -12,7 +12,7 @@ from transkern import __version__
 from transkern.errors import TranskernError
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_RECORD = click.Path(dir_okay=False, path_type=Path)
+_OUT = click.Path(dir_okay=False, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _TYPES = "Argument types, such as 'nms(float32[n,4], float32[n], int, float)'; annotations give them as well."
 
@@ -104,10 +104,19 @@ def emit(
 @click.option("--function", "-f", metavar="NAME", help="Which function; the only one of the file needs no name.")
 @click.option("--types", metavar="TYPES", help=_TYPES)
 @click.option("--dot", "as_dot", is_flag=True, help="Draw statements and dependences: a graph for graphviz.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="The same, as a picture in this file.")
-def explain(file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None) -> None:
+@click.option("--svg", type=_OUT, help="The same, as a picture in this file.")
+@click.option("--html", type=_OUT, help="A page in this file: source beside generated code, line by line.")
+@click.option("--target", "-t", type=click.Choice(["cpu", "cuda"]), default="cpu", help="The code on the page.")
+def explain(
+    file: Path, function: str | None, types: str | None, as_dot: bool, svg: Path | None, html: Path | None, target: str
+) -> None:
     """Say what becomes of a function of FILE: its kernels, what was fused, what runs in order, and why."""
     from transkern.runtime import emitting
+
+    if html is not None:
+        html.write_text(emitting.html_page(file, function, types, target), encoding="utf-8")
+        click.echo(str(html))
+        return
 
     if svg is not None:
         from transkern.cli.drawing import draw
@@ -160,7 +169,7 @@ def explain_error(code: str) -> None:
 @click.option("--target", "-t", type=click.Choice(["auto", "cpu", "cuda", "pallas"]), default="auto", show_default=True)
 @click.option("--include", metavar="PACKAGE", multiple=True, help="Compile functions of this package as well.")
 @click.option("--report", is_flag=True, help="Say at the end which functions were compiled, and why the others not.")
-@click.option("--record", metavar="FILE", type=_RECORD, help="Write the types of first calls, for check --recorded.")
+@click.option("--record", metavar="FILE", type=_OUT, help="Write the types of first calls, for check --recorded.")
 @click.option("--eager", is_flag=True, help="Compile what can be compiled at its first call, whether it pays or not.")
 @click.argument("script")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")

@@ -543,6 +543,18 @@ class Compiled:
         made = texts(self.function, self._types(types), chosen, self.options)
         return "\n".join(made.values())
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the specialisations, and what runs in NumPy."""
+        from html import escape
+
+        rows = [("specialisation", text) for text in self._info.specialisations]
+        if self._last is not None:
+            rows += [("kernels", str(self.kernels)), ("temporaries", ", ".join(self.temporaries) or "none")]
+        rows += [("in NumPy", error.args[0]) for error in self._left]
+        shown = rows or [("specialisation", "none yet: it is compiled when it is called")]
+        cells = (f"<tr><th>{escape(a)}</th><td><code>{escape(b)}</code></td></tr>" for a, b in shown)
+        return f"<table><caption><code>{escape(repr(self))}</code></caption>{''.join(cells)}</table>"
+
     @public
     def explain(self, types: str | None = None) -> str:
         """What became of the function: kernels, what was fused, what runs where, against the source's lines."""

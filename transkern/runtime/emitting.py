@@ -159,6 +159,18 @@ def explain_text(path: Path, function: str | None, types: str | None) -> str:
         return explained(_specialised(read, types))
 
 
+def html_page(path: Path, function: str | None, types: str | None, target: str = "cpu") -> str:
+    """The same as a page, beside the text and the code of a target."""
+    from transkern.runtime.page import page
+
+    read, compilation = _read(path, function, types)
+    with compilation:
+        told = explained(_specialised(read, types))
+    made = emit_files(path, read.name, target, types)
+    shown = {name: text for name, text in made.items() if target == "pallas" or not name.endswith(".py")}
+    return page(read.node, read.scope.lines, told, shown)
+
+
 def dot_text(path: Path, function: str | None, types: str | None) -> str:
     """The statements of a function's loops and their dependences, for graphviz."""
     from transkern.analysis.picture import dot
