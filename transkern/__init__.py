@@ -17,6 +17,7 @@ from transkern.errors import (
     BuildError,
     CompileError,
     InternalError,
+    PerformanceWarning,
     TargetUnavailable,
     TranskernError,
     TypesNeeded,
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "BuildError", "CompileError", "Compiled", "InternalError", "TargetUnavailable", "TranskernError", "TypesNeeded",
-    "VerificationError", "compile", "disable", "enable", "get_num_threads", "install", "session", "set_num_threads",
+    "BuildError", "CompileError", "Compiled", "InternalError", "PerformanceWarning", "TargetUnavailable",
+    "TranskernError", "TypesNeeded", "VerificationError", "compile", "disable", "enable", "get_num_threads", "install",
+    "session", "set_num_threads",
 ]  # fmt: skip
 
 

@@ -112,6 +112,10 @@ class InternalError(Placed):
         return cls(refusals.INTERNAL, problem, help, span, lines)
 
 
+class PerformanceWarning(UserWarning):
+    """What compiles and gives NumPy's answer, and is slower than it might be."""
+
+
 class VerificationError(TranskernError):
     """With `verify=True`: the compiled function does not do what it does in NumPy; the message names the first
     difference."""

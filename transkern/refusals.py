@@ -107,6 +107,10 @@ PALLAS = _kind("TK2002", "something that the Pallas target does not do")
 TOOL = _kind("TK2003", "a program that is missing")
 OPTIONS = _kind("TK2004", "an option of transkern that is not understood, or does not fit")
 
+# --- 30: what compiles, and disappoints
+
+MANY_SPECIALISATIONS = _kind("TK3001", "a function that is compiled again and again")
+
 # --- 90: transkern itself
 
 INTERNAL = _kind("TK9001", "transkern went wrong")

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from transkern import refusals
-from transkern.errors import CompileError, NeedsConstant, TranskernError, TypesNeeded
+from transkern.errors import CompileError, NeedsConstant, PerformanceWarning, TranskernError, TypesNeeded
 from transkern.options import Options
 from transkern.runtime import floating, pickling, structures
 from transkern.runtime.boundary import callers_depth, internal_error, own_errors, public, shown
@@ -432,7 +432,26 @@ class Compiled:
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")
+        if len(self._info.specialisations) == _MANY:
+            self._say_that_it_is_compiled_often(key_types, target)
         return made
+
+    def _say_that_it_is_compiled_often(self, key_types: tuple[Any, ...], target: str) -> None:
+        """Once: which arguments make code anew at each call."""
+        seen = [types for known, types in self._specialisations if known == target and len(types) == len(key_types)]
+        kinds = [{str(kind) for kind in column} for column in zip(*seen, key_types, strict=True)]
+        most = max(map(len, kinds), default=0)
+        names = [name for name, found in zip(self._names, kinds, strict=False) if 2 * len(found) > most > 1]
+        named = ", ".join(f"`{name}`" for name in names) or "its arguments"
+        now = ", ".join(str(k) for n, k in zip(self._names, key_types, strict=False) if n in names)
+        differ = f"{named} differ{'s' * (len(names) == 1)} from call to call, now {now}"
+        text = (
+            f"`{self.function.__name__}` has been compiled {_MANY} times: {differ} [{refusals.MANY_SPECIALISATIONS.code}]\n"
+            "  help: each value of a number that is part of the code (an axis, a "
+            "number of repetitions), each dtype and each structure of an argument is compiled for by itself; compute "
+            "with it in the function, or pass arrays"
+        )
+        warnings.warn(text, PerformanceWarning, stacklevel=callers_depth())
 
     def _in_parts(self, error: TranskernError, key_types: tuple[Any, ...], target: str) -> Callable[..., Any]:
         """What runs instead of a function that is refused: one with compiled parts, or the function itself."""
@@ -561,6 +580,10 @@ class Compiled:
         from transkern.runtime.building import explain
 
         return explain(self.function, self._types(types))
+
+
+_MANY = 16
+"""Compilations of one function in one process after which somebody should know."""
 
 
 def types_help(name: str, parameters: Sequence[str], first: str = "") -> str:
