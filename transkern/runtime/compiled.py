@@ -445,8 +445,9 @@ class Compiled:
         named = ", ".join(f"`{name}`" for name in names) or "its arguments"
         now = ", ".join(str(k) for n, k in zip(self._names, key_types, strict=False) if n in names)
         differ = f"{named} differ{'s' * (len(names) == 1)} from call to call, now {now}"
+        code = refusals.MANY_SPECIALISATIONS.code
         text = (
-            f"`{self.function.__name__}` has been compiled {_MANY} times: {differ} [{refusals.MANY_SPECIALISATIONS.code}]\n"
+            f"`{self.function.__name__}` has been compiled {_MANY} times: {differ} [{code}]\n"
             "  help: each value of a number that is part of the code (an axis, a "
             "number of repetitions), each dtype and each structure of an argument is compiled for by itself; compute "
             "with it in the function, or pass arrays"
