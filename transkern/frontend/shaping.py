@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from transkern import refusals
-from transkern.errors import CompileError
+from transkern.errors import CompileError, NeedsConstant
 from transkern.frontend import doubts, large, python_types
 from transkern.frontend.asking import asked
 from transkern.frontend.broadcasting import broadcast_to, masks_agree, may_stretch, shape_text, stretched
@@ -139,9 +139,24 @@ def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]
             if not bools:
                 check_single(ctx, value)
             return (whole_size(ctx, value),)
+        case Array(dims=(_,)) if (numbers := _numbers_in(ctx, value)) is not None:
+            return tuple(of_size(ctx, number) for number in numbers)
         case _:
             help = "give an integer, or a tuple of integers: tuple(shape) of an array of known size"
             ctx.fail(refusals.NEEDED, f"a shape is needed here, not {describe(value)}", help)
+
+
+def _numbers_in(ctx: Context, value: Value) -> list[Value] | None:
+    """The elements of a line of integers, whose length must be known; None for anything else."""
+    if not isinstance(value, Array) or value.ndim != 1 or not value.dtype.startswith(("int", "uint")):
+        return None
+    array = ctx.kept(value)
+    dim = array.dims[0]
+    if (extent := b.constant(dim)) is None:
+        problem, help = "a shape in an array of run-time length", "its length must be known: give it in the types"
+        error = ctx.error(refusals.RUN_TIME_LENGTH, problem, help)
+        raise NeedsConstant(dim.name, error) if isinstance(dim, Var) and b.is_size_name(dim.name) else error
+    return [Scalar(array.at((b.index(k),))) for k in range(extent)]
 
 
 def check_single(ctx: Context, value: Value) -> None:
@@ -255,6 +270,8 @@ def reshape(ctx: Context, value: Array, shape: Sequence[Value]) -> Array:
     items = shape[0].items if len(shape) == 1 and isinstance(shape[0], Seq) else shape
     if len(items) == 1 and isinstance(items[0], Static) and isinstance(items[0].value, tuple):
         items = tuple(Static(v) for v in items[0].value)
+    elif len(shape) == 1 and (numbers := _numbers_in(ctx, shape[0])) is not None:
+        items = shape = numbers
     if any(map(large.is_large, items)):
         asked(ctx, np.zeros(0).reshape, [i.value if isinstance(i, Static) else 0 for i in items])
     if len(shape) == 1:

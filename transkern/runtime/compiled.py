@@ -103,7 +103,7 @@ class Compiled:
     ) -> tuple[Callable[..., Any], Sequence[Any]]:
         """What runs where arguments are of types that compiled code does not take, and its arguments: with compiled
         parts that do without those."""
-        if not isinstance(error, CompileError) or error.kind is not refusals.ARGUMENT_TYPE:
+        if not isinstance(error, CompileError) or error.kind not in (refusals.ARGUMENT_TYPE, refusals.DTYPE):
             self._say_that_numpy_runs(error)
             return self.function, ()
         from transkern.partial.parts import type_beside
