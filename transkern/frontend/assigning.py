@@ -395,6 +395,7 @@ class Assignments(Results):
     def store_at(self, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
         """The same, where it is known what is stored into, and where."""
         base = self.ctx.deref(owner)
+        python_types.check_item(self.ctx, lambda of, at: operator.setitem(of, at, ()), base, self._key(items))
         if isinstance(base, Hashed):
             hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
             return
