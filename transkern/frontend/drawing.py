@@ -24,8 +24,8 @@ from transkern.frontend.elementwise import as_array, captured_array, convert, sc
 from transkern.frontend.observed import note
 from transkern.frontend.seeds import seed_array
 from transkern.frontend.shaping import dims_of, dtype_of, full
-from transkern.frontend.storing import write
-from transkern.frontend.values import Array, Generator, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.storing import changed_in_place, write
+from transkern.frontend.values import Array, Concatenation, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -417,6 +417,8 @@ def _permutation(
         ctx.fail(refusals.OPTION, f"`{a.name}` with axis=", help)
     given = a.need("x")
     value = as_array(ctx, given)
+    if name == "shuffle" and isinstance(ctx.deref(given), (Array, Concatenation)) and value.ndim:
+        given = value = changed_in_place(ctx, value)
     if value.ndim == 0 and not value.dtype.startswith(("int", "uint")):
         ctx.fail(refusals.RANDOM, f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
     if name == "permutation" and value.ndim == 0:
