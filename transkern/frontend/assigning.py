@@ -395,6 +395,7 @@ class Assignments(Results):
     def store_at(self, target: ast.Subscript, owner: Value, items: Sequence[Item], value: Value) -> None:
         """The same, where it is known what is stored into, and where."""
         base = self.ctx.deref(owner)
+        python_types.check_item(self.ctx, lambda of, at: operator.setitem(of, at, ()), base, self._key(items))
         if isinstance(base, Hashed):
             hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
             return
@@ -471,18 +472,31 @@ class Assignments(Results):
             help = "make the position a constant, or the elements of one type"
             ctx.must_be_known(Scalar(scalar_expr(ctx, at)), problem, help, refusals.SUBSCRIPT)
         if isinstance(at, SliceValue):
-            changed: list[Value] = list(base.items)
-            changed[constant_slice(ctx, at)] = [self.kept(i, "item") for i in self.elements(value, None, node)]
-            ctx.change(owner, Seq(tuple(changed), "list"))
+            self._store_slice(owner, base, at, value, node)
             return
         if at is None or not isinstance(at, Static):
             ctx.fail(refusals.SUBSCRIPT, f"a store into {describe(base)}", "give one position, or a slice", node)
-        changed = list(base.items)
+        changed: list[Value] = list(base.items)
         try:
             changed[at.value] = at
         except IndexError as error:
             ctx.guard(b.FALSE, "IndexError", str(error))
         changed[at.value] = self.kept(value, "item")
+        ctx.change(owner, Seq(tuple(changed), "list"))
+
+    def _store_slice(self, owner: Value, base: Seq, at: SliceValue, value: Value, node: ast.AST) -> None:
+        """``list[a:b] = values``."""
+        ctx = self.ctx
+        replacing.check_iterable(ctx, at, value)
+        contents = ctx.deref(value)
+        if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
+            problem = "a store into a slice of a list of so many elements as only the run knows"
+            if at == SliceValue(None, None, None) and isinstance(owner, Object) and all(map(_is_numbers, base.items)):
+                ctx.must_grow(owner.token, problem)
+            ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
+        changed = list(base.items)
+        items = [self.kept(i, "item") for i in self.elements(value, None, node)]
+        asked(ctx, operator.setitem, changed, constant_slice(ctx, at), items)
         ctx.change(owner, Seq(tuple(changed), "list"))
 
     def set_attribute(self, target: ast.Attribute, value: Value) -> None:

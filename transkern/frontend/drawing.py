@@ -22,9 +22,10 @@ from transkern.frontend.compositions import compose, drawing, ziggurat
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, captured_array, convert, scalar_expr
 from transkern.frontend.observed import note
+from transkern.frontend.seeds import seed_array
 from transkern.frontend.shaping import dims_of, dtype_of, full
-from transkern.frontend.storing import write
-from transkern.frontend.values import Array, Generator, GrowingList, Scalar, Seq, Static, Value
+from transkern.frontend.storing import changed_in_place, write
+from transkern.frontend.values import Array, Concatenation, Generator, GrowingList, Scalar, Seq, Static, Value
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
 from transkern.ir import nodes as n
@@ -101,12 +102,7 @@ def _default_rng(ctx: Context, a: Arguments) -> Value:
         return seed
     if seed in (None, Static(None)):
         return _seeded(ctx, None, "PCG64")
-    if large.is_large(seed):
-        return _seeded(ctx, seed, "PCG64")
-    given = as_array(ctx, seed)
-    if not given.dtype.startswith(("int", "uint")):
-        ctx.guard(b.FALSE, "TypeError", "SeedSequence expects int or sequence of ints for entropy")
-    return _seeded(ctx, given, "PCG64")
+    return _seeded(ctx, seed, "PCG64")
 
 
 @handles("numpy.random.RandomState", names="seed")
@@ -114,23 +110,24 @@ def _random_state(ctx: Context, a: Arguments) -> Value:
     seed = a.get("seed")
     if seed in (None, Static(None)):
         return _seeded(ctx, None, "MT19937")
-    if large.is_large(seed):
-        return _seeded(ctx, seed, "MT19937")
-    given = as_array(ctx, seed)
-    if not given.dtype.startswith(("int", "uint")):
-        ctx.fail(refusals.RANDOM, "a seed that is no integer", "give it an integer: int(seed)")
-    return _seeded(ctx, given, "MT19937")
+    return _seeded(ctx, seed, "MT19937")
 
 
-def _seeded(ctx: Context, seed: Array | Static | None, kind: str) -> Generator:
-    """A new generator; `seed` is an array, an integer that 64 bits do not hold, or none."""
+def _seeded(ctx: Context, seed: Value | None, kind: str) -> Generator:
+    """A new generator, of an integer or several, or of none."""
     state = ctx.buffer("generator", "uint64", (b.index(STATE_WORDS[kind]),))
     ctx.emit(n.Alloc(state.name))
-    held = convert(seed, "uint64" if seed.dtype == "uint64" else "int64") if isinstance(seed, Array) else None
-    ins = () if held is None else (_held(ctx, held, "seed").base,)
-    known = (("seed", seed.value),) if isinstance(seed, Static) else ()
+    legacy = kind != "PCG64"
+    ins: tuple[str, ...] = ()
+    known: tuple[tuple[str, Any], ...] = ()
+    if seed is not None and large.is_large(seed):
+        known = (("seed", seed.value),)
+    elif seed is not None:
+        given, listed = seed_array(ctx, seed, legacy)
+        ins = (_held(ctx, given, "seed").base,)
+        known = (("listed", True),) if listed else ()
     ctx.emit(n.Library("seeded", (state.name,), ins, (("kind", kind), *known)))
-    return Generator(state.name, kind, legacy=kind != "PCG64")
+    return Generator(state.name, kind, legacy=legacy)
 
 
 def captured(ctx: Context, generator: np.random.Generator | np.random.RandomState) -> Generator:
@@ -385,12 +382,9 @@ def _integers_here(
 def _seed(ctx: Context, generator: Generator, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     a = Arguments(ctx, "seed", ("seed",), args, keywords)
     given = a.get("seed")
-    if given is not None and not as_array(ctx, given).dtype.startswith(("int", "uint", "bool")):
-        dtype = as_array(ctx, given).dtype
-        text = f"Cannot cast scalar from dtype('{dtype}') to dtype('int64') according to the rule 'safe'"
-        ctx.guard(b.FALSE, "TypeError", text)
-    seeds = [] if given is None else [convert(as_array(ctx, given), "int64")]
-    _step(ctx, generator, "seed", seeds, (), "int64", sized=False, then=" or 0")
+    seed, listed = (None, False) if given is None else seed_array(ctx, given, True)
+    only = "a[0].tolist()" if listed else ""
+    _step(ctx, generator, "seed", [] if seed is None else [seed], (), "int64", only=only, sized=False, then=" or 0")
     return Static(None)
 
 
@@ -423,6 +417,8 @@ def _permutation(
         ctx.fail(refusals.OPTION, f"`{a.name}` with axis=", help)
     given = a.need("x")
     value = as_array(ctx, given)
+    if name == "shuffle" and isinstance(ctx.deref(given), (Array, Concatenation)) and value.ndim:
+        given = value = changed_in_place(ctx, value)
     if value.ndim == 0 and not value.dtype.startswith(("int", "uint")):
         ctx.fail(refusals.RANDOM, f"`{a.name}` of a number that is no integer", "give it an integer, or an array")
     if name == "permutation" and value.ndim == 0:

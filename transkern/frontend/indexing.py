@@ -172,8 +172,7 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
         if items[0].value in base.pool.names:
             return objects.attribute(ctx, base, items[0].value)
     base = ctx.deref(base)
-    if not isinstance(base, (Dict, Hashed)):
-        python_types.check(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
+    python_types.check_item(ctx, operator.getitem, base, items[0] if len(items) == 1 else Seq(tuple(items)))
     if len(items) == 1 and large.is_large(items[0]) and isinstance(base, (GrowingList, Range)):
         asked(ctx, operator.getitem, range(0) if isinstance(base, Range) else [], items[0].value)
     match base:

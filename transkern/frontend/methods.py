@@ -44,7 +44,7 @@ from transkern.frontend.shaping import (
     squeeze,
     transpose,
 )  # fmt: skip
-from transkern.frontend.storing import converted, write
+from transkern.frontend.storing import changed_in_place, converted, write
 from transkern.frontend.strides import copied
 from transkern.frontend.trips import bound_of
 from transkern.frontend.ufuncs import scan
@@ -322,12 +322,12 @@ def _dot(ctx: Context, x: Array, a: Arguments) -> Value:
     return TABLE["numpy.dot"](ctx, [x, a.need("b")], {"out": a.given["out"]} if "out" in a.given else {})
 
 
-@method("fill", parameters="value")
+@method("fill", parameters="value", filters=True)
 def _fill(ctx: Context, x: Array, a: Arguments) -> Value:
     value = a.need("value")
     if isinstance(value, (Seq, GrowingList)) or as_array(ctx, value).ndim:
         ctx.fail(refusals.NEEDED, "`.fill` with several values", "store them: x[...] = values")
-    write(ctx, x, [Static(Ellipsis)], value)
+    write(ctx, changed_in_place(ctx, x), [Static(Ellipsis)], value)
     return Static(None)
 
 

@@ -107,8 +107,10 @@ def example(ctx: Context, value: Value) -> Any:
             return [1]
         case Dict():
             return {}
-        case Hashed(kind, default=default):
-            return collections.defaultdict() if default is not None else {} if kind == "dict" else set()
+        case Hashed(kind="set", frozen=frozen):
+            return frozenset() if frozen else set()
+        case Hashed(default=default):
+            return {} if default is None else collections.defaultdict()
         case Record(kind) as record if record.is_tuple:
             return tuple.__new__(kind, [1] * len(record.items))
         case Range():
@@ -144,6 +146,13 @@ def check(ctx: Context, asked: Callable[..., Any], *values: Value) -> None:
 
     if (found := doubts.certain(ctx, values, refusal, "an operation with")) is not None:
         ctx.guard(b.FALSE, *found)
+
+
+def check_item(ctx: Context, asked: Callable[[Any, Any], Any], owner: Value, item: Value) -> None:
+    """The TypeError where values of this type have no items to be `asked` for, or none by such a subscript; what keys a
+    dict may have, is seen where they are looked up."""
+    if not isinstance(owner, Dict) and not (isinstance(owner, Hashed) and owner.kind == "dict"):
+        check(ctx, asked, owner, item)
 
 
 def check_attribute(ctx: Context, value: Value, name: str) -> None:

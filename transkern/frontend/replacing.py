@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
-from transkern.frontend import growing, list_types, rows, twins
+from transkern.frontend import growing, list_types, python_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
 from transkern.frontend.indexing import Item, SliceValue, is_typed, list_position
@@ -37,15 +37,46 @@ from transkern.ir.expr import Expr
 def store_item(ctx: Context, owner: GrowingList, items: Sequence[Item], value: Value) -> None:
     """``list[k] = value``."""
     growing.must_be_own(ctx, owner, grows=False)
-    if len(items) != 1 or isinstance(items[0], (Range, SliceValue)):
-        problem = "a store into a slice of a list whose length only the run knows"
-        help = "store one element after another in a loop, or make it an array: np.array(list)"
-        ctx.fail(refusals.TARGET, problem, help)
+    if isinstance(items[0], (Range, SliceValue)):
+        _store_slice(ctx, owner, items[0], value)
+        return
     of: Any = collections.deque() if owner.is_queue else []
     check_position(ctx, items[0], lambda at: operator.setitem(of, at, ()))
     outside = "deque index out of range" if owner.is_queue else "list assignment index out of range"
     at = growing.position_in(ctx, owner, list_position(ctx, ctx.deref(items[0])), outside)
     put_at(ctx, owner, at, value)
+
+
+IN_SLICES = "make a list of what is to be in it, and store into all of it: a[:] = a[:k] + values + a[k:]"
+
+
+def check_iterable(ctx: Context, at: Value, value: Value) -> None:
+    """Python's error where what is stored into a slice of a list is no iterable."""
+    step = at.step if isinstance(at, SliceValue) else None
+    part = slice(None, None, None if step in (None, Static(None), Static(1)) else 2)
+    python_types.check(ctx, lambda given: operator.setitem([1], part, given), value)
+
+
+def how_many(ctx: Context, value: GrowingList | Array) -> Expr:
+    """How many elements there are in what is stored into a list."""
+    return value.length if isinstance(value, GrowingList) else value.domain[0] if value.axes else b.ZERO
+
+
+def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> None:
+    """``list[:] = values``: the list forgets what it has, and gets others."""
+    check_iterable(ctx, at, value)
+    contents = ctx.deref(value)
+    if contents is owner and at == SliceValue(None, None, None):
+        return
+    if at != SliceValue(None, None, None) or owner.is_queue or owner.columns or owner.dims or owner.row:
+        problem = "a store into a slice of a list whose length only the run knows"
+        ctx.fail(refusals.TARGET, problem, IN_SLICES)
+    if isinstance(contents, Seq):
+        contents = growing.held(ctx, contents)
+    elif isinstance(contents, (Array, Concatenation, Range)):
+        contents = growing.list_of(ctx, growing.numbers(ctx, contents), isinstance(contents, Range))
+    growing.clear(ctx, owner)
+    growing.extend(ctx, owner, contents)
 
 
 def put_at(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:

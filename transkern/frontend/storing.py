@@ -32,6 +32,7 @@ from transkern.frontend.elementwise import (
 from transkern.frontend.indexing import Item, check_count, first_place, names_elements, outside_text, place
 from transkern.frontend.nested import check_depth, into_element, list_into_element
 from transkern.frontend.positions import check_subscripts
+from transkern.frontend.reach import shows
 from transkern.frontend.values import (
     Array,
     Concatenation,
@@ -43,6 +44,7 @@ from transkern.frontend.values import (
     Split,
     Static,
     Value,
+    lies,
 )  # fmt: skip
 from transkern.frontend.whole import becomes, in_64_bits, whole_number
 from transkern.ir import build as b
@@ -50,7 +52,7 @@ from transkern.ir import nodes as n
 from transkern.ir.build import affine
 from transkern.ir.complexes import is_complex
 from transkern.ir.expr import Apply, Axis, Const, Expr, Load
-from transkern.ir.traverse import variables_read
+from transkern.ir.traverse import buffers_read, variables_read
 
 
 def is_repeated(base: Array) -> bool:
@@ -60,6 +62,24 @@ def is_repeated(base: Array) -> bool:
     long = {a.var for a in base.axes if b.constant(a.extent) != 1}
     together = [{t for t, factor in affine(i)[0].items() if factor == 1} & long for i in base.body.index]
     return any(len(axes) > 1 for axes in together) or any(a.name not in variables_read(base.body) for a in long)
+
+
+def changed_in_place(ctx: Context, value: Array) -> Array:
+    """An array that a function changes. One that does not lie in memory gets a place there: nobody will see the change,
+    unless a name stands for it, or for what it is a part of."""
+    if lies(value):
+        return value
+    read = _read(value)
+    named = ((k, v) for frame in ctx.frames for k, v in frame.items())
+    others = [k for k, v in named if shows(ctx.heap, v, lambda a: not lies(a) and _read(a) == read)]
+    if others:
+        problem = f"a change in place of an array that `{others[0]}` may show"
+        ctx.fail(refusals.TARGET, problem, f"copy it first: {others[0]} = {others[0]}.copy()")
+    return replace(ctx.define(value, "copy"), readonly=value.readonly)
+
+
+def _read(value: Array) -> set[str]:
+    return buffers_read(value.body) | (set() if value.mask is None else buffers_read(value.mask))
 
 
 @contextmanager

@@ -123,8 +123,10 @@ def stored_names(node: ast.AST) -> frozenset[str]:
                 names |= {_owner(v) for v in given}
             case ast.Call(func=ast.Attribute(attr=attr), args=[first, *_]) if attr in _STORING:
                 names.add(_owner(first))  # np.add.at(x, …), np.copyto(x, …)
-            case ast.Call(func=ast.Attribute(value=value, attr="fill" | "sort" | "partition" | "put")):
-                names.add(_owner(value))
+            case ast.Attribute(value=value, attr="fill" | "sort" | "partition" | "put"):
+                names.add(_owner(value))  # called there, or by a name of the method
+            case ast.Call(func=ast.Name("getattr"), args=[first, *_]):
+                names.add(_owner(first))
             case _:
                 pass
     return frozenset(names - {""})

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from transkern import refusals
-from transkern.frontend import classes, special_methods
+from transkern.frontend import classes, python_types, special_methods
 from transkern.frontend.asking import asked
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import describe, is_number, is_python_number
@@ -30,6 +30,8 @@ from transkern.frontend.values import (
     Text,
     Value,
 )
+from transkern.ir import build as b
+from transkern.ir.complexes import is_complex
 from transkern.ir.containers import OF_NUMPY
 
 _HELD = "texts can hold numbers, texts, tuples and lists of them"
@@ -142,8 +144,7 @@ def text_operation(ctx: Context, op: str, left: Value, right: Value) -> Value | 
     return None
 
 
-_EMPTY: dict[str, object] = {"list": [], "tuple": (), "set": set()}
-_PERCENT = re.compile(r"%(?:(%)|([-+ 0#]*)(\d*)(?:\.(\d+))?([sdifgGeErx]))")
+_PERCENT = re.compile(r"%([-+ 0#]*)(\*|\d*)(?:(\.)(\*|\d*))?[hlL]?([%sdiuoxXeEfFgGr])")
 
 
 def _percent(ctx: Context, template: str, right: Value) -> Value:
@@ -151,47 +152,75 @@ def _percent(ctx: Context, template: str, right: Value) -> Value:
     values = list(right.items) if isinstance(right, Seq) and right.kind == "tuple" else [right]
     if all(isinstance(v, Static) for v in values):
         return Static(asked(ctx, operator.mod, template, tuple(v.value for v in values if isinstance(v, Static))))
+
+    def taken() -> Value:
+        if not values:
+            ctx.fail(refusals.WRONG_ARGUMENTS, "not enough arguments for this format string", "give one for each %")
+        return values.pop(0)
+
     parts: list[Text] = []
     end = 0
     for match in _PERCENT.finditer(template):
-        parts.append(Text(quoted(template[end : match.start()]), ()))
+        parts.append(_between(ctx, template[end : match.start()], "%"))
         end = match.end()
-        percent, flags, width, precision, kind = match.groups()
-        if percent:
+        flags, width, point, precision, kind = match.groups()
+        if kind == "%" and not match.group()[1:-1]:
             parts.append(Text("%", ()))
             continue
-        if not values:
-            ctx.fail(refusals.WRONG_ARGUMENTS, "not enough arguments for this format string", "give one for each %")
-        value = values.pop(0)
-        if kind in "sr":
-            if flags or width or precision:
-                ctx.fail(refusals.TEXT, "a width in a %s of a run-time number", "use an f-string: f'{x:>10}'")
-            parts.append(as_text(ctx, value, "", kind))
-            continue
-        sign = "+" if "+" in flags else " " if " " in flags else ""
-        side = "<" if "-" in flags else "0" if "0" in flags else ">" if width else ""
-        if side == "0":
-            side = ""
-            width = "0" + width
-        spec = side + sign + width
-        if kind in "di":
-            if not (isinstance(value, Scalar) and value.dtype.startswith(("index", "int", "uint"))) and not (
-                is_number(value) and isinstance(value, Static) and isinstance(value.value, (int, np.integer))
-            ):
-                ctx.fail(refusals.TEXT, "%d of a float in a text", "use int(x)")
-            parts.append(as_text(ctx, value, spec + ("d" if spec else "")))
-        elif kind == "x":
-            parts.append(as_text(ctx, value, spec + "x"))
-        else:
-            contents = ctx.deref(value)
-            if isinstance(contents, Seq) and contents.kind in _EMPTY:
-                asked(ctx, operator.mod, f"%{kind}", (_EMPTY[contents.kind],))
-            parts.append(as_text(ctx, value, f"{spec}.{precision or 6}{kind}"))
-    parts.append(Text(quoted(template[end:]), ()))
+        if width == "*" and (width := str(_measure(ctx, taken()))).startswith("-"):
+            flags, width = f"{flags}-", width[1:]
+        if precision == "*":
+            precision = str(max(_measure(ctx, taken()), 0))
+        parts.append(_converted(ctx, taken(), flags, width, (precision or "0") if point else "", kind))
+    parts.append(_between(ctx, template[end:], "%"))
     is_tuple = isinstance(right, Seq) and right.kind == "tuple"
-    if values and (is_tuple or is_python_number(right)):  # anything with subscripts may be left over
+    if values and (is_tuple or is_python_number(right) or is_text(right)):  # what has subscripts may be left over
         asked(ctx, operator.mod, "", (None,))
     return together(parts)
+
+
+def _between(ctx: Context, text: str, signs: str) -> Text:
+    """What stands between the fields of a format, none of whose signs may be left in it."""
+    if any(sign in text for sign in signs):
+        help = "use an f-string, f'{x:>10.3f}'; a sign that is no field is written twice"
+        ctx.fail(refusals.TEXT, f"a format with such a field: {text!r}", help)
+    return Text(quoted(text), ())
+
+
+def _measure(ctx: Context, value: Value) -> int:
+    """A width or a precision that is given with the values."""
+    if isinstance(value, Scalar) and value.python and value.dtype == "index":
+        ctx.must_be_known(value, "the width of a number in a text", "write it out: f'{x:>10.3f}'", refusals.TEXT)
+    if not isinstance(value, Static) or type(value.value) not in (int, bool):
+        ctx.guard(b.FALSE, "TypeError", "* wants int")
+        raise AssertionError
+    return int(value.value)
+
+
+def _converted(ctx: Context, value: Value, flags: str, width: str, precision: str, kind: str) -> Text:
+    """A value as ``%`` shows it, by the format that says the same."""
+    if kind in "%sr":
+        if flags or width or precision or kind == "%":
+            ctx.fail(refusals.TEXT, f"a width in a %{kind} of a run-time number", "use an f-string: f'{x:>10}'")
+        return as_text(ctx, value, "", kind)
+    python_types.check(ctx, lambda shown: f"%{kind}" % (shown,), value)
+    contents = ctx.deref(value)
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    zeros = "0" if "0" in flags and "-" not in flags else ""
+    side = "<" if "-" in flags else ">" if width and not zeros else ""
+    spec = f"{side}{sign}{'#' if '#' in flags and kind not in 'diu' else ''}{zeros}{width}"
+    if kind in "eEfFgG":
+        if isinstance(contents, (Array, Scalar)) and is_complex(contents.dtype):
+            ctx.fail(refusals.TEXT, f"%{kind} of {describe(contents)} in a text", "tell its parts: z.real, z.imag")
+        return as_text(ctx, value, f"{spec}.{precision or 6}{kind}")
+    if not (isinstance(contents, Scalar) and contents.dtype.startswith(("index", "int", "uint"))) and not (
+        is_number(contents) and isinstance(contents, Static) and isinstance(contents.value, (int, np.integer))
+    ):
+        ctx.fail(refusals.TEXT, f"%{kind} of {describe(contents)} in a text", "use int(x)")
+    if precision:
+        ctx.fail(refusals.TEXT, f"a precision of a %{kind}", "use an f-string: f'{k:03}'")
+    kind = "d" if kind in "iu" else kind
+    return as_text(ctx, contents, spec + kind if spec or kind != "d" else "")
 
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w*)(![rs])?(?::([^{}]*))?\}")
@@ -223,8 +252,9 @@ def text_method(
 def _format(ctx: Context, template: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     parts: list[Text] = []
     end = count = 0
+    ways: list[str] = []
     for match in _FIELD.finditer(template):
-        parts.append(Text(quoted(template[end : match.start()]), ()))
+        parts.append(_between(ctx, template[end : match.start()], "{}"))
         end = match.end()
         if match.group() in ("{{", "}}"):
             parts.append(Text(match.group(), ()))
@@ -233,6 +263,9 @@ def _format(ctx: Context, template: str, args: Sequence[Value], keywords: Mappin
         if field and not field.isdigit():
             value = keywords.get(field)
         else:
+            ways += ["{0}" if field else "{}"]
+            if ways[-1] != ways[0]:
+                asked(ctx, f"{ways[0]}{ways[-1]}".format, 1, 1)
             position = int(field) if field else count
             count += 1
             value = args[position] if position < len(args) else None
@@ -240,5 +273,5 @@ def _format(ctx: Context, template: str, args: Sequence[Value], keywords: Mappin
             problem = f"the field {match.group()} of this format string has no argument"
             ctx.fail(refusals.WRONG_ARGUMENTS, problem, "give one for each field")
         parts.append(as_text(ctx, value, spec or "", (conversion or "").removeprefix("!")))
-    parts.append(Text(quoted(template[end:]), ()))
+    parts.append(_between(ctx, template[end:], "{}"))
     return together(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from transkern import refusals
 from transkern.errors import CompileError, NeedsConstant
-from transkern.frontend import hashed, managers, sequences
+from transkern.frontend import hashed, managers, python_types, sequences
 from transkern.frontend.anew import MustGrow, Terminated
 from transkern.frontend.bodies import RETURN
 from transkern.frontend.decorators import decorated
@@ -339,17 +340,20 @@ class Translator(Loops):
             case ast.Subscript(value=value, slice=index):
                 owner = self.expr(value)
                 contents = ctx.deref(owner)
+                items = self.items(index, contents)
+                item = items[0] if len(items) == 1 else Seq(tuple(items))
+                if python_types.is_array(contents):
+                    ctx.guard(b.FALSE, "ValueError", "cannot delete array elements")
+                python_types.check_item(ctx, operator.delitem, contents, item)
                 if isinstance(contents, Hashed):
-                    items = self.items(index, contents)
-                    hashed.delete(ctx, contents, items[0] if len(items) == 1 else Seq(tuple(items)))
+                    hashed.delete(ctx, contents, item)
                 elif isinstance(contents, Dict):
-                    key = key_of(ctx, self.items(index, contents))
+                    key = key_of(ctx, items)
                     dict_item(ctx, contents, key)
                     ctx.change(owner, contents.without(key))
                 elif isinstance(contents, (Seq, GrowingList)):
-                    items = self.items(index, contents)
-                    if isinstance(items[0], SliceValue):
-                        self._delete_slice(owner, contents, items[0], target)
+                    if isinstance(item, SliceValue):
+                        self._delete_slice(owner, contents, item, target)
                     else:
                         sequences.method(ctx, owner, "__delitem__", items, {})
                 else:

@@ -167,7 +167,9 @@ def spell(name: str, module: str, ins: tuple[str, ...], attributes: tuple[tuple[
             given |= {"state": f"{ins[0]}{get}", "parameters": ", ".join(f"{i}{get}" for i in ins[1:])}
             text = _DRAWN[given["kind"]].format(**given)
             return f"map(cp.asarray, {text})" if get else text
-        text, seed = {"PCG64": (_SEED, f"{get}.tolist()"), "MT19937": (_LEGACY_SEED, get)}[given["kind"]]
+        text, seed = (_SEED, f"{get}.tolist()") if given["kind"] == "PCG64" else (_LEGACY_SEED, get)
+        if given.get("listed"):  # a sequence of Python's, which is no number when it has one element
+            seed = f"{get}.tolist()"
         known = repr(given["seed"]) if "seed" in given else ""  # no seed: the system's entropy
         seeded = text.format(seed=f"{ins[0]}{seed}" if ins else known)
         return f"cp.asarray({seeded})" if get else seeded
