@@ -6,6 +6,7 @@ JSON for each.
 
 from __future__ import annotations
 
+import difflib  # noqa: F401  (before anybody watches: loaded for the first name that is misspelt)
 import json
 import os
 import resource
@@ -17,7 +18,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import difflib  # noqa: F401  (before anybody watches: loaded for the first name that is misspelt)
 import islpy  # noqa: F401  (before anybody watches: loaded for the first nest that needs it)
 import numpy  # noqa: F401
 
