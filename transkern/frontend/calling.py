@@ -107,7 +107,7 @@ class Calls(Conditions):
     def call(self, node: ast.Call) -> Value:
         if (of_base := self._of_base(node.func)) is not None:
             return self._called(of_base, node)
-        return self._called(self.expr(node.func), node)
+        return self._called(self.meant(node.func), node)
 
     def _given(self, function: Value, node: ast.Call) -> tuple[Value, list[Value], dict[str, Value]]:
         """What is called, and with what: evaluated one after the other."""
@@ -224,7 +224,7 @@ class Calls(Conditions):
         if read and getattr(function.node, "decorator_list", []):
             outside = type(self)(ctx, function.scope, function.node, dict(function.closure), True)
             call = lambda decorator, given, at: self.apply_function(decorator, [given], at)  # noqa: E731
-            made = decorated(function, outside.expr, call)
+            made = decorated(function, outside.meant, call)
             if not isinstance(made, Function):
                 problem = f"a call of `{function.name}`, which its decorators make {describe(made)}"
                 ctx.fail(refusals.DECORATOR, problem, "call a function without them, or let them return a function")

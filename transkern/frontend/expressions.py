@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
-from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
+from transkern.frontend import attributes, empties, grids, hashed, identity, python_types, special_methods
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.bodies import At
@@ -79,6 +79,22 @@ class Expressions(Calls):
     # --- expressions
 
     def expr(self, node: ast.expr) -> Value:
+        value = self.meant(node)
+        if isinstance(value, Known) and isinstance(node, (ast.Name, ast.Attribute)):
+            self._check_told(value, node)
+        return value
+
+    def _check_told(self, value: Known, node: ast.expr) -> None:
+        """A name of a library is no value where the library is not imported: it may stand for a number."""
+        if self.scope.is_live or self.ctx.pinned or identity.is_told(value.path):
+            return
+        problem = f"it is not known what {describe(value)} is: a file that is read as text imports nothing"
+        help = "write the number (text) itself, or pass it as an argument; in a program, @transkern.compile knows it"
+        self.ctx.fail(refusals.UNKNOWN_NAME, problem, help, node)
+
+    def meant(self, node: ast.expr) -> Value:
+        """What an expression stands for where it is called, or an attribute of it is taken: also a function of a
+        library that is not imported."""
         ctx = self.ctx
         span = ctx.span
         ctx.step()
@@ -156,7 +172,7 @@ class Expressions(Calls):
                     part = None if called is None else part_alone(ctx, base, items, called)
                     return subscript(ctx, base, items) if part is None else part
             case ast.Attribute(value=value, attr=attr):
-                owner = self.expr(value)
+                owner = self.meant(value)
                 with At(ctx, node, self.scope.file):
                     missing = f"'NoneType' object has no attribute '{attr}'"
                     owner = present(ctx, owner, "AttributeError", missing)
@@ -308,7 +324,7 @@ class Expressions(Calls):
             root = root.value
         if not isinstance(root, ast.Name) or root.id in self.env:
             return False
-        function = self.expr(node.func)
+        function = self.meant(node.func)
         return isinstance(function, Known) and function.path.startswith("numpy.")
 
     def items(self, node: ast.expr, base: Value) -> list[Item]:

@@ -45,6 +45,8 @@ from transkern.ir.expr import Frame, Span
 from transkern.plain import is_plain_object
 
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
+_OF_EACH_MODULE = frozenset(["__name__", "__doc__", "__package__", "__loader__", "__spec__"])
+"""What `builtins` has of its own, as each module has: no name that others see."""
 
 
 def span_of(node: ast.AST, file: str) -> Span:
@@ -196,7 +198,7 @@ class TextScope(Scope):
                     return None  # nobody knows which names it has
                 if (member := module.within(name)) is not None:
                     return member
-        return self._at(f"builtins.{name}") if hasattr(builtins, name) else None
+        return self._at(f"builtins.{name}") if hasattr(builtins, name) and name not in _OF_EACH_MODULE else None
 
     def disturbed(self, name: str) -> tuple[ast.AST, Names] | None:
         """Where another module may change what stands for a name of this one."""
