@@ -45,6 +45,7 @@ UNKNOWN_NAME = _kind("TK1006", "a name that is not known")
 MODULE_CHANGES = _kind("TK1007", "a value of the module that may change")
 OUTSIDE_CHANGED = _kind("TK1008", "a change of what belongs to others")
 TOO_LARGE_TO_COMPILE = _kind("TK1009", "a function that is too long or too deeply nested")
+MODULE_CONSTANT = _kind("TK1010", "a constant of a module read as text that is not computed")
 
 # --- 11: statements and expressions
 

@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
-from transkern.frontend import attributes, empties, grids, hashed, identity, python_types, special_methods
+from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.bodies import At
 from transkern.frontend.calling import Calls
+from transkern.frontend.constants import not_told
 from transkern.frontend.desugar import placed
 from transkern.frontend.elementwise import apply, describe, opened, present
 from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
@@ -86,11 +87,8 @@ class Expressions(Calls):
 
     def _check_told(self, value: Known, node: ast.expr) -> None:
         """A name of a library is no value where the library is not imported: it may stand for a number."""
-        if self.scope.is_live or self.ctx.pinned or identity.is_told(value.path):
-            return
-        problem = f"it is not known what {describe(value)} is: a file that is read as text imports nothing"
-        help = "write the number (text) itself, or pass it as an argument; in a program, @transkern.compile knows it"
-        self.ctx.fail(refusals.UNKNOWN_NAME, problem, help, node)
+        if not self.scope.is_live and not self.ctx.pinned and (told := not_told(value.path)) is not None:
+            self.ctx.fail(refusals.UNKNOWN_NAME, *told, node)
 
     def meant(self, node: ast.expr) -> Value:
         """What an expression stands for where it is called, or an attribute of it is taken: also a function of a

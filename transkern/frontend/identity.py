@@ -123,7 +123,7 @@ def resolved(path: str) -> object | None:
 def is_told(path: str) -> bool:
     """Whether it is known what a path stands for: a function, a class or a module of a library that has been imported,
     or what one of those has. A number of another library is not, and neither is a list of Python's (`sys.argv`)."""
-    names = path.split(".")
+    names = path.split(".") if is_known_library(path) else []
     for k in range(len(names), 0, -1):
         found = resolved(".".join(names[:k]))
         if found is not None:

@@ -4,6 +4,22 @@ import numpy as np
 import plotted
 import scipy.constants
 
+SPEED = 2 * scipy.constants.c
+TABLE = [1.0, 2.0]
+TABLE.append(3.0)
+STEPS = 10
+STEPS = 20
+DOUBLE_STEPS = 2 * STEPS
+
+
+class Grid:
+    def __init__(self, n):
+        self.n = n
+
+
+ORIGIN = Grid(1)
+
+
 # --- libraries
 
 
@@ -35,3 +51,35 @@ def name_of_the_module():
 def name_of_the_module_instead():
     """name_of_the_module_instead()"""
     return "modules"
+
+
+# --- constants
+
+
+def made_of_a_librarys_number(x):
+    """made_of_a_librarys_number(float64[n])"""
+    return x * SPEED
+
+
+def table_that_grows(x):
+    """table_that_grows(float64[n])"""
+    return x + TABLE[0]
+
+
+def made_of_what_is_bound_twice(x):
+    """made_of_what_is_bound_twice(float64[n])"""
+    return x * DOUBLE_STEPS
+
+
+# --- classes
+
+
+def class_of_the_file(x):
+    """class_of_the_file(float64[n])"""
+    grid = Grid(3)
+    return x * grid.n
+
+
+def object_of_the_file(x):
+    """object_of_the_file(float64[n])"""
+    return x * ORIGIN.n
