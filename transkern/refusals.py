@@ -44,7 +44,7 @@ DECORATOR = _kind("TK1005", "a decorator that changes what the function is")
 UNKNOWN_NAME = _kind("TK1006", "a name that is not known")
 MODULE_CHANGES = _kind("TK1007", "a value of the module that may change")
 OUTSIDE_CHANGED = _kind("TK1008", "a change of what belongs to others")
-TOO_LARGE_TO_COMPILE = _kind("TK1009", "a function that is too long or too deeply nested")
+TOO_LARGE_TO_COMPILE = _kind("TK1009", "a function that is too long or too deeply nested, or too large a value")
 MODULE_CONSTANT = _kind("TK1010", "a constant of a module read as text that is not computed")
 
 # --- 11: statements and expressions
@@ -52,7 +52,7 @@ MODULE_CONSTANT = _kind("TK1010", "a constant of a module read as text that is n
 STATEMENT = _kind("TK1101", "a statement that is not compiled")
 EXPRESSION = _kind("TK1102", "an expression that is not compiled")
 TARGET = _kind("TK1103", "an assignment to, or a deletion of, something that is not compiled")
-MESSAGE = _kind("TK1104", "an exception that cannot be raised from compiled code")
+MESSAGE = _kind("TK1104", "an exception that compiled code cannot raise, or tell more of")
 EFFECTS = _kind("TK1105", "effects that others see, where they may happen twice or not at all")
 
 # --- 12: calls
