@@ -54,6 +54,7 @@ EXPRESSION = _kind("TK1102", "an expression that is not compiled")
 TARGET = _kind("TK1103", "an assignment to, or a deletion of, something that is not compiled")
 MESSAGE = _kind("TK1104", "an exception that compiled code cannot raise, or tell more of")
 EFFECTS = _kind("TK1105", "effects that others see, where they may happen twice or not at all")
+ITERATOR = _kind("TK1106", "an iterator, generator or view that is used again, or later")
 
 # --- 12: calls
 

@@ -246,8 +246,8 @@ class Calls(Conditions):
         if not ctx.pinned and (why := ctx.budget.call()):
             raise limits.exhausted(f"a call of `{function.name}`: {why}", ctx.span, ctx.lines)
         if generators.is_generator(function.node):
-            problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
-            ctx.fail(refusals.PYTHON_CALL, problem, "write it where it is used: for x in f(…), list(f(…))")
+            problem = f"the generator `{function.name}`, which is not used up where it is called"
+            ctx.fail(refusals.ITERATOR, problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
         closure = {k: v for k, v in function.closure.items() if k not in local_names(function.node)}
         inner = type(self)(ctx, function.scope, function.node, {**closure, **env}, True)

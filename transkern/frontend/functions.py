@@ -180,7 +180,7 @@ def _elements(ctx: Context, path: str, value: Value) -> Value:
         value.named and path.startswith("builtins.") and path != "builtins.len"
     ):
         help = "write x.ravel()[0]" if path == "builtins.next" else "write x.ravel()"
-        ctx.fail(refusals.OPERANDS, f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", help)
+        ctx.fail(refusals.ITERATOR, f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", help)
     return value.array
 
 
