@@ -55,6 +55,7 @@ TARGET = _kind("TK1103", "an assignment to, or a deletion of, something that is 
 MESSAGE = _kind("TK1104", "an exception that compiled code cannot raise, or tell more of")
 EFFECTS = _kind("TK1105", "effects that others see, where they may happen twice or not at all")
 ITERATOR = _kind("TK1106", "an iterator, generator or view that is used again, or later")
+CAUGHT = _kind("TK1107", "an exception that is caught in a way that is not compiled")
 
 # --- 12: calls
 

@@ -34,3 +34,39 @@ def flat_goes_on_instead(x):
     for v in x.flat:
         total += v
     return total
+
+
+# --- exceptions
+
+
+def caught_in_a_condition(x):
+    """caught_in_a_condition(float64[n])"""
+    k = 3
+    try:
+        while x[0] > 1 // k:
+            k -= 1
+    except ZeroDivisionError:
+        return 0
+    return k
+
+
+def caught_in_a_condition_instead(x):
+    """caught_in_a_condition_instead(float64[n])"""
+    k = 3
+    while k != 0 and x[0] > 1 // k:
+        k -= 1
+    return k
+
+
+def raised_text(x):
+    """raised_text(float64[n])"""
+    if x[0] < 0:
+        raise "negative"  # noqa: B016
+    return np.sqrt(x)
+
+
+def raised_text_instead(x):
+    """raised_text_instead(float64[n])"""
+    if x[0] < 0:
+        raise ValueError("negative")
+    return np.sqrt(x)
