@@ -79,6 +79,7 @@ MAY_BE_NONE = _kind("TK1305", "what may be None")
 INTEGER_TOO_LARGE = _kind("TK1306", "an integer of more than 64 bits")
 NEEDED = _kind("TK1307", "a value of another type than is needed")
 ARRAY_OF = _kind("TK1308", "an array made of something that is not numbers in rows")
+VALUES_DECIDE = _kind("TK1309", "a result whose type depends on the values")
 
 # --- 14: lists, dicts, texts, objects
 

@@ -70,3 +70,21 @@ def raised_text_instead(x):
     if x[0] < 0:
         raise ValueError("negative")
     return np.sqrt(x)
+
+
+# --- types that values decide
+
+
+def square_roots(x):
+    """square_roots(float64[n])"""
+    return np.emath.sqrt(x)
+
+
+def square_roots_instead(x):
+    """square_roots_instead(float64[n])"""
+    return np.sqrt(x + 0j)
+
+
+def polynomial_of(z):
+    """polynomial_of(complex128[n])"""
+    return np.poly(z)
