@@ -109,7 +109,8 @@ class Translator(Loops):
             except Terminated:
                 return True
             except (NeedsConstant, MustGrow) as error:
-                error.problem.statement = error.problem.statement or statement
+                if not self.ctx.pinned:  # else it is in a function of NumPy's, and all of that is one call
+                    error.problem.statement = error.problem.statement or statement
                 raise
             except CompileError as error:
                 if LEFT_OUT in error.problem:
@@ -120,7 +121,8 @@ class Translator(Loops):
                     if isinstance(statement, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
                         return True
                     continue
-                error.statement = error.statement or statement
+                if not self.ctx.pinned:
+                    error.statement = error.statement or statement
                 if not self._meets_none(statement):
                     raise
                 self.ctx.deferred = self.ctx.deferred or error
