@@ -36,6 +36,36 @@ def flat_goes_on_instead(x):
     return total
 
 
+def zip_in_a_sum(x):
+    """zip_in_a_sum(float64[n])"""
+    return np.sum(zip(x, x, strict=True))
+
+
+def zip_in_a_sum_instead(x):
+    """zip_in_a_sum_instead(float64[n])"""
+    return np.sum(list(zip(x, x, strict=True)))
+
+
+def without_a_call(x):
+    """without_a_call(float64[n])"""
+    return x - x.mean
+
+
+def without_a_call_instead(x):
+    """without_a_call_instead(float64[n])"""
+    return x - x.mean()
+
+
+def returned_type(x):
+    """returned_type(float64[n])"""
+    return np.float64 if x.ndim == 1 else np.float32
+
+
+def returned_type_instead(x):
+    """returned_type_instead(float64[n])"""
+    return np.float64.__name__ if x.ndim == 1 else np.float32.__name__
+
+
 # --- exceptions
 
 
