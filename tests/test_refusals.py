@@ -70,7 +70,19 @@ def owner(x: Any) -> Any:
     return x.base is None
 
 
+class Grid:
+    step = 0.5
+
+
+GRID = Grid()
+
+
+def spaced(x: Any) -> Any:
+    return np.sqrt(GRID) * x
+
+
 CASES = [
+    (spaced, (np.ones(2),), "`sqrt` of an object of `Grid`", "np.sqrt(GRID)"),
     (one_of_a_list, (np.ones(2),), "one of several arrays", "chosen[0] = 5"),
     (owner, (np.ones(2),), "`.base` of an array", "x.base is None"),
     (one_of_two, (np.ones(2), np.zeros(2)), "one of several arrays", "big[0] = -1"),

@@ -44,15 +44,18 @@ DECORATOR = _kind("TK1005", "a decorator that changes what the function is")
 UNKNOWN_NAME = _kind("TK1006", "a name that is not known")
 MODULE_CHANGES = _kind("TK1007", "a value of the module that may change")
 OUTSIDE_CHANGED = _kind("TK1008", "a change of what belongs to others")
-TOO_LARGE_TO_COMPILE = _kind("TK1009", "a function that is too long or too deeply nested")
+TOO_LARGE_TO_COMPILE = _kind("TK1009", "a function that is too long or too deeply nested, or too large a value")
+MODULE_CONSTANT = _kind("TK1010", "a constant of a module read as text that is not computed")
 
 # --- 11: statements and expressions
 
 STATEMENT = _kind("TK1101", "a statement that is not compiled")
 EXPRESSION = _kind("TK1102", "an expression that is not compiled")
 TARGET = _kind("TK1103", "an assignment to, or a deletion of, something that is not compiled")
-MESSAGE = _kind("TK1104", "an exception that cannot be raised from compiled code")
+MESSAGE = _kind("TK1104", "an exception that compiled code cannot raise, or tell more of")
 EFFECTS = _kind("TK1105", "effects that others see, where they may happen twice or not at all")
+ITERATOR = _kind("TK1106", "an iterator, generator or view that is used again, or later")
+CAUGHT = _kind("TK1107", "an exception that is caught in a way that is not compiled")
 
 # --- 12: calls
 
@@ -76,6 +79,7 @@ MAY_BE_NONE = _kind("TK1305", "what may be None")
 INTEGER_TOO_LARGE = _kind("TK1306", "an integer of more than 64 bits")
 NEEDED = _kind("TK1307", "a value of another type than is needed")
 ARRAY_OF = _kind("TK1308", "an array made of something that is not numbers in rows")
+VALUES_DECIDE = _kind("TK1309", "a result whose type depends on the values")
 
 # --- 14: lists, dicts, texts, objects
 

@@ -35,6 +35,7 @@ class Body:
     # from the classes made of this one (`comparing`, `conditions`, `calling`, `expressions`, `assigning`, `branching`,
     # `looping`, `translate`)
     expr: Callable[[ast.expr], Value]
+    meant: Callable[[ast.expr], Value]
     chosen: Callable[[bool, Sequence[ast.expr]], Value]
     either: Callable[..., Value]
     inline: Callable[..., Value]

@@ -107,7 +107,7 @@ class Calls(Conditions):
     def call(self, node: ast.Call) -> Value:
         if (of_base := self._of_base(node.func)) is not None:
             return self._called(of_base, node)
-        return self._called(self.expr(node.func), node)
+        return self._called(self.meant(node.func), node)
 
     def _given(self, function: Value, node: ast.Call) -> tuple[Value, list[Value], dict[str, Value]]:
         """What is called, and with what: evaluated one after the other."""
@@ -224,7 +224,7 @@ class Calls(Conditions):
         if read and getattr(function.node, "decorator_list", []):
             outside = type(self)(ctx, function.scope, function.node, dict(function.closure), True)
             call = lambda decorator, given, at: self.apply_function(decorator, [given], at)  # noqa: E731
-            made = decorated(function, outside.expr, call)
+            made = decorated(function, outside.meant, call)
             if not isinstance(made, Function):
                 problem = f"a call of `{function.name}`, which its decorators make {describe(made)}"
                 ctx.fail(refusals.DECORATOR, problem, "call a function without them, or let them return a function")
@@ -246,8 +246,8 @@ class Calls(Conditions):
         if not ctx.pinned and (why := ctx.budget.call()):
             raise limits.exhausted(f"a call of `{function.name}`: {why}", ctx.span, ctx.lines)
         if generators.is_generator(function.node):
-            problem = f"the generator `{function.name}`, which no loop or list over the call itself uses up"
-            ctx.fail(refusals.PYTHON_CALL, problem, "write it where it is used: for x in f(…), list(f(…))")
+            problem = f"the generator `{function.name}`, which is not used up where it is called"
+            ctx.fail(refusals.ITERATOR, problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
         closure = {k: v for k, v in function.closure.items() if k not in local_names(function.node)}
         inner = type(self)(ctx, function.scope, function.node, {**closure, **env}, True)

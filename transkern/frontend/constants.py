@@ -19,7 +19,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import CompileError
+from transkern.frontend import identity
 from transkern.frontend.bindings import Bindings
 from transkern.frontend.measures import NotComputed, check_arithmetic, check_value, cost, elements
 from transkern.frontend.pure import call, method, of_dict
@@ -59,12 +61,20 @@ _HELP = (
 )
 
 
+_ONCE = "bind it once, by a statement of its own"
+
+CLASS = "a class, and of a file that is read as text no class is known"
+CLASS_HELP = "use @transkern.compile in a program, where classes are known; here pass numbers and arrays"
+
+
 class Refused(Exception):
     """A constant that is not computed: where, why, and what to write instead."""
 
-    def __init__(self, node: ast.AST, why: str, help: str = _HELP) -> None:
+    def __init__(
+        self, node: ast.AST, why: str, help: str = _HELP, kind: refusals.Kind = refusals.MODULE_CONSTANT
+    ) -> None:
         super().__init__(why)
-        self.node, self.why, self.help = node, why, help
+        self.node, self.why, self.help, self.kind = node, why, help, kind
         self.module: Names | None = None  # that the node stands in
 
 
@@ -73,6 +83,16 @@ class Named:
     """A library's module or function, by its dotted path."""
 
     path: str
+
+
+def not_told(path: str) -> tuple[str, str] | None:
+    """What is said, and what helps, of a library's name of which nobody knows whether it is a function or a number."""
+    if identity.is_told(path):
+        return None
+    return (
+        f"it is not known what `{path}` is: a file that is read as text imports nothing",
+        "write the number (text) itself, or pass it as an argument; in a program, @transkern.compile knows it",
+    )
 
 
 class Names(Protocol):
@@ -124,13 +144,15 @@ class Constants:
     def value(self, name: str) -> Any:
         """The value of a constant; raises Refused."""
         if (by := self.module.bound.rebound) is not None:
-            raise self._placed(Refused(by, "any name may be bound anew here", "bind names by statements of the module"))
+            help = "bind names by statements of the module"
+            raise self._placed(Refused(by, "any name may be bound anew here", help, refusals.MODULE_CHANGES))
         found = self._made(name)
         if _changes(found):
             by = self._changed_by(name)
             where = self.module.disturbed(name) if by is None else (by, self.module)
             if where is not None:
-                error = Refused(where[0], f"`{name}` may be changed here after it was made", "make it in one statement")
+                problem = f"`{name}` may be changed here after it was made"
+                error = Refused(where[0], problem, "make it in one statement", refusals.MODULE_CHANGES)
                 error.module = where[1]
                 raise error
         return found
@@ -149,7 +171,7 @@ class Constants:
             if name in self.pending:
                 raise Refused(binding.node, f"`{name}` is made of itself")
             if not isinstance(binding.meaning, ast.expr):
-                raise Refused(binding.node, f"`{name}`: {binding.why or 'no constant'}")
+                raise self._no_constant(binding.node, name)
             self.pending.append(name)
             outer, self.local = self.local, {}
             try:
@@ -267,7 +289,7 @@ class Constants:
         """A value with which something is done: not the name of a library's function."""
         found = self._expr(node)
         if isinstance(found, Named) or _is_module(found):
-            raise Refused(node, "nothing is done with a module or a function")
+            raise _no_value(found, node)
         return found
 
     def _item(self, node: ast.expr) -> Any:
@@ -308,11 +330,25 @@ class Constants:
             return self.local[name]
         binding = self.module.bound.names.get(name)
         if binding is not None and binding.times > 1:
-            raise Refused(node, f"`{name}` is bound more than once: which value it has here is not known")
+            problem = f"`{name}` is bound more than once: which value it has here is not known"
+            raise Refused(node, problem, _ONCE, refusals.MODULE_CHANGES)
         if binding is not None and isinstance(binding.meaning, ast.expr):
             return self._made(name)
-        why = f"`{name}` is no constant" + (f": {binding.why}" if binding is not None and binding.why else "")
-        return self._resolved(node, self.module.meaning(name), why)
+        found = self.module.meaning(name)
+        if found is None:
+            raise self._no_constant(node, name)
+        return self._resolved(node, found)
+
+    def _no_constant(self, node: ast.AST, name: str) -> Refused:
+        """Why a name of the module has no value, as far as that is known."""
+        binding = self.module.bound.names.get(name)
+        if binding is None:
+            return Refused(node, f"`{name}` is not known here", "bind or import it", refusals.UNKNOWN_NAME)
+        if isinstance(binding.node, ast.ClassDef):
+            return Refused(node, f"`{name}` is {CLASS}", CLASS_HELP, refusals.UNKNOWN_NAME)
+        if binding.why and not isinstance(binding.node, ast.AsyncFunctionDef):
+            return Refused(node, f"`{name}` is {binding.why}", _ONCE, refusals.MODULE_CHANGES)
+        return Refused(node, f"`{name}` is no constant")
 
     def _resolved(self, node: ast.AST, found: Named | Names | Member | None, why: str = "") -> Any:
         """A constant of another module or of a library; what is a module or a function stays a name."""
@@ -416,8 +452,16 @@ def _quietly(function: Callable[..., Any], *args: Any) -> Any:
 def _object(value: Any, node: ast.expr) -> Any:
     """A value as an item: the names of functions are not."""
     if isinstance(value, Named) or _is_module(value):
-        raise Refused(node, "a function or a module is no constant here")
+        raise _no_value(value, node)
     return value
+
+
+def _no_value(found: Any, node: ast.AST) -> Refused:
+    """The refusal of a module, or a library's name, where a value is needed."""
+    if isinstance(found, Named) and (told := not_told(found.path)) is not None:
+        return Refused(node, *told, refusals.UNKNOWN_NAME)
+    what = f"`{found.path.replace('numpy.', 'np.', 1).removeprefix('builtins.')}`" if isinstance(found, Named) else "it"
+    return Refused(node, f"{what} is a function or a module, and no constant")
 
 
 def _is_module(value: Any) -> bool:

@@ -829,7 +829,7 @@ class Context:
                     where = "in the condition of a loop" if self.in_head else "in a function that is called"
                     problem = f"the {error.__name__} here is caught outside of where it is raised, {where}"
                     help = "test for what would raise it, or catch it where it is raised"
-                    self.fail(refusals.STATEMENT, problem, help)
+                    self.fail(refusals.CAUGHT, problem, help)
                 return one, number
         return None
 

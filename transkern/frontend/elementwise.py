@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import operator
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +33,7 @@ from transkern.frontend.values import (
     Hashed,
     Instance,
     Known,
+    Method,
     Object,
     OneOf,
     OrNone,
@@ -39,6 +43,7 @@ from transkern.frontend.values import (
     Row,
     Rows,
     Scalar,
+    Scope,
     Seq,
     Static,
     Text,
@@ -175,7 +180,7 @@ def scalar_expr(ctx: Context, value: Value) -> Expr:
         case Array(axes=axes, mask=None) if all(b.constant(a.extent) == 1 for a in axes):
             return value.at(tuple(b.ZERO for _ in axes))
         case _:
-            ctx.fail(refusals.NEEDED, f"a number is needed here, not {describe(value)}", _NUMBER)
+            ctx.fail(refusals.NEEDED, f"a number is needed here, not {describe(value)}", _instead(value, _NUMBER))
 
 
 def describe(value: Value) -> str:
@@ -184,11 +189,11 @@ def describe(value: Value) -> str:
         case Object() | Row():
             return "a list, dict or object"
         case Instance(pool):
-            return f"a {pool.kind.__name__}"
+            return f"an object of `{pool.kind.__name__}`"
         case Dict():
             return "a dict"
         case Record(kind):
-            return f"a {kind.__name__}"
+            return f"an object of `{kind.__name__}`"
         case Text():
             return "a text made of run-time numbers"
         case OneOf(_, options):
@@ -199,10 +204,8 @@ def describe(value: Value) -> str:
             return "the iterator `.flat`"
         case OrNone(inner):
             return f"{describe(inner)} or None"
-        case Static(None):
-            return "None"
-        case Static(v):
-            return f"the {type(v).__name__} {v!r}" if not isinstance(v, np.ndarray) else "a constant array"
+        case Static(found):
+            return _described(found)
         case Scalar(expr, python):
             kinds = {"index": "int", "float64": "float", "bool": "bool", "complex128": "complex"}
             return f"a Python {kinds.get(expr.dtype, expr.dtype)}" if python else f"a NumPy {expr.dtype}"
@@ -215,13 +218,61 @@ def describe(value: Value) -> str:
         case Hashed(kind):
             return f"a {kind} whose keys are known at run time"
         case Known(path):
-            return f"`{path.replace('numpy.', 'np.', 1)}`"
+            return f"`{path.replace('numpy.', 'np.', 1).removeprefix('builtins.')}`"
+        case Function(name):
+            return "a lambda" if name == "<lambda>" else f"the function `{name}`"
+        case Method(Seq(), name) if name in _ITERATORS:
+            return _ITERATORS[name]
+        case Method(_, "reversed"):
+            return "a `reversed`"
+        case Method(_, name):
+            return f"the method `.{name}`"
+        case Bound(function):
+            return f"the method `.{function.name}`"
         case Unbound(why):
             return f"something without a value: {why}"
-        case Known(path):
-            return f"`{path.replace('numpy.', 'np.').removeprefix('builtins.')}`"
         case _:
             return f"a {type(value).__name__.lower()}"
+
+
+_ITERATORS = {
+    "zip": "a zip", "enumerate": "an enumerate", "ndenumerate": "an `np.ndenumerate`", "ndindex": "an `np.ndindex`",
+}  # fmt: skip
+
+
+def _instead(value: Value, help: str) -> str:
+    """What helps where a value is none: `help`, unless it may become one."""
+    match value:
+        case Method(Seq(), name) if name in _ITERATORS:
+            return "make a list of it: list(…)"
+        case Method(_, name) if name != "reversed":
+            return f"call it: .{name}(…)"
+        case _:
+            return help
+
+
+def _described(found: object) -> str:
+    """What an object that is known is. Nothing of a class of the user's is asked, and no addresses are told."""
+    match found:
+        case None:
+            return "None"
+        case np.ndarray():
+            return "a constant array"
+        case type():
+            shown = f"{found.__module__}.{found.__qualname__}".removeprefix("builtins.")
+            return f"the type `{shown.replace('numpy.', 'np.', 1) if shown.startswith('numpy.') else found.__name__}`"
+        case enum.Enum():
+            return f"`{type(found).__name__}.{found.name}`"
+        case bool() | int() | float() | complex() | str() | np.generic() | slice() | tuple() | list():
+            return f"the {type(found).__name__} {found!r}"
+        case np.dtype():
+            return f"the dtype {found}"
+        case types.ModuleType():
+            return f"the module `{found.__name__}`"
+        case Scope():
+            return f"the module {Path(found.file).name}"
+        case _:
+            return f"an object of `{type(found).__name__}`"
 
 
 def as_array(ctx: Context, value: Value) -> Array:
@@ -261,7 +312,7 @@ def as_array(ctx: Context, value: Value) -> Array:
 
             return concatenate_now(ctx, pieces, dtype)
         case _:
-            ctx.fail(refusals.NEEDED, f"an array is needed here, not {describe(value)}", _ARRAY)
+            ctx.fail(refusals.NEEDED, f"an array is needed here, not {describe(value)}", _instead(value, _ARRAY))
 
 
 def range_array(ctx: Context, value: Range) -> Array:

@@ -18,6 +18,7 @@ from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.bodies import At
 from transkern.frontend.calling import Calls
+from transkern.frontend.constants import not_told
 from transkern.frontend.desugar import placed
 from transkern.frontend.elementwise import apply, describe, opened, present
 from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
@@ -79,6 +80,19 @@ class Expressions(Calls):
     # --- expressions
 
     def expr(self, node: ast.expr) -> Value:
+        value = self.meant(node)
+        if isinstance(value, Known) and isinstance(node, (ast.Name, ast.Attribute)):
+            self._check_told(value, node)
+        return value
+
+    def _check_told(self, value: Known, node: ast.expr) -> None:
+        """A name of a library is no value where the library is not imported: it may stand for a number."""
+        if not self.scope.is_live and not self.ctx.pinned and (told := not_told(value.path)) is not None:
+            self.ctx.fail(refusals.UNKNOWN_NAME, *told, node)
+
+    def meant(self, node: ast.expr) -> Value:
+        """What an expression stands for where it is called, or an attribute of it is taken: also a function of a
+        library that is not imported."""
         ctx = self.ctx
         span = ctx.span
         ctx.step()
@@ -156,7 +170,7 @@ class Expressions(Calls):
                     part = None if called is None else part_alone(ctx, base, items, called)
                     return subscript(ctx, base, items) if part is None else part
             case ast.Attribute(value=value, attr=attr):
-                owner = self.expr(value)
+                owner = self.meant(value)
                 with At(ctx, node, self.scope.file):
                     missing = f"'NoneType' object has no attribute '{attr}'"
                     owner = present(ctx, owner, "AttributeError", missing)
@@ -311,7 +325,7 @@ class Expressions(Calls):
             root = root.value
         if not isinstance(root, ast.Name) or root.id in self.env:
             return False
-        function = self.expr(node.func)
+        function = self.meant(node.func)
         return isinstance(function, Known) and function.path.startswith("numpy.")
 
     def items(self, node: ast.expr, base: Value) -> list[Item]:

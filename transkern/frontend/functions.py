@@ -82,7 +82,13 @@ _DEPENDING = {
         "take np.linalg.eigvals of the companion matrix, as complex numbers",
     ),
     "numpy.real_if_close": ("whether the result is complex depends on the values", "take np.real"),
-}
+} | {
+    f"numpy.lib.scimath.{name}": (
+        "whether the result is complex depends on the values",
+        f"take np.{name} for what has a real result, and of complex numbers, x + 0j, where it has none",
+    )
+    for name in ("sqrt", "log", "log2", "log10", "power", "arccos", "arcsin", "arctanh")
+}  # fmt: skip
 """Functions whose result has no dtype before they have run: why, and what to write."""
 
 
@@ -180,7 +186,7 @@ def _elements(ctx: Context, path: str, value: Value) -> Value:
         value.named and path.startswith("builtins.") and path != "builtins.len"
     ):
         help = "write x.ravel()[0]" if path == "builtins.next" else "write x.ravel()"
-        ctx.fail(refusals.OPERANDS, f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", help)
+        ctx.fail(refusals.ITERATOR, f"`{path.removeprefix('builtins.')}` of `.flat`, an iterator", help)
     return value.array
 
 
@@ -218,7 +224,7 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
         return made if name in ("copy", "transpose") else _of_number(args[0], made)
     if path in _DEPENDING:
         why, help = _DEPENDING[path]
-        ctx.fail(refusals.UNKNOWN_FUNCTION, f"`{path.replace('numpy.', 'np.')}`: {why}", help)
+        ctx.fail(refusals.VALUES_DECIDE, f"`{path.replace('numpy.', 'np.')}`: {why}", help)
     shown = path.replace("numpy.", "np.").replace("builtins.", "")
     help = 'keep it outside the compiled function, or use fallback="numpy"'
     ctx.fail(refusals.UNKNOWN_FUNCTION, f"cannot compile `{shown}`: no kernel computes it", help)

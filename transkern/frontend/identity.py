@@ -120,6 +120,18 @@ def resolved(path: str) -> object | None:
     return None
 
 
+def is_told(path: str) -> bool:
+    """Whether it is known what a path stands for: a function, a class or a module of a library that has been imported,
+    or what one of those has. A number of another library is not, and neither is a list of Python's (`sys.argv`)."""
+    names = path.split(".") if is_known_library(path) else []
+    for k in range(len(names), 0, -1):
+        found = resolved(".".join(names[:k]))
+        if found is not None:
+            is_module = isinstance(found, types.ModuleType)
+            return (is_module and k == len(names)) or callable(found) or path_of(found) is not None
+    return False
+
+
 def member(module: types.ModuleType, name: str) -> object | None:
     """A name of a library's module, or a module in it that has been imported."""
     if name in vars(module):

@@ -100,7 +100,7 @@ def iteration(ctx: Context, source: Value) -> Any:
         case Flat(array, named):
             if named:
                 problem = "a loop over `.flat` that has a name: it goes on where it was"
-                ctx.fail(refusals.STATEMENT, problem, "write x.flat in the loop")
+                ctx.fail(refusals.ITERATOR, problem, "write x.flat in the loop")
             return iteration(ctx, array)
         case Static(str() as text) if len(text) > _FEW_CHARACTERS:
             return b.ZERO, b.index(len(text)), b.ONE, lambda v: characters.at_position(ctx, text, v)

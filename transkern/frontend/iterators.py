@@ -56,11 +56,11 @@ def _check_named(
     reads = [x for x in ast.walk(function) if isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load)]
     if len(reads) > 1 or is_read_in_a_loop(function, name, statement.lineno):
         problem = f"the iterator `{name}`, which is read more than once"
-        ctx.fail(refusals.EXPRESSION, problem, f"make a list: {name} = list(…)", statement)
+        ctx.fail(refusals.ITERATOR, problem, f"make a list: {name} = list(…)", statement)
     if reads and late and not _comes_next(function, statement, reads[0], made):
         problem = f"the iterator `{name}`, whose elements are made when they are asked for, behind other statements"
         help = f"make a list: {name} = list(…), or write it where it is used"
-        ctx.fail(refusals.EXPRESSION, problem, help, statement)
+        ctx.fail(refusals.ITERATOR, problem, help, statement)
 
 
 def _check_view(ctx: Context, function: ast.AST, statement: ast.Assign, name: str, owner: str) -> None:
@@ -77,7 +77,7 @@ def _check_view(ctx: Context, function: ast.AST, statement: ast.Assign, name: st
         if again or x.lineno > statement.lineno:
             problem = f"`{name}`, a view of the dict `{owner}`, which changes behind it"
             help = f"write it where it is read, or make a list of what is there now: {name} = list(…)"
-            ctx.fail(refusals.TWO_NAMES, problem, help, statement)
+            ctx.fail(refusals.ITERATOR, problem, help, statement)
 
 
 def _comes_next(function: ast.AST, statement: ast.stmt, read: ast.Name, made: ast.expr) -> bool:

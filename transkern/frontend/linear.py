@@ -131,7 +131,8 @@ def _eig(ctx: Context, a: Arguments) -> Value:
     x = _matrices(ctx, a.need("a"), True)
     if not is_complex(x.dtype):
         ctx.fail(
-            refusals.OPERANDS, f"`{a.name}` of real numbers: whether the result is complex depends on the values",
+            refusals.VALUES_DECIDE,
+            f"`{a.name}` of real numbers: whether the result is complex depends on the values",
             "a.astype(complex) has a complex result; eigh and eigvalsh are for symmetric matrices",
         )  # fmt: skip
     if a.name.endswith("eigvals"):

@@ -18,6 +18,7 @@ from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Catch
 from transkern.frontend.desugar import CATCHES, has_jumps, placed, without_jumps
+from transkern.frontend.elementwise import describe
 from transkern.frontend.expressions import UNROLLED
 from transkern.frontend.liveness import ORIGIN, live_names
 from transkern.frontend.reach import reached
@@ -433,15 +434,18 @@ class Loops(Branches):
         """The classes that an `except` names."""
         if isinstance(node, ast.Tuple):
             return tuple(c for e in node.elts for c in self.exception_classes(e))
-        return (self.exception_class(self.expr(node), node),)
+        return (self.exception_class(self.expr(node), node, True),)
 
-    def exception_class(self, kind: Value, node: ast.expr) -> type[BaseException]:
+    def exception_class(self, kind: Value, node: ast.expr, is_caught: bool = False) -> type[BaseException]:
+        """The class that `kind` is, which is raised or caught."""
         if isinstance(kind, Known) and isinstance(found := classes.named_object(kind.path), type):
             kind = Static(found)
         if not (isinstance(kind, Static) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
-            problem = "something else than the name of an exception class"
-            help = "name one, such as ValueError, or write several behind `except`: (IndexError, ValueError)"
-            self.ctx.fail(refusals.NEEDS_CONSTANT, problem, help, node)
+            what = describe(self.ctx.deref(kind))
+            if is_caught:
+                problem = f"`except` of {what}, where a class of exceptions must be named"
+                self.ctx.fail(refusals.CAUGHT, problem, "name it there, or several: (IndexError, ValueError)", node)
+            self.ctx.fail(refusals.MESSAGE, f"`raise` of {what}", "raise a class of exceptions: ValueError(…)", node)
         found_class: type[BaseException] = kind.value
         return found_class
 

@@ -231,6 +231,9 @@ class Results(Expressions):
                 self.ctx.fail(refusals.RESULT, "returning a range", "return a list of it, list(…), or np.arange(…)")
             case Function() | Bound() | Partial() | Known():
                 self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", "return what a call of it gives")
+            case Static(type()):
+                help = "return its name, a text: its `__name__`"
+                self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", help)
             case Method(Seq(), name):
                 self.ctx.fail(refusals.RESULT, f"returning what `{name}` makes", "return a list of it: list(…)")
             case _:

@@ -21,7 +21,16 @@ from transkern import refusals, wrappers
 from transkern.errors import CompileError
 from transkern.frontend import identity
 from transkern.frontend.bindings import Bindings, Imported, bindings_of
-from transkern.frontend.constants import Constants, Member, Named, Names, Refused, library_names
+from transkern.frontend.constants import (
+    CLASS,
+    CLASS_HELP,
+    Constants,
+    Member,
+    Named,
+    Names,
+    Refused,
+    library_names,
+)  # fmt: skip
 from transkern.frontend.effects import first_name
 from transkern.frontend.identity import is_known_library
 from transkern.frontend.observed import note, note_array, note_function
@@ -45,6 +54,8 @@ from transkern.ir.expr import Frame, Span
 from transkern.plain import is_plain_object
 
 _MODULES: dict[str, types.ModuleType] = {"numpy": np, "math": math, "cmath": cmath}  # with constants in them
+_OF_EACH_MODULE = frozenset(["__name__", "__doc__", "__package__", "__loader__", "__spec__"])
+"""What `builtins` has of its own, as each module has: no name that others see."""
 
 
 def span_of(node: ast.AST, file: str) -> Span:
@@ -119,7 +130,7 @@ class TextScope(Scope):
         except Refused as error:
             module = error.module if isinstance(error.module, TextScope) else self
             problem, at = f"the default is not computed: {error.why}", span_of(error.node, module.file)
-            raise CompileError(refusals.NEEDS_CONSTANT, problem, error.help, at, module.lines) from None
+            raise CompileError(error.kind, problem, error.help, at, module.lines) from None
 
     def functions(self) -> list[str]:
         return [name for name, found in self.bound.names.items() if isinstance(found.meaning, ast.FunctionDef)]
@@ -165,11 +176,11 @@ class TextScope(Scope):
                 return error
             return CompileError(error.kind, error.problem, error.help, at, here)
         if found.meaning is None:
+            if isinstance(found.node, ast.ClassDef):
+                return CompileError(refusals.UNKNOWN_NAME, f"`{name}` is {CLASS}", CLASS_HELP, at, here)
             kind, help = refusals.MODULE_CHANGES, "bind it once, by itself"
-            if isinstance(found.node, (ast.ClassDef, ast.AsyncFunctionDef)):
+            if isinstance(found.node, ast.AsyncFunctionDef):
                 kind, help = refusals.UNKNOWN_NAME, "write a plain function"
-                if isinstance(found.node, ast.ClassDef):
-                    help = "classes are known in a running program only: decorate the function with @transkern.compile"
             return CompileError(kind, f"`{name}` is not known: {found.why}", help, at, here)
         try:
             self.constants.value(name)
@@ -177,7 +188,7 @@ class TextScope(Scope):
             module = error.module if isinstance(error.module, TextScope) else self
             problem = f"the constant `{name}` is not computed: {error.why}"
             at = span_of(error.node, module.file)
-            return CompileError(refusals.NEEDS_CONSTANT, problem, error.help, at, module.lines)
+            return CompileError(error.kind, problem, error.help, at, module.lines)
         return None
 
     def meaning(self, name: str) -> Named | Names | Member | None:
@@ -196,7 +207,7 @@ class TextScope(Scope):
                     return None  # nobody knows which names it has
                 if (member := module.within(name)) is not None:
                     return member
-        return self._at(f"builtins.{name}") if hasattr(builtins, name) else None
+        return self._at(f"builtins.{name}") if hasattr(builtins, name) and name not in _OF_EACH_MODULE else None
 
     def disturbed(self, name: str) -> tuple[ast.AST, Names] | None:
         """Where another module may change what stands for a name of this one."""

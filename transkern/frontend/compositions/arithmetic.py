@@ -245,7 +245,8 @@ def poly(seq_of_zeros: Any) -> Any:
     if roots.ndim != 1:
         refuse("np.poly of a matrix", "np.poly(np.linalg.eigvalsh(a)) where it is symmetric")
     if roots.dtype.kind == "c":
-        refuse("np.poly of complex roots: whether the result is complex depends on the values", "write the products")
+        problem = "np.poly of complex roots: whether the result is complex depends on the values"
+        refuse(problem, "write the products", "TK1309")
     if np.ndim(seq_of_zeros) == 0:
         refuse("np.poly of a number", "give it a list of roots")
     if roots.dtype.kind not in "fc":

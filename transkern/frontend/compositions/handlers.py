@@ -193,9 +193,10 @@ def _require(ctx: Context, a: Arguments) -> Value:
     return Static(None)
 
 
-@handles(f"{_HERE}refuse", names="problem help")
+@handles(f"{_HERE}refuse", names="problem help code")
 def _refuse(ctx: Context, a: Arguments) -> Value:
-    ctx.fail(refusals.OPTION, a.text("problem", ""), a.text("help", ""))
+    kind = refusals.KINDS[a.text("code", refusals.OPTION.code)]
+    ctx.fail(kind, a.text("problem", ""), a.text("help", ""))
 
 
 @handles(f"{_HERE}least_squares", names="a b rcond")

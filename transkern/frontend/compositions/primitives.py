@@ -85,8 +85,8 @@ def require(condition: Any, error: str, message: str) -> None:
         raise eval(error, {"np": np})(message)
 
 
-def refuse(problem: str, help: str = "") -> Any:
-    """What is not compiled."""
+def refuse(problem: str, help: str = "", code: str = "TK1202") -> Any:
+    """What is not compiled, and the code of its kind."""
     raise NotImplementedError(problem)
 
 
