@@ -39,7 +39,7 @@ class Checked:
     """What would become of one function.
 
     `types`: of its arguments, by name, and where they are from; `refusals`: what is in the way, in the order of the
-    text; `unknown`: why it has not been looked at.
+    text; `unknown`: why nobody can tell.
     """
 
     name: str
@@ -115,7 +115,14 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
         first = first or refusals
         if isinstance(first[0], limits.Exhausted):
             break
-    return Checked(function.name, node.lineno, shown, origin, first)
+    own = tuple(error for error in first if not (isinstance(error, CompileError) and error.as_text))
+    if not own:
+        unknown = f"{first[0].problem} (the file is read, and not run)"
+        return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
+    if isinstance(own[0], limits.Exhausted) and time.monotonic() >= until:
+        unknown = f"checking it takes more than {SECONDS:g} seconds"
+        return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
+    return Checked(function.name, node.lineno, shown, origin, own)
 
 
 def _refusals(
