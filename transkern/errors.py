@@ -80,11 +80,13 @@ def characters(line: str, column: int) -> int:
 class CompileError(Placed):
     """The function uses something that cannot be compiled; `str()` shows the line with a caret and a help line.
 
-    `others` are what else is in its way, as far as that shows without what the first one stands in.
+    `others` are what else is in its way, as far as that shows without what the first one stands in. `as_text`: it is
+    refused only because its file is read, and not run.
     """
 
     path: tuple[ast.stmt, ...] = ()  # the statements that it came up in, the innermost one first
     own: tuple[ast.stmt, ...] = ()  # those of them that are the compiled function's, and not those of one it calls
+    as_text = False
     others: tuple[CompileError, ...] = ()
     demand: str | None = None  # of `NeedsConstant`: a call would tell
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,9 @@ from typing import Literal
 from transkern import limits, pipeline
 from transkern.checking.likely import likely_types, with_constant
 from transkern.checking.notebooks import read_notebook
+from transkern.checking.uses import Finder
 from transkern.errors import CompileError, InternalError, NeedsConstant, Placed, TypesNeeded
+from transkern.frontend.bindings import Imported
 from transkern.frontend.decorators import check_entry
 from transkern.frontend.refused import all_refusals
 from transkern.frontend.source import TextScope, read_module, span_of
@@ -37,7 +39,7 @@ class Checked:
     """What would become of one function.
 
     `types`: of its arguments, by name, and where they are from; `refusals`: what is in the way, in the order of the
-    text; `unknown`: why it has not been looked at.
+    text; `unknown`: why nobody can tell.
     """
 
     name: str
@@ -95,7 +97,7 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
         found, origin = known or (stated_types(function), "stated")
         choices = [] if found is None else [found]
         if found is None:
-            guess, origin = likely_types(node, _finder(scope)), "likely"
+            guess, origin = likely_types(node, finder(scope)), "likely"
             if guess.missing:
                 return Checked(function.name, node.lineno, unknown=f"types are not known: {guess.missing}")
             choices = [guess.types, *guess.others]
@@ -105,6 +107,7 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
         return Checked(function.name, node.lineno, unknown=str(error))
     until = time.monotonic() + SECONDS
     first: tuple[Placed, ...] = ()
+    shown = dict(zip(names, map(str, choices[0]), strict=True))
     for types in choices:
         refusals = _refusals(scope, function, types, names, until, bool(first))
         if not refusals:
@@ -112,7 +115,14 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
         first = first or refusals
         if isinstance(first[0], limits.Exhausted):
             break
-    return Checked(function.name, node.lineno, dict(zip(names, map(str, choices[0]), strict=True)), origin, first)
+    own = tuple(error for error in first if not (isinstance(error, CompileError) and error.as_text))
+    if not own:
+        unknown = f"{first[0].problem} (the file is read, and not run)"
+        return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
+    if isinstance(own[0], limits.Exhausted) and time.monotonic() >= until:
+        unknown = f"checking it takes more than {SECONDS:g} seconds"
+        return Checked(function.name, node.lineno, shown, origin, unknown=unknown)
+    return Checked(function.name, node.lineno, shown, origin, own)
 
 
 def _refusals(
@@ -154,14 +164,14 @@ def _compile(
     pipeline.run(specialise(function, types, left_out=left_out))
 
 
-def _finder(scope: TextScope) -> Callable[[ast.expr], ast.FunctionDef | None]:
-    """Finds the functions of the module that its functions call."""
+def finder(scope: TextScope) -> Finder:
+    """Finds what names mean in a module: its functions, the expressions of its constants, and what it imports."""
 
-    def find(called: ast.expr) -> ast.FunctionDef | None:
+    def find(called: ast.expr) -> ast.FunctionDef | ast.expr | str | None:
         if not isinstance(called, ast.Name):
             return None
         binding = scope.bound.names.get(called.id)
         meaning = None if binding is None else binding.meaning
-        return meaning if isinstance(meaning, ast.FunctionDef) else None
+        return meaning.path if isinstance(meaning, Imported) else meaning
 
     return find

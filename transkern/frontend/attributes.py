@@ -262,7 +262,9 @@ def _host_attribute(ctx: Context, owner: object, name: str) -> Value:
             if (refusal := owner.refusal(name)) is not None:
                 raise refusal
             help = "of a module its functions, imports and literals are read: pass anything else as an argument"
-            ctx.fail(refusals.UNKNOWN_NAME, f"`{name}` of the module {owner.file}", help)
+            error = ctx.error(refusals.UNKNOWN_NAME, f"`{name}` of the module {owner.file}", help)
+            error.as_text = True
+            raise error
         return known
     written = inspect.getattr_static(owner, name, None)
     if isinstance(written, property) and special_methods.is_captured_object(owner):

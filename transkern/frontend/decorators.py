@@ -48,7 +48,9 @@ def check_entry(function: Function, scope: TextScope) -> None:
             shown = _shown(decorator)
             help = "compile the function itself, in a file without it, or where it is imported: transkern.compile(f)"
             problem = f"`{function.name}` is what `@{shown}` makes of it, which is not known without running the file"
-            raise CompileError(refusals.DECORATOR, problem, help, span_of(decorator, scope.file), scope.lines)
+            error = CompileError(refusals.DECORATOR, problem, help, span_of(decorator, scope.file), scope.lines)
+            error.as_text = True
+            raise error
 
 
 def _shown(decorator: ast.expr) -> str:

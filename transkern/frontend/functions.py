@@ -47,6 +47,7 @@ from transkern.frontend.elementwise import (
     scalar_expr,
     simplify,
 )  # fmt: skip
+from transkern.frontend.identity import is_known_library
 from transkern.frontend.indexing import array_item, constant_object
 from transkern.frontend.iterating import iteration
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
@@ -227,7 +228,9 @@ def _known(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str
         ctx.fail(refusals.VALUES_DECIDE, f"`{path.replace('numpy.', 'np.')}`: {why}", help)
     shown = path.replace("numpy.", "np.").replace("builtins.", "")
     help = 'keep it outside the compiled function, or use fallback="numpy"'
-    ctx.fail(refusals.UNKNOWN_FUNCTION, f"cannot compile `{shown}`: no kernel computes it", help)
+    error = ctx.error(refusals.UNKNOWN_FUNCTION, f"cannot compile `{shown}`: no kernel computes it", help)
+    error.as_text = not is_known_library(path)  # where it runs, it may be a function that is written in Python
+    raise error
 
 
 def call_method(

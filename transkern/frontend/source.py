@@ -122,7 +122,10 @@ class TextScope(Scope):
             binding = self.bound.names.get(x.id) if isinstance(x, ast.Name) else None
             if binding is not None and binding.times > 1 and isinstance(x, ast.Name):
                 problem = f"the default `{x.id}` is bound more than once: which value it has here is not known"
-                raise CompileError(refusals.MODULE_CHANGES, problem, "bind it once", span_of(x, self.file), self.lines)
+                at = span_of(x, self.file)
+                refusal = CompileError(refusals.MODULE_CHANGES, problem, "bind it once", at, self.lines)
+                refusal.as_text = True
+                raise refusal
         if not isinstance(node, (ast.List, ast.Dict, ast.Set, ast.Call, ast.ListComp, ast.DictComp, ast.SetComp)):
             return None
         try:
@@ -130,7 +133,9 @@ class TextScope(Scope):
         except Refused as error:
             module = error.module if isinstance(error.module, TextScope) else self
             problem, at = f"the default is not computed: {error.why}", span_of(error.node, module.file)
-            raise CompileError(error.kind, problem, error.help, at, module.lines) from None
+            refusal = CompileError(error.kind, problem, error.help, at, module.lines)
+            refusal.as_text = True
+            raise refusal from None
 
     def functions(self) -> list[str]:
         return [name for name, found in self.bound.names.items() if isinstance(found.meaning, ast.FunctionDef)]
@@ -157,6 +162,12 @@ class TextScope(Scope):
             return None
 
     def refusal(self, name: str) -> CompileError | None:
+        error = self._refusal(name)
+        if error is not None:
+            error.as_text = True
+        return error
+
+    def _refusal(self, name: str) -> CompileError | None:
         if (by := self.bound.rebound) is not None:
             constant = isinstance(getattr(self.bound.names.get(name), "meaning", None), ast.expr)
             problem = f"the constant `{name}` is not computed" if constant else f"`{name}` is not known"
@@ -171,8 +182,8 @@ class TextScope(Scope):
         if isinstance(found.meaning, Imported):
             if (member := self.meaning(name)) is not None:
                 return member.module.refusal(member.name) if isinstance(member, Member) else None
-            error = self.unread.get(found.meaning.path)
-            if error is None or error.span.line:
+            error = self.unread.get(found.meaning.path, _not_found(found.meaning.path))
+            if error.span.line:
                 return error
             return CompileError(error.kind, error.problem, error.help, at, here)
         if found.meaning is None:
@@ -246,7 +257,7 @@ class TextScope(Scope):
     def imported(self, path: str) -> Value | None:
         found = self._at(path)
         if found is None:
-            raise self.unread[path]
+            raise self.unread.get(path, _not_found(path))
         return None if isinstance(found, Named) else _value_of(found)
 
     def _at(self, path: str) -> Named | Names | Member | None:
@@ -304,6 +315,14 @@ class TextScope(Scope):
             if not folder.is_dir():
                 break
         return found, left
+
+
+def _not_found(path: str) -> CompileError:
+    """What to tell of a path that leads to no statement of the module that it leads to."""
+    help = "import it from the module that it is written in"
+    error = CompileError(refusals.UNKNOWN_NAME, f"`{path}` is not known: no statement of its module binds it", help)
+    error.as_text = True
+    return error
 
 
 def _inside(module: TextScope, names: Sequence[str]) -> Named | Names | Member | None:
