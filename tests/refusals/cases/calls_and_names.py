@@ -110,20 +110,6 @@ def unpacked_number(k):
     return row * column
 
 
-def into_a_range(x, k):
-    """into_a_range(float64[n], int)"""
-    order = range(3)
-    order[0] = k
-    return x[order[0]]
-
-
-def into_a_range_instead(x, k):
-    """into_a_range_instead(float64[n], int)"""
-    order = list(range(3))
-    order[0] = k
-    return x[order[0]]
-
-
 def new_shape(x):
     """new_shape(float64[n,m])"""
     x.shape = (x.size,)

@@ -20,18 +20,6 @@ def doubled_instead(x):
     return 2 * x
 
 
-def scattered(x, seed):
-    """scattered(float64[n], float)"""
-    rng = np.random.RandomState(seed)
-    return x + rng.rand(len(x))
-
-
-def scattered_instead(x, seed):
-    """scattered_instead(float64[n], float)"""
-    rng = np.random.RandomState(int(seed))
-    return x + rng.rand(len(x))
-
-
 def dice(seed, n):
     """dice(int, int)"""
     rng = np.random.RandomState(seed)

@@ -249,17 +249,6 @@ def part_of_a_list_instead(x):
     return kept
 
 
-def element_of_an_array(x):
-    """element_of_an_array(float64[n])"""
-    del x[0]
-    return x
-
-
-def element_of_an_array_instead(x):
-    """element_of_an_array_instead(float64[n])"""
-    return np.delete(x, 0)
-
-
 # --- texts
 
 
@@ -360,16 +349,6 @@ def of_another_machine(n):
 def of_another_machine_instead(n):
     """of_another_machine_instead(int)"""
     return np.zeros(n, dtype=np.float64)
-
-
-def shape_in_an_array(shape):
-    """shape_in_an_array(int64[2])"""
-    return np.zeros(shape)
-
-
-def shape_in_an_array_instead(shape):
-    """shape_in_an_array_instead(int64[2])"""
-    return np.zeros(tuple(shape))
 
 
 def half_precision(x):
