@@ -300,10 +300,9 @@ class Expressions(Calls):
             raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
         if isinstance(value, Unbound) and value.decides is not None:
             self.ctx.span = span_of(node, self.scope.file)
-            help = "give it a value of one type on every path"
-            self.ctx.must_be_known(Scalar(value.decides), value.why, help, refusals.TYPE_DIFFERS)
+            self.ctx.must_be_known(Scalar(value.decides), value.why, value.help, refusals.TYPE_DIFFERS)
         if isinstance(value, Unbound):
-            self.ctx.fail(refusals.TYPE_DIFFERS, value.why, "give it a value of one type on every path", node)
+            self.ctx.fail(refusals.TYPE_DIFFERS, value.why, value.help, node)
         return value
 
     def defaults(self, args: ast.arguments) -> tuple[tuple[str, Value], ...]:
