@@ -87,7 +87,7 @@ CASES = [
     (owner, (np.ones(2),), "`.base` of an array", "x.base is None"),
     (one_of_two, (np.ones(2), np.zeros(2)), "one of several arrays", "big[0] = -1"),
     (eigenvalues, (np.eye(2),), "np.linalg.eigvals", "np.linalg.eigvals(a)"),
-    (unknown_type, (np.ones(2),), "different types", '0 if x[0] > 0 else "text"'),
+    (unknown_type, (np.ones(2),), "the int 0 on one side and the str 'text' on the other", '0 if x[0] > 0 else "text"'),
     (number_of_two_types, (np.arange(3), 1), "a Python float or a Python int", "d[u] + w[u]"),
     (grows, (np.ones(2),), "changes its type or shape in the loop", "np.hstack"),
     (two_names, (np.ones(3),), "a store into `v`, which is one of several arrays", "v[0] = 1"),

@@ -298,7 +298,7 @@ def view_of_shared(x: Any, y: Any) -> Any:
         (list_put_away_and_changed, (np.ones(300),), "a list that changes its length|a change of a list"),
         (size_squeezed, (np.arange(3.0),), "length that data decides"),
         (exchanged_in_two_loops, (np.ones(3), np.ones(3), 1), "one of several arrays"),
-        (one_of_two_types, (np.ones(3, np.int16), np.ones(3)), "different types"),
+        (one_of_two_types, (np.ones(3, np.int16), np.ones(3)), "a NumPy int16 on one side and a NumPy float64 on"),
         (perhaps_exchanged, (np.ones(3), np.ones(3), 1), "one of several arrays"),
     ],
     ids=lambda v: v.__name__ if callable(v) else "",

@@ -15,7 +15,7 @@ from transkern.frontend.desugar import desugared
 from transkern.frontend.source import span_of
 from transkern.frontend.values import Function, Scope, Value
 from transkern.ir import nodes as n
-from transkern.ir.expr import Expr
+from transkern.ir.expr import Expr, Span
 
 RETURN = "return"  # the pseudo-name that holds an inlined function's value
 
@@ -76,6 +76,7 @@ class Body:
         self.last_trips: Expr | None = None  # how often the last loop ran
         self.jumps = 0  # unrolled loops so far: their flags are numbered
         self.ended = False
+        self.returned_at: Span | None = None  # the last `return` of an inlined function
         # what is in lists, dicts and objects on two paths, until it is joined
         self.behind: Behind | None = None  # where paths are joined: what follows them
         self.unmerged: dict[int, tuple[Value, Value, list[n.Stmt], list[n.Stmt]]] = {}

@@ -11,7 +11,7 @@ from transkern.frontend import characters, doubts, growing, list_types, rows
 from transkern.frontend.assigning import Assignments
 from transkern.frontend.bodies import RETURN, Behind
 from transkern.frontend.carried import is_shown
-from transkern.frontend.elementwise import as_array, describe, scalar_expr, select
+from transkern.frontend.elementwise import as_array, describe, difference, scalar_expr, select
 from transkern.frontend.liveness import live_after
 from transkern.frontend.reach import shows as reaches
 from transkern.frontend.reach import stands_in_list
@@ -216,7 +216,8 @@ class Branches(Assignments):
         ctx = self.ctx
         if isinstance(one, Unbound) or isinstance(two, Unbound):
             return one if isinstance(one, Unbound) else two
-        differ = Unbound(f"`{name}` is {describe(one)} on one path and {describe(two)} on the other", self.decides)
+        differs, help = difference(one, two)
+        differ = Unbound(f"`{name}` is {differs}", self.decides, help)
         if isinstance(one, Maybe) or isinstance(two, Maybe):
             flag = ctx.variable(f"{name} is set", "bool")
             for value, out in ((one, out1), (two, out2)):

@@ -270,6 +270,7 @@ class Calls(Conditions):
                 why = result.why if isinstance(result, Unbound) else "it returns a value on one of two paths only"
                 why = f"`{function.name}`: {why}".replace("`return`", "its result")
                 help = "return one type on every path"
+                ctx.span = inner.returned_at or ctx.span
                 if isinstance(result, Unbound) and result.decides is not None:
                     ctx.must_be_known(Scalar(result.decides), why, help, refusals.TYPE_DIFFERS)
                 ctx.fail(refusals.TYPE_DIFFERS, why, help)

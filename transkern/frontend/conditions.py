@@ -7,14 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from transkern import refusals
 from transkern.frontend import doubts
 from transkern.frontend.anew import Terminated
 from transkern.frontend.comparing import Comparisons
-from transkern.frontend.elementwise import scalar_expr, truth
+from transkern.frontend.elementwise import describe, difference, is_number, scalar_expr, truth
 from transkern.frontend.source import span_of
 from transkern.frontend.trips import condition_of, zero
 from transkern.frontend.types_of_scalars import scalar_kind
-from transkern.frontend.values import Array, Dict, Maybe, OrNone, Record, Scalar, Seq, Static, Unbound, Value
+from transkern.frontend.values import (
+    Array,
+    Dict,
+    Maybe,
+    OrNone,
+    Record,
+    Scalar,
+    Seq,
+    Static,
+    Unbound,
+    Value,
+    children,
+)  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr
@@ -80,7 +93,7 @@ class Conditions(Comparisons):
             except Terminated:
                 two = one
                 self._take(before)
-        if isinstance(one, Scalar) and isinstance(two, (Scalar, Static)) and not out:
+        if isinstance(one, Scalar) and (isinstance(two, Scalar) or is_number(two)) and not out:
             kinds = {*doubts.kinds_of(one), *doubts.kinds_of(two)}
             if len(kinds) == 1 and one.dtype == "bool":
                 joined = (b.both if is_and else b.either)(condition, scalar_expr(ctx, two))
@@ -253,8 +266,13 @@ class Conditions(Comparisons):
         if isinstance(joined, (Unbound, Maybe)):
             if node is not None:
                 ctx.span = span_of(node, self.scope.file)
-            problem = "the two sides of this conditional have different types"
-            ctx.must_be_known(Scalar(condition), problem, "make them the same type")
+            what = "the value of this `and` (`or`)" if node is None else "this conditional"
+            sides = ctx.deref(one), ctx.deref(two)
+            differs, help = difference(*sides, "side")
+            problem = f"{what} is {differs}"
+            if isinstance(joined, Unbound) and children(sides[0]) and describe(sides[0]) == describe(sides[1]):
+                problem = f"{what}: {joined.why.replace('`chosen` is', 'something in it is')}"
+            ctx.must_be_known(Scalar(condition), problem, help, refusals.TYPE_DIFFERS)
         return joined
 
     def settled_in(self, value: Value, out: list[n.Stmt]) -> Value:

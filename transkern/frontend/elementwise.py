@@ -240,6 +240,21 @@ _ITERATORS = {
 }  # fmt: skip
 
 
+_FUNCTIONS = (Function, Known, Bound, Partial)
+_TWO_FUNCTIONS = "functions", "write both calls: f(x) if condition else g(x), or np.where(condition, f(x), g(x))"
+
+
+def difference(one: Value, two: Value, side: str = "path") -> tuple[str, str]:
+    """What a name is where it has one of two values, each on a path (side) of its own; and what helps."""
+    shown = [describe(v) for v in (one, two)]
+    types = [isinstance(v, Static) and isinstance(v.value, type) for v in (one, two)]
+    if all(types) or (isinstance(one, _FUNCTIONS) and isinstance(two, _FUNCTIONS)):
+        what, help = ("types", "take one of them, or write a function for each") if all(types) else _TWO_FUNCTIONS
+        which = ", " + " and ".join(s.removeprefix("the type ") for s in shown) if shown[0] != shown[1] else ""
+        return f"one of two {what}{which}, as a run-time condition decides", help
+    return f"{shown[0]} on one {side} and {shown[1]} on the other", f"give it a value of one type on every {side}"
+
+
 def _instead(value: Value, help: str) -> str:
     """What helps where a value is none: `help`, unless it may become one."""
     match value:

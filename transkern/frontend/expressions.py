@@ -300,13 +300,9 @@ class Expressions(Calls):
             raise self.ctx.error(refusals.UNKNOWN_NAME, LEFT_OUT)
         if isinstance(value, Unbound) and value.decides is not None:
             self.ctx.span = span_of(node, self.scope.file)
-            help = "give it a value of one type on every path"
-            self.ctx.must_be_known(Scalar(value.decides), value.why, help, refusals.TYPE_DIFFERS)
+            self.ctx.must_be_known(Scalar(value.decides), value.why, value.help, refusals.TYPE_DIFFERS)
         if isinstance(value, Unbound):
-            help = "give it a value of one type on every path"
-            if value.kind is refusals.ARGUMENT_TYPE:
-                help = "pass what the function needs of it as arrays or numbers"
-            self.ctx.fail(value.kind, value.why, help, node)
+            self.ctx.fail(value.kind, value.why, value.help, node)
         return value
 
     def defaults(self, args: ast.arguments) -> tuple[tuple[str, Value], ...]:

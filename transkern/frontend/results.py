@@ -63,6 +63,7 @@ class Results(Expressions):
     def return_(self, value: ast.expr | None) -> None:
         result = Static(None) if value is None else self.expr(value)
         if self.inlined:
+            self.returned_at = self.ctx.span
             self.env[RETURN] = self.settle(result, "result")
             assert not self.loops, "`return` inside a loop is a flag and a break"
             self.ended = True
@@ -225,8 +226,8 @@ class Results(Expressions):
                 return self._array_result(array) if shown is None else self._view_result(shown)
             case OrNone(inner, none) if _is_number(self.ctx, inner):
                 return n.TupleResult((n.ScalarResult(none, True), self.result(inner)), "or none")
-            case Unbound(why):
-                self.ctx.fail(refusals.TYPE_DIFFERS, why, "give it a value of one type on every path")
+            case Unbound(why, help=help):
+                self.ctx.fail(refusals.TYPE_DIFFERS, why, help)
             case Range():
                 self.ctx.fail(refusals.RESULT, "returning a range", "return a list of it, list(…), or np.arange(…)")
             case Function() | Bound() | Partial() | Known():

@@ -204,7 +204,8 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
     ctx.taken.add(name)
     match kind:
         case OpaqueType(of):
-            return Unbound(f"`{name}` is a {of}, which cannot take part", kind=refusals.ARGUMENT_TYPE)
+            help = "pass what the function needs of it as arrays or numbers"
+            return Unbound(f"`{name}` is a {of}, which cannot take part", help=help, kind=refusals.ARGUMENT_TYPE)
         case NumbersType(python, dim):
             dtype = {"int": "int64", "float": "float64", "bool": "bool"}[python]
             param, array = _parameter(ctx, name, ArrayType(dtype, (dim,)))

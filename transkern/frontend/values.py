@@ -532,11 +532,12 @@ class Maybe:
 class Unbound:
     """A name that some path leaves without a value.
 
-    `why` is the message; `decides` the condition between the paths, where it is known.
+    `why` is the message, `help` what helps; `decides` the condition between the paths, where it is known.
     """
 
     why: str
     decides: Expr | None = None
+    help: str = "give it a value of one type on every path"
     kind: refusals.Kind = refusals.TYPE_DIFFERS
 
 
