@@ -7,7 +7,7 @@ conditions are not evaluated. What a nested function reads is live everywhere, s
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from transkern.frontend.syntax import once_a_tree
 
@@ -44,6 +44,16 @@ def live_behind(function: ast.FunctionDef | ast.Lambda, statement: ast.stmt) -> 
     return None if found is None else found.behind.get(statement)
 
 
+def live_behind_each(function: ast.FunctionDef, lets_pass: Callable[[ast.With], bool]) -> Mapping[ast.stmt, Names]:
+    """For each statement, the names live after it.
+
+    `lets_pass`: whether a ``with`` lets exceptions pass; others may go on behind it from anywhere in it.
+    """
+    analysis = _Liveness(function, lets_pass)
+    analysis.block(function.body, analysis.captured)
+    return analysis.behind
+
+
 def live_before(function: ast.FunctionDef, statements: Sequence[ast.stmt]) -> Names:
     """The names that some statements in a row read before they bind them."""
     return _Liveness(function).block(statements, _NOTHING)
@@ -64,7 +74,8 @@ def _analysis(function: ast.FunctionDef | ast.Lambda) -> _Liveness | None:
 
 
 class _Liveness:
-    def __init__(self, function: ast.FunctionDef) -> None:
+    def __init__(self, function: ast.FunctionDef, lets_pass: Callable[[ast.With], bool] = lambda _: True) -> None:
+        self.lets_pass = lets_pass
         nested = [x for x in ast.walk(function) if isinstance(x, (ast.FunctionDef, ast.Lambda)) and x is not function]
         self.captured: Names = frozenset().union(*(_captured(x) for x in nested))
         self.loops: dict[ast.stmt, tuple[Names, Names]] = {}
@@ -88,7 +99,7 @@ class _Liveness:
             case ast.If(test, body, orelse):
                 self.branches[s] = after | self.branches.get(s, _NOTHING)
                 return _read(test) | self.block(body, after) | self.block(orelse, after)
-            case ast.With(items, body):
+            case ast.With(items, body) if self.lets_pass(s):
                 return self.block(body, after).union(*map(_read, items))
             case ast.While(test, body, orelse):
                 return self.loop(s, [], test, body, self.block(orelse, after), after)

@@ -17,6 +17,7 @@ from transkern.frontend.context import Change, Context
 from transkern.frontend.elementwise import as_array, describe, is_number, static_expr
 from transkern.frontend.expressions import Expressions
 from transkern.frontend.strides import from_outside, place_in_memory
+from transkern.frontend.syntax import PART
 from transkern.frontend.values import (
     Array,
     Bound,
@@ -96,6 +97,7 @@ class Results(Expressions):
     def returned(self, value: Value) -> n.Result:
         """The result, and with it what was put into the arguments."""
         self.pools_handed_out: list[Pool] = []
+        self.tokens_handed_out: set[int] = set()
         result = self.result(value)
         changes = self._changes()
         return n.TupleResult((result, *changes)) if changes else result
@@ -103,6 +105,7 @@ class Results(Expressions):
     def changes_now(self) -> tuple[n.Result, ...]:
         """What has been put into the arguments until here: a part for each of `Context.changes`."""
         self.pools_handed_out = []
+        self.tokens_handed_out = set()
         return self._changes()
 
     def _changes(self) -> tuple[n.Result, ...]:
@@ -137,7 +140,9 @@ class Results(Expressions):
                 name = f"{self.ctx.paths[value.token]}_itself"
                 self.ctx.returned.add(name)
                 return n.ArgumentResult(name)
-            value = self.ctx.deref(value)
+            token, value = value.token, self.ctx.deref(value)
+            if getattr(self.node, PART, False):
+                self._refuse_twice(token)
         if isinstance(value, Row):
             value = growing.copied(self.ctx, self.ctx.opened(value))
         match value:
@@ -240,6 +245,12 @@ class Results(Expressions):
             case _:
                 help = "return numbers, texts, arrays, and tuples, lists, sets and dicts of these"
                 self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", help)
+
+    def _refuse_twice(self, token: int) -> None:
+        """Of a part of a function, whose results go on under names, each would be one of its own."""
+        if token in self.tokens_handed_out:
+            self.ctx.fail(refusals.TWO_NAMES, "results that are one list, dict or object", "make a copy for each")
+        self.tokens_handed_out.add(token)
 
     def _objects_result(self, pool: Pool, numbers: n.Result, kind: str) -> n.Result:
         """Some of the objects of a class: all are made, so that one of them is one object wherever it stands."""

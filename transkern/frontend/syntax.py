@@ -48,6 +48,7 @@ def assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     return names
 
 
+PART = "_transkern_part"  # on a function made of statements of another: its results are names that go on there
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

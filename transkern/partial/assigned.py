@@ -13,16 +13,16 @@ def bound_before(function: ast.FunctionDef, lets_pass: Callable[[ast.With], bool
 
     `lets_pass`: whether a ``with`` lets exceptions pass; behind others nobody knows what has been bound in them.
     """
-    found = _Bound(lets_pass)
+    found = _Bound(lets_pass, frozenset(_unbinds(function)))
     a = function.args
     given = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, [a.vararg, a.kwarg])]
-    found.block(function.body, frozenset(p.arg for p in given))
+    found.block(function.body, frozenset(p.arg for p in given) - found.unbound)
     return found.before
 
 
 def bound_behind(statements: Sequence[ast.stmt], before: Names) -> Names | None:
     """The names bound for certain behind some statements; None where nobody gets there."""
-    return _Bound(lambda _: False).block(statements, before)
+    return _Bound(lambda _: False, frozenset()).block(statements, before)
 
 
 def binds(node: ast.AST) -> Iterator[str]:
@@ -51,10 +51,13 @@ def binds(node: ast.AST) -> Iterator[str]:
 
 
 class _Bound:
-    """The names bound before each statement; None stands for all, where nothing is reached."""
+    """The names bound before each statement; None stands for all, where nothing is reached.
 
-    def __init__(self, lets_pass: Callable[[ast.With], bool]) -> None:
-        self.lets_pass = lets_pass
+    `unbound`: names of which none is known to be bound anywhere, as some statement unbinds them.
+    """
+
+    def __init__(self, lets_pass: Callable[[ast.With], bool], unbound: Names) -> None:
+        self.lets_pass, self.unbound = lets_pass, unbound
         self.before: dict[ast.stmt, Names] = {}
         self.left: list[list[Names]] = []  # of each loop around: what is bound where it is left
 
@@ -62,9 +65,9 @@ class _Bound:
         for s in statements:
             if names is None:
                 return None
-            self.before[s] = names
+            self.before[s] = names = names - self.unbound
             names = self.statement(s, names)
-        return names
+        return names if names is None else names - self.unbound
 
     def statement(self, s: ast.stmt, names: Names) -> Names | None:
         match s:
@@ -75,18 +78,18 @@ class _Bound:
                     self.left[-1].append(names)
                 return None
             case ast.If(test=test, body=body, orelse=orelse):
-                names |= {*_in_expression(test)}
+                names |= {*_for_certain(test)}
                 return _both(self.block(body, names), self.block(orelse, names))
             case ast.While(test=test, body=body, orelse=orelse):
-                names |= {*_in_expression(test)}
+                names |= {*_for_certain(test)}
                 endless = isinstance(test, ast.Constant) and bool(test.value)
                 return self.loop(body, orelse, names, names, endless)
             case ast.For(target=target, iter=source, body=body, orelse=orelse):
-                names |= {*_in_expression(source)}
+                names |= {*_for_certain(source)}
                 return self.loop(body, orelse, names, names | {*binds(target)}, False)
             case ast.With(items=items, body=body):
                 for item in items:
-                    names |= {*binds(item)}
+                    names |= {*_for_certain(item)}
                 inside = self.block(body, names)
                 return inside if self.lets_pass(s) else names  # who swallows what is raised goes on behind it
             case ast.Try() | ast.TryStar():
@@ -95,19 +98,15 @@ class _Bound:
                     self.block(handler.body, names | ({handler.name} if handler.name else frozenset()))
                 self.block(s.orelse, names)
                 self.block(s.finalbody, names)
-                return names - {h.name for h in s.handlers if h.name}
+                return names
             case ast.Match():
                 for case in s.cases:
                     self.block(case.body, names | {*binds(case.pattern)})
                 return names
-            case ast.Delete():
-                return names - {*binds(s)}
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
                 return names | {name}
-            case ast.Assert(test=test):
-                return names | {*_in_expression(test)}
             case _:
-                return names | {*binds(s)}
+                return names | {*_for_certain(s)}
 
     def loop(
         self, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], before: Names, inside: Names, endless: bool
@@ -128,7 +127,36 @@ def _both(one: Names | None, other: Names | None) -> Names | None:
     return one & other
 
 
-def _in_expression(node: ast.expr) -> Iterator[str]:
-    """The names that an expression binds for certain: of ``a and (b := …)`` none."""
-    if isinstance(node, ast.NamedExpr):
-        yield from binds(node)
+def _for_certain(node: ast.AST | None) -> Iterator[str]:
+    """The names that a simple statement or an expression binds on all paths: of ``a and (b := …)`` none."""
+    match node:
+        case None:
+            return
+        case ast.Name() | ast.alias():
+            if not isinstance(getattr(node, "ctx", None), ast.Del):
+                yield from binds(node)
+        case ast.BoolOp(values=[first, *_]):
+            yield from _for_certain(first)
+        case ast.IfExp(test=test):
+            yield from _for_certain(test)
+        case ast.Compare(left=left, comparators=[first, *_]):
+            yield from _for_certain(left)
+            yield from _for_certain(first)
+        case ast.AnnAssign(value=None):
+            return
+        case ast.Assert(test=test):  # not under -O
+            return
+        case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return
+        case _:
+            for child in ast.iter_child_nodes(node):
+                yield from _for_certain(child)
+
+
+def _unbinds(function: ast.FunctionDef) -> Iterator[str]:
+    """The names that some statement unbinds, as a handler does at its end."""
+    for x in ast.walk(function):
+        if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Del):
+            yield x.id
+        elif isinstance(x, ast.ExceptHandler) and x.name:
+            yield x.name

@@ -6,14 +6,14 @@ import ast
 import builtins
 import copy
 import types
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from transkern.frontend.liveness import live_before, live_behind
-from transkern.frontend.syntax import local_names, returns
+from transkern.frontend.liveness import live_before, live_behind_each
+from transkern.frontend.syntax import PART, local_names, returns
 from transkern.partial.assigned import binds, bound_before, bound_behind
 
 _FRAME = frozenset(["__class__", "dir", "eval", "exec", "globals", "locals", "super", "vars"])
@@ -26,6 +26,9 @@ _OUTSIDE = (
     ast.AsyncWith, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Try, ast.TryStar, ast.Match,
 )  # fmt: skip
 """What no part holds."""
+
+_CONSUMING = frozenset(["all", "any", "dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"])
+"""Functions that are done with a generator expression when they return."""
 
 _LETTING = (open, np.errstate)
 """Managers that let exceptions pass."""
@@ -78,11 +81,13 @@ class _Splitting:
     spaces: Sequence[dict[str, Any]]
     parts: list[Part] = field(default_factory=list)
     bound: dict[ast.stmt, frozenset[str]] = field(init=False)
+    behind: Mapping[ast.stmt, frozenset[str]] = field(init=False)
     shared: frozenset[str] = field(init=False)  # names that nested functions read or bind, or that are no locals
+    changing: frozenset[str] = field(init=False)  # locals that nested functions bind
     locals: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        scopes = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef
+        scopes = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp
         inner = [x for x in ast.walk(self.function) if isinstance(x, scopes) and x is not self.function]
         shared = {y.id for x in inner for y in ast.walk(x) if isinstance(y, ast.Name)}
         declared = {
@@ -91,8 +96,12 @@ class _Splitting:
         self.shared = frozenset(shared | declared)
         a = self.function.args
         parameters = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, [a.vararg, a.kwarg])]}
-        self.locals = (local_names(self.function) | parameters) - declared
+        self.locals = local_names(self.function) | parameters
+        self.changing = self.locals & {
+            name for x in inner for y in ast.walk(x) if isinstance(y, ast.Nonlocal) for name in y.names
+        }  # fmt: skip
         self.bound = bound_before(self.function, self.lets_pass)
+        self.behind = live_behind_each(self.function, self.lets_pass)
 
     def block(self, statements: Sequence[ast.stmt], tail: bool, looped: bool) -> list[ast.stmt]:
         """The statements of a block, with calls in place of parts.
@@ -118,6 +127,11 @@ class _Splitting:
         if any(x in self.refused or isinstance(x, _OUTSIDE) for x in ast.walk(s)):
             return False
         if not may_return and returns(s):
+            return False
+        if self.changing & {x.id for x in ast.walk(s) if isinstance(x, ast.Name)} or any(_lazy(s)):
+            return False
+        loops = [x for x in ast.walk(s) if isinstance(x, (ast.For, ast.While))]
+        if any(map(_is_about_identity, ast.walk(s))) or any(_appended(x) - {*binds(x)} for x in loops):
             return False
         return not any(_leaves(s)) and not self.shared & {*binds(s)}
 
@@ -171,11 +185,13 @@ class _Splitting:
         """The call of a part, or the statements where none can be made of them."""
         ends = any(map(returns, group))  # then the function ends behind it
         bound = {name for s in group for name in binds(s)} & self.locals
-        behind = live_behind(self.function, group[-1])
+        behind = self.behind.get(group[-1])
         before = self.bound.get(group[0])
         if behind is None or before is None:
             return group
         results = [] if ends else sorted(bound & behind)
+        if any(isinstance(x, (ast.For, ast.While)) and _appended(x) & {*results} for y in group for x in ast.walk(y)):
+            return group  # a list may hold it, which the part would return by itself
         certain = bound_behind(group, before) or frozenset()
         read = {x.id for s in group for x in ast.walk(s) if isinstance(x, ast.Name)}
         needed = live_before(self.function, group) & self.locals & read
@@ -198,6 +214,7 @@ class _Splitting:
         )
         if "type_params" in ast.FunctionDef._fields:
             node.type_params = []  # type: ignore[attr-defined]
+        setattr(node, PART, True)
         ast.copy_location(node, first)
         ast.fix_missing_locations(node)
         self.parts.append(Part(name, node, None if ends else tuple(results)))
@@ -221,6 +238,39 @@ def _leaves(s: ast.stmt, depth: int = 0) -> Iterator[ast.stmt]:
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.stmt):
                 yield from _leaves(child, inner)
+
+
+def _lazy(s: ast.stmt) -> Iterator[ast.GeneratorExp]:
+    """The generator expressions that may run on when the statement is done, with the names around as they are then."""
+    used: set[ast.expr] = set()
+    for x in ast.walk(s):
+        if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id in _CONSUMING:
+            used.update(x.args)
+        elif isinstance(x, ast.GeneratorExp) and x not in used:
+            yield x
+
+
+def _appended(s: ast.stmt) -> set[str]:
+    """The names that stand for what a statement puts into lists."""
+    return {
+        a.id for x in ast.walk(s)
+        if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr in ("append", "insert")
+        for a in x.args if isinstance(a, ast.Name)
+    }  # fmt: skip
+
+
+def _is_about_identity(x: ast.AST) -> bool:
+    """Whether it is asked if two names stand for one object, which what a part is given does not say, or a list has one
+    object many times, for which a part would return many (``[row] * n``)."""
+    match x:
+        case ast.Compare():
+            return any(
+                isinstance(op, (ast.Is, ast.IsNot)) and not any(isinstance(y, ast.Constant) for y in pair)
+                for *pair, op in zip([x.left, *x.comparators], x.comparators, x.ops, strict=False)
+            )
+        case ast.BinOp(left=ast.List(elts=items), op=ast.Mult()) | ast.BinOp(op=ast.Mult(), right=ast.List(elts=items)):
+            return not all(isinstance(y, (ast.Constant, ast.UnaryOp)) for y in items)
+    return False
 
 
 def _is_worth(statements: Sequence[ast.stmt], looped: bool) -> bool:

@@ -429,6 +429,7 @@ class Compiled:
                 raise self._told(error, key_types, target) from error.__cause__
             self._refused[target, key_types] = self._in_parts(error, key_types, target)
             return None
+        made.is_part = self._whole is not self
         self._info.compiled += not made.from_cache
         self._info.from_disk += made.from_cache
         self._info.specialisations.append(f"{target}: ({', '.join(map(str, key_types))})")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
-from transkern.errors import CHANGES
+from transkern import refusals
+from transkern.errors import CHANGES, CompileError
 from transkern.runtime import structures
 from transkern.runtime.watching import Conditions
 
@@ -27,6 +28,7 @@ class Specialisation:
     objects: tuple[str, ...] = ()  # containers that are passed behind the arrays and numbers in them
     changes: tuple[structures.Change, ...] = ()
     conditions: Conditions | None = None  # under which all that it was compiled with is still the same
+    is_part: bool = False  # of a function that goes on behind it
 
 
 @dataclass(slots=True)
@@ -44,6 +46,8 @@ def run(made: Specialisation, call: Callable[..., Any], values: Sequence[Any], o
     extra = [owners[name] for name in made.objects]
     if not made.changes:
         return call(*values, *extra)
+    if len(owners) > 1 or made.is_part:
+        _refuse_shared(made, owners)
     try:
         result = call(*values, *extra)
     except BaseException as error:
@@ -56,6 +60,21 @@ def run(made: Specialisation, call: Callable[..., Any], values: Sequence[Any], o
     if isinstance(result[0], BaseException):
         raise result[0]
     return result[0]
+
+
+def _refuse_shared(made: Specialisation, owners: Mapping[str, Any]) -> None:
+    """A list, dict or object that is in the arguments twice is computed with as two: it must not be changed."""
+    paths: dict[int, str] = {}
+    changed = {path for path, _, _ in made.changes}
+    for path, owner in owners.items():
+        first = paths.setdefault(id(owner), path)
+        if first != path and (first in changed or path in changed) and not isinstance(owner, (tuple, range)):
+            problem = f"the arguments `{first}` and `{path}` are one {type(owner).__name__}, which the function changes"
+            raise CompileError(refusals.SHARED_MEMORY, problem, "pass copies")
+    for path, kind, _ in made.changes if made.is_part else ():
+        if kind == "list" and any(isinstance(v, (list, dict, set)) for v in owners[path]):
+            problem = f"`{path}` gets new lists in place of those in it, which may have other names"
+            raise CompileError(refusals.TWO_NAMES, problem, "use an array")
 
 
 def settled(names: Sequence[str], values: Sequence[Any], demands: Collection[str]) -> set[str]:
