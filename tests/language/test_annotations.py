@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from transkern.checking.functions import check_file
 from transkern.errors import CompileError, TypesNeeded
 from transkern.frontend.types import parse_signature
-from transkern.runtime.emitting import check_file, emit_files
+from transkern.runtime.emitting import emit_files
 
 GIVEN = [
     ('x: "float32[n, 4]"', "float32[n, 4]"), ('x: "f8[:, :]"', "float64[x_0, x_1]"), ('x: "np.int8[:]"', "int8[x_0]"),
@@ -51,8 +52,8 @@ def test_annotations_that_say_no_type(tmp_path: Path, parameter: str) -> None:
     with pytest.raises(CompileError) as error:
         _text(path)
     assert str(error.value).startswith(f"{path}:4:10: annotation of `x`: ")
-    [(_, fine, told)] = check_file(path)
-    assert not fine and "annotation of `x`" in told
+    (one,) = check_file(path)
+    assert one.outcome == "refused" and "annotation of `x`" in str(one.refusals[0])
 
 
 def test_sizes_without_a_name_are_not_equal() -> None:
