@@ -39,7 +39,7 @@ class InParts:
 
 def parts_between(
     function: types.FunctionType, arg_types: Sequence[ArgType], reserves: bool,
-    compiled: Callable[[types.FunctionType], Callable[..., Any]],
+    compiled: Callable[[types.FunctionType, bool], Callable[..., Any]],
 ) -> InParts | None:  # fmt: skip
     """The function in parts, where it is refused for arguments of these types; None where it stays whole."""
     read = live_function(function)
@@ -92,7 +92,7 @@ def _size(place: tuple[int, int, int, int]) -> tuple[int, int]:
 
 def in_parts(
     function: types.FunctionType, read: Function, refused: Collection[ast.stmt],
-    compiled: Callable[[types.FunctionType], Callable[..., Any]],
+    compiled: Callable[[types.FunctionType, bool], Callable[..., Any]],
 ) -> tuple[types.FunctionType, int] | None:  # fmt: skip
     """A function that does what `function` does, with calls of compiled parts, and how many there are; None where none
     can be made.
@@ -101,7 +101,7 @@ def in_parts(
         function: a plain function.
         read: its text.
         refused: the statements of its text that run in Python.
-        compiled: makes a function that calls kernels of a plain one.
+        compiled: makes a function that calls kernels of a plain one, which has a loop or is brief.
     """
     assert isinstance(read.node, ast.FunctionDef)
     found = split(read.node, refused, [function.__globals__])
@@ -111,7 +111,7 @@ def in_parts(
     for part in found.parts:
         made = _function(part.node, function, {})
         given(made.__code__, Written(part.node, read.scope.file, tuple(read.scope.lines)))
-        parts[part.name] = compiled(made)
+        parts[part.name] = compiled(made, part.brief)
     whole = _function(found.node, function, parts)
     whole.__defaults__, whole.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     whole.__dict__.update(function.__dict__)

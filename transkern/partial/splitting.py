@@ -38,12 +38,13 @@ _LETTING = (open, np.errstate)
 class Part:
     """A part: a function, and the name that the rewritten function has for it.
 
-    `results` are what it returns, in order; with None it returns what the whole function does.
+    `results` are what it returns, in order; with None it returns what the whole function does. `brief`: it has no loop.
     """
 
     name: str
     node: ast.FunctionDef
     results: tuple[str, ...] | None
+    brief: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,8 @@ class _Splitting:
         setattr(node, PART, True)
         ast.copy_location(node, first)
         ast.fix_missing_locations(node)
-        self.parts.append(Part(name, node, None if ends else tuple(results)))
+        brief = not any(isinstance(x, _LOOPS) for s in group for x in ast.walk(s))
+        self.parts.append(Part(name, node, None if ends else tuple(results), brief))
         called = ast.Call(ast.Name(name, ast.Load()), [ast.Name(n, ast.Load()) for n in sorted(needed)], [])
         if ends:
             made: ast.stmt = ast.Return(called)

@@ -59,6 +59,7 @@ class Compiled:
         self._info = CacheInfo()
         self._fell_back = False
         self._whole: Compiled = self  # of a part: what it is a part of
+        self._is_brief = False  # a part without a loop
         self._left: list[TranskernError] = []  # why something of it runs in NumPy
         self._refused: dict[tuple[Any, ...], Callable[..., Any]] = {}  # what runs for types that are refused
         self._begin()
@@ -223,6 +224,8 @@ class Compiled:
         bind = self._variadic or keywords or len(args) != self._count
         values = self._parameters.bind(args, keywords) if bind else list(args)
         if not structures.is_plain(values):
+            if self._is_brief:  # to take lists and objects apart takes longer than what it does with them
+                return self._in_numpy(functools.partial(self._parameters.call, self.function, values))
             return self._structured(values, lambda: self.function(*args, **keywords))
         kind = foreign.foreign_kind(values)
         target = self._resolve_target(kind)
@@ -468,14 +471,14 @@ class Compiled:
         self._say_that_numpy_runs(error)
         return self.function
 
-    def _part(self, function: types.FunctionType) -> Compiled:
+    def _part(self, function: types.FunctionType, brief: bool) -> Compiled:
         """A part of the function, compiled as it is."""
         made = Compiled(
             function, target=self.target, fallback="numpy", allow_float32=self.options.allow_float32,
             boundscheck=self.options.boundscheck, fastmath=self.options.fastmath, warnings=self.options.warnings,
             threads=self.options.threads or None,
         )  # fmt: skip
-        made._whole = self._whole
+        made._whole, made._is_brief = self._whole, brief
         return made
 
     def _say_that_parts_run(self, refusals: Sequence[CompileError], count: int, target: str) -> None:
