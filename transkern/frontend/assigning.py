@@ -58,6 +58,7 @@ from transkern.frontend.indexing import (
     Item,
     SliceValue,
     array_item,
+    constant_object,
     constant_slice,
     is_typed,
     key_of,
@@ -74,6 +75,7 @@ from transkern.frontend.source import live_function, span_of
 from transkern.frontend.strides import from_outside, in_memory
 from transkern.frontend.texts import is_text, text_operation
 from transkern.frontend.values import (
+    FUNCTIONS,
     Array,
     Char,
     Concatenation,
@@ -444,7 +446,10 @@ class Assignments(Results):
             if not isinstance(value, Instance):
                 objects.wanted(ctx, value, "an object in a dict whose keys are known at run time only")
         elif not _is_numbers(ctx.deref(value)) and not _is_list(ctx.deref(value)):
-            key_of(ctx, items)  # arrays have shapes of their own, dicts keys: by what is known of each key
+            # arrays have shapes of their own, dicts keys: by what is known of each key
+            held = ctx.deref(value)
+            problem = f"{describe(held)} as a value of a dict whose keys are known at run time"
+            constant_object(ctx, self._key(items), problem, refusals.RUN_TIME_KEYS, _in_a_dict(held))
         ctx.must_grow(owner.token, "a dict's key that is known at run time only", refusals.RUN_TIME_KEYS)
 
     def _store_inside(self, target: ast.Subscript) -> None:
@@ -785,6 +790,19 @@ class Assignments(Results):
         )
         text = f"unsupported operand type(s) for {symbol}: '{names[0]}' and 'NoneType'"
         return left, present(self.ctx, right, "TypeError", text)
+
+
+def _in_a_dict(value: Value) -> str:
+    """What to write for a value that no dict holds whose keys are known at run time."""
+    match value:
+        case Dict() | Hashed() | Seq(kind="set"):
+            return "keep lists in it, or take keys that are pairs: d[a, b] = value"
+        case Static(None):
+            return "take a number that stands for it"
+        case _ if isinstance(value, FUNCTIONS):
+            return "keep numbers, and choose the function by them with `if`"
+        case _:
+            return "keep them in a list, and their positions in the dict: d[key] = len(held), held.append(value)"
 
 
 def _is_list(value: Value) -> bool:

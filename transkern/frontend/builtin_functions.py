@@ -43,7 +43,7 @@ from transkern.frontend.elementwise import (
     type_name,
     warn_discarded,
 )  # fmt: skip
-from transkern.frontend.indexing import constant_object, element, shape_of
+from transkern.frontend.indexing import constant_object, element, key_object, shape_of
 from transkern.frontend.iterating import iteration
 from transkern.frontend.list_types import check_order
 from transkern.frontend.methods import rounded
@@ -248,7 +248,8 @@ def _pow(ctx: Context, a: Arguments) -> Value:
     base, exponent, mod = a.need("base"), a.need("exp"), a.get("mod")
     if mod is None:
         return apply(ctx, "power", [base, exponent], operator_call=True)
-    known = [constant_object(ctx, v, "pow() with a modulus, of run-time numbers") for v in (base, exponent, mod)]
+    problem, help = "pow() with a modulus, of run-time numbers", "multiply in a loop, and take `% m` in each step"
+    known = [constant_object(ctx, v, problem, refusals.OPTION, help) for v in (base, exponent, mod)]
     return Static(asked(ctx, pow, *known))
 
 
@@ -285,6 +286,9 @@ def _format(ctx: Context, a: Arguments) -> Value:
     return known(as_text(ctx, a.need("value"), a.text("spec", "")))
 
 
+_FILLED = "put the items into an empty dict: d[key] = value"
+
+
 def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     made = Dict((), ())
     if args:
@@ -300,7 +304,7 @@ def _dict(ctx: Context, args: Sequence[Value], keywords: Mapping[str, Value]) ->
                 pair = ctx.deref(item)
                 if not isinstance(pair, Seq) or len(pair.items) != 2:
                     ctx.fail(refusals.NEEDED, "a dict of what is no pairs", "give pairs of a key and a value")
-                made = made.put(constant_object(ctx, pair.items[0], "a dict's run-time key"), pair.items[1])
+                made = made.put(key_object(ctx, pair.items[0], _FILLED), pair.items[1])
         else:
             made = replace(pairs, outside=False)
     for key, value in keywords.items():
@@ -318,7 +322,7 @@ def _fromkeys(ctx: Context, a: Arguments) -> Value:
         ctx.fail(refusals.RUN_TIME_KEYS, "a dict with a run-time number of keys", "fill it in a loop")
     made, value = Dict((), ()), a.get("value") or Static(None)
     for item in counted:
-        made = made.put(constant_object(ctx, item, "a dict's run-time key"), value)
+        made = made.put(key_object(ctx, item, _FILLED), value)
     return made
 
 

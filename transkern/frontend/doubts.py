@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 
+from transkern import refusals
 from transkern.errors import EMPTY
 from transkern.frontend.anew import Site, Terminated
 from transkern.frontend.context import Context
@@ -252,6 +253,7 @@ def depends(ctx: Context, values: Sequence[Value], what: str) -> NoReturn:
         Static(None) if doubted.decides is None else Scalar(doubted.decides),
         f"{what} a number that is {kinds}, as run-time conditions decide: the type of the result depends on it",
         "give the number one type on all paths: x.dtype.type(0) for 0",
+        refusals.TYPE_DIFFERS,
     )
 
 

@@ -21,6 +21,7 @@ from transkern.frontend.context import Context
 from transkern.frontend.observed import note_array
 from transkern.frontend.types import are_aligned
 from transkern.frontend.values import (
+    FUNCTIONS,
     OPTIONAL,
     Array,
     Bound,
@@ -240,7 +241,6 @@ _ITERATORS = {
 }  # fmt: skip
 
 
-_FUNCTIONS = (Function, Known, Bound, Partial)
 _TWO_FUNCTIONS = "functions", "write both calls: f(x) if condition else g(x), or np.where(condition, f(x), g(x))"
 
 
@@ -248,7 +248,7 @@ def difference(one: Value, two: Value, side: str = "path") -> tuple[str, str]:
     """What a name is where it has one of two values, each on a path (side) of its own; and what helps."""
     shown = [describe(v) for v in (one, two)]
     types = [isinstance(v, Static) and isinstance(v.value, type) for v in (one, two)]
-    if all(types) or (isinstance(one, _FUNCTIONS) and isinstance(two, _FUNCTIONS)):
+    if all(types) or (isinstance(one, FUNCTIONS) and isinstance(two, FUNCTIONS)):
         what, help = ("types", "take one of them, or write a function for each") if all(types) else _TWO_FUNCTIONS
         which = ", " + " and ".join(s.removeprefix("the type ") for s in shown) if shown[0] != shown[1] else ""
         return f"one of two {what}{which}, as a run-time condition decides", help

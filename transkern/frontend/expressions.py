@@ -21,7 +21,7 @@ from transkern.frontend.calling import Calls
 from transkern.frontend.constants import not_told
 from transkern.frontend.desugar import placed
 from transkern.frontend.elementwise import apply, describe, opened, present
-from transkern.frontend.indexing import Item, SliceValue, constant_object, subscript
+from transkern.frontend.indexing import Item, SliceValue, key_object, subscript
 from transkern.frontend.managers import space_of
 from transkern.frontend.measures import MOST_KEYS, NotComputed, check_items
 from transkern.frontend.observed import passing
@@ -236,8 +236,7 @@ class Expressions(Calls):
         with waiting(ctx) as those:
             for key, value in zip(keys, values, strict=True):
                 if key is not None:
-                    run_time = "a dict's key that is known at run time only"
-                    known.append(constant_object(ctx, self.expr(key), run_time, refusals.RUN_TIME_KEYS))
+                    known.append(key_object(ctx, self.expr(key), "put the items into an empty dict: d[key] = value"))
                 inner = self.expr(value)
                 if key is None:
                     other = ctx.deref(inner)

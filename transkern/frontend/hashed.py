@@ -13,7 +13,7 @@ from transkern.frontend.anew import Site
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_python_number, list_array, scalar_expr
-from transkern.frontend.indexing import element, is_typed
+from transkern.frontend.indexing import element, is_typed, key_help
 from transkern.frontend.values import (
     Array,
     Dict,
@@ -32,7 +32,6 @@ from transkern.ir import nodes as n
 _SET_OPERATORS = {
     "bitwise_or": "union", "bitwise_and": "intersection", "subtract": "difference", "bitwise_xor": "either",
 }  # fmt: skip
-_PLAIN = "keys that are integers, or tuples of them"
 
 
 def new(ctx: Context, name: str, kind: str, site: Site, default: Value | None = None) -> Hashed:
@@ -94,7 +93,7 @@ def _key(ctx: Context, key: Value) -> Value:
     key = ctx.deref(key)
     if not is_key(ctx, key):
         problem = f"{describe(key)} as a key among others that are known at run time"
-        ctx.fail(refusals.RUN_TIME_KEYS, problem, f"take {_PLAIN}")
+        ctx.fail(refusals.RUN_TIME_KEYS, problem, key_help(key))
     if isinstance(key, Seq):
         return Seq(tuple(_key(ctx, i) for i in key.items))
     python = is_python_number(key)

@@ -28,6 +28,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.positions import check_position, check_subscripts
 from transkern.frontend.values import (
+    FUNCTIONS,
     OPTIONAL,
     Array,
     Char,
@@ -49,6 +50,7 @@ from transkern.frontend.values import (
     Slice,
     Split,
     Static,
+    Text,
     Value,
     children,
     same_structure,
@@ -183,8 +185,9 @@ def subscript(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
         case Dict():
             if len(items) == 1 and isinstance(items[0], (Char, Scalar)):
                 found = characters.looked_up(
-                    ctx, base, items[0], lambda values, at: _sequence_item(ctx, tuple(values), "list", [Scalar(at)])
-                )
+                    ctx, base, items[0],
+                    lambda values, at: _sequence_item(ctx, tuple(values), "list", [Scalar(at)], "dict"),
+                )  # fmt: skip
                 if found is not None:
                     return found
             return dict_item(ctx, base, key_of(ctx, items))
@@ -243,13 +246,44 @@ def _number_item(ctx: Context, base: Value, items: Sequence[Item]) -> Value:
 
 def key_of(ctx: Context, items: Sequence[Item]) -> Any:
     """The key of a dict's subscript."""
-    run_time = "a dict's key that is known at run time only"
-    keys = [constant_object(ctx, item, run_time, refusals.RUN_TIME_KEYS) for item in items]
-    return keys[0] if len(keys) == 1 else tuple(keys)
+    return key_object(ctx, items[0] if len(items) == 1 else Seq(tuple(items)))
+
+
+def key_object(ctx: Context, value: Value, help: str = "") -> Any:
+    """A key of a dict, which must be known here; `help` is for an integer that is not."""
+    value = ctx.deref(value)
+    if isinstance(value, Seq) and value.kind == "tuple":
+        return tuple(key_object(ctx, i, help) for i in value.items)
+    problem, instead = "a dict's key that is known at run time only", help
+    if not (isinstance(value, Scalar) and value.dtype.startswith(("index", "int", "uint"))):
+        problem, instead = f"{describe(value)} as a key that is known at run time only", key_help(value)
+    return constant_object(ctx, value, problem, refusals.RUN_TIME_KEYS, instead)
+
+
+_INTEGER_KEY = "take integers, int(v / step); or count with np.unique(x, return_counts=True)"
+
+
+def key_help(value: Value) -> str:
+    """What to write for a key that is no integer, in a dict or set whose keys are known at run time."""
+    match value:
+        case Static(float() | np.floating()):
+            return _INTEGER_KEY
+        case Scalar() if value.dtype.startswith("float"):
+            return _INTEGER_KEY
+        case Text():
+            return "take the numbers that the text is made of"
+        case OneOf():
+            return "choose between the values, and not between keys: d[a] if condition else d[b]"
+        case Char():
+            return "write d[key], without a default"
+        case Array():
+            return "take integers, or tuples of them: tuple(int(v) for v in row) of a known length"
+        case _:
+            return "take keys that are integers, or tuples of them"
 
 
 def constant_object(
-    ctx: Context, value: Value, problem: str, kind: refusals.Kind = refusals.NEEDS_CONSTANT
+    ctx: Context, value: Value, problem: str, kind: refusals.Kind = refusals.NEEDS_CONSTANT, help: str = ""
 ) -> Any:
     """The Python object that a value is at specialisation."""
     value = ctx.deref(value)
@@ -258,11 +292,11 @@ def constant_object(
             return known
         case Seq(items, "tuple"):
             ctx.step(1 + len(items) // 16)
-            return tuple(constant_object(ctx, i, problem, kind) for i in items)
+            return tuple(constant_object(ctx, i, problem, kind, help) for i in items)
         case Known(path):
             return path
         case _:
-            ctx.must_be_known(value, problem, kind=kind)
+            ctx.must_be_known(value, problem, help, kind)
 
 
 def constant_slice(ctx: Context, item: SliceValue) -> slice:
@@ -282,7 +316,21 @@ def dict_item(ctx: Context, base: Dict, key: Any) -> Value:
     return found
 
 
-def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: Sequence[Item]) -> Value:
+def _different(ctx: Context, elements: Sequence[Value]) -> tuple[str, str]:
+    """What things of different types are, of which a run-time number is to choose one; and what to write."""
+    held = [ctx.deref(e) for e in elements]
+    if all(isinstance(e, Array) for e in held):
+        return "of arrays", "stack arrays of one shape, np.stack(arrays)[k], or choose one with `if`"
+    if all(isinstance(e, FUNCTIONS) for e in held):
+        return "of functions", "choose with `if`: np.sin(x) if k == 0 else np.cos(x)"
+    one, *others = dict.fromkeys(map(describe, held))
+    what = f"with {one} and {others[0]} in it" if others else f"of things that are each {one}"
+    return what, "keep things of one type in it, or choose with `if`"
+
+
+def _sequence_item(
+    ctx: Context, elements: tuple[Value, ...], kind: str, items: Sequence[Item], shown: str = ""
+) -> Value:
     of: Any = [] if kind == "list" else ()
     item = items[0] if len(items) == 1 else Seq(tuple(items))
     check_position(ctx, item, lambda at: of[at])
@@ -296,7 +344,10 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
                 if part is not None:
                     check_position(ctx, part, lambda at: of[at:])
                 if part is not None and not isinstance(part, Static):
-                    ctx.must_be_known(part, f"a slice of a {kind} with run-time bounds")
+                    help = "write constants there"
+                    if all(is_number(e) or isinstance(e, Scalar) for e in elements):
+                        help = "slice an array of the numbers: np.array(values)[first:last]"
+                    ctx.must_be_known(part, f"a slice of a {kind} with run-time bounds", help, refusals.SUBSCRIPT)
                 parts.append(None if part is None else part.value)
             return Seq(elements[slice(*parts)], kind)
         case Scalar() if elements and all(is_number(e) or isinstance(e, Scalar) for e in elements):
@@ -321,9 +372,11 @@ def _sequence_item(ctx: Context, elements: tuple[Value, ...], kind: str, items: 
             ctx.guard(b.FALSE, "IndexError", f"{kind} index out of range")
             raise AssertionError
         case Scalar():
-            ctx.must_be_known(item, f"a {kind} of different things subscripted with a number known at run time only")
+            what, help = _different(ctx, elements)
+            problem = f"a {shown or kind} {what}, subscripted with what is known at run time only"
+            ctx.must_be_known(item, problem, help, refusals.SUBSCRIPT)
         case Array(axes=()):
-            return _sequence_item(ctx, elements, kind, [Scalar(item.body)])
+            return _sequence_item(ctx, elements, kind, [Scalar(item.body)], shown)
         case Static(np.integer() as position):
             known: Value = asked(ctx, operator.getitem, [*elements] if kind == "list" else elements, position)
             return known
@@ -366,7 +419,8 @@ def _chosen_object(ctx: Context, elements: tuple[Value, ...], kind: str, item: S
     """One of several objects at a run-time position."""
     found = [e for e in elements if isinstance(e, Instance)]
     if any(e.pool is not found[0].pool for e in found):
-        ctx.must_be_known(item, f"a {kind} of objects of several classes subscripted with a run-time number")
+        problem = f"a {kind} of objects of several classes subscripted with a run-time number"
+        ctx.must_be_known(item, problem, "take one class, with a field that tells them apart", refusals.SUBSCRIPT)
     at = _chosen(ctx, tuple(Scalar(e.number, True) for e in found), kind, item)
     return Instance(found[0].pool, ctx.let(scalar_expr(ctx, at), "number"))
 

@@ -22,8 +22,8 @@ from transkern.frontend.elementwise import (
     present,
     scalar_expr,
 )  # fmt: skip
-from transkern.frontend.indexing import constant_object, is_typed
 from transkern.frontend.indexing import element as list_element
+from transkern.frontend.indexing import is_typed, key_object
 from transkern.frontend.measures import check_items
 from transkern.frontend.reductions import reduce
 from transkern.frontend.set_order import check_order
@@ -284,8 +284,7 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
 
             return hashed.contains(ctx, container, value)
         case Dict(keys):
-            run_time = "`in` a dict with a run-time key"
-            return Static(constant_object(ctx, value, run_time, refusals.RUN_TIME_KEYS) in keys)
+            return Static(key_object(ctx, value) in keys)
         case Seq(items):
             known = [_known(ctx, i) for i in items]
             if isinstance(value, (Static, Known)) and all(k is not _UNKNOWN for k in known):

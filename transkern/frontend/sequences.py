@@ -15,7 +15,7 @@ from transkern.frontend.asking import asked
 from transkern.frontend.compositions import compose
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import apply, as_array, describe, is_number, scalar_expr
-from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed
+from transkern.frontend.indexing import array_item, constant_object, dict_item, is_typed, key_object
 from transkern.frontend.list_types import check_order
 from transkern.frontend.positions import check_position
 from transkern.frontend.reductions import reduce
@@ -201,7 +201,7 @@ def _dict_method(
         case "get" | "pop" | "setdefault":
             if isinstance(owner, Object) and hashed.is_run_time_key(ctx, args[0]):
                 ctx.must_grow(owner.token, "a dict's key that is known at run time only")
-            key = constant_object(ctx, args[0], "a dict's key that is known at run time only")
+            key = key_object(ctx, args[0])
             found = contents.get(key)
             default: Value = args[1] if len(args) > 1 else Static(None)
             if name == "pop":
@@ -270,7 +270,9 @@ def repeated(ctx: Context, seq: Seq, times: Scalar) -> Value:
     if seq == Seq((Static(None),), "list"):
         return growing.nothings(ctx, ctx.extent(b.maximum(times.expr, b.ZERO)))
     if len(seq.items) != 1 or seq.kind != "list" or not (is_number(seq.items[0]) or isinstance(seq.items[0], Scalar)):
-        ctx.must_be_known(times, f"{describe(seq)} times a run-time number")
+        all_of_them = "[v for _ in range(n) for v in values]" if len(seq.items) > 1 else "[value for _ in range(n)]"
+        help = f"write a comprehension: {all_of_them}" if seq.items else "write []"
+        ctx.must_be_known(times, f"{describe(seq)} times a run-time number", help, refusals.RUN_TIME_LENGTH)
     extent = ctx.extent(b.maximum(times.expr, b.ZERO))
     value = scalar_expr(ctx, seq.items[0])
     axis: Axis = ctx.axis("i", extent)

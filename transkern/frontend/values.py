@@ -575,6 +575,10 @@ Value: TypeAlias = (
 )  # fmt: skip
 
 
+FUNCTIONS = (Function, Known, Bound, Partial)
+"""What is called."""
+
+
 def children(value: Value) -> tuple[Value, ...] | None:
     """The items of a container whose structure is known."""
     return value.items if isinstance(value, (Seq, Dict, Record)) else None

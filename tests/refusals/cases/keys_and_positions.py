@@ -1,0 +1,158 @@
+"""Keys of dicts and positions in lists that only the run knows."""
+
+import numpy as np
+
+# --- keys
+
+
+def float_counts(x):
+    """float_counts(float64[n])"""
+    counts = {}
+    for v in x:
+        counts[v] = counts.get(v, 0) + 1
+    return len(counts)
+
+
+def float_counts_instead(x):
+    """float_counts_instead(float64[n])"""
+    counts = np.unique(x, return_counts=True)[1]
+    return len(counts)
+
+
+def float_bins(x):
+    """float_bins(float64[n])"""
+    seen = set()
+    for v in x:
+        seen.add(v)
+    return len(seen)
+
+
+def float_bins_instead(x):
+    """float_bins_instead(float64[n])"""
+    seen = set()
+    for v in x:
+        seen.add(int(v / 0.1))
+    return len(seen)
+
+
+def arrays_by_key(x, k):
+    """arrays_by_key(float64[n,m], int64[n])"""
+    rows = {}
+    for i in range(len(x)):
+        rows[k[i]] = 2 * x[i]
+    return rows[k[0]]
+
+
+def arrays_by_key_instead(x, k):
+    """arrays_by_key_instead(float64[n,m], int64[n])"""
+    rows, held = {}, []
+    for i in range(len(x)):
+        rows[k[i]] = len(held)
+        held.append(2 * x[i])
+    return held[rows[k[0]]]
+
+
+def sets_by_key(k):
+    """sets_by_key(int64[n])"""
+    seen = {}
+    for i in k:
+        seen[i] = set()
+    return len(seen)
+
+
+def pairs_as_a_dict(x):
+    """pairs_as_a_dict(float64[n])"""
+    return {int(x[0]): 1.0, int(x[1]): 2.0}
+
+
+def pairs_as_a_dict_instead(x):
+    """pairs_as_a_dict_instead(float64[n])"""
+    found = {}
+    found[int(x[0])] = 1.0
+    found[int(x[1])] = 2.0
+    return found
+
+
+def default_for_an_error(x):
+    """default_for_an_error(float64[n])"""
+    weights = {"left": 1.0, "right": 2.0}
+    return weights.get("left" if x[0] < 0 else "right", 0.0)
+
+
+def default_for_an_error_instead(x):
+    """default_for_an_error_instead(float64[n])"""
+    weights = {"left": 1.0, "right": 2.0}
+    return weights["left"] if x[0] < 0 else weights["right"]
+
+
+def power_by_a_modulus(m):
+    """power_by_a_modulus(int)"""
+    return pow(3, 1000, m)
+
+
+def power_by_a_modulus_instead(m):
+    """power_by_a_modulus_instead(int)"""
+    product = 1 % m
+    for _ in range(1000):
+        product = product * 3 % m
+    return product
+
+
+# --- positions
+
+
+def chosen_function(x, k):
+    """chosen_function(float64[n], int64[1])"""
+    return [np.sin, np.cos][k[0]](x)
+
+
+def chosen_function_instead(x, k):
+    """chosen_function_instead(float64[n], int64[1])"""
+    return np.sin(x) if k[0] == 0 else np.cos(x)
+
+
+def chosen_array(x, y, k):
+    """chosen_array(float64[n], float64[n], int64[1])"""
+    return (x, y)[k[0]]
+
+
+def chosen_array_instead(x, y, k):
+    """chosen_array_instead(float64[n], float64[n], int64[1])"""
+    return np.stack((x, y))[k[0]]
+
+
+def number_or_name(k):
+    """number_or_name(int64[1])"""
+    return {"a": 1, "b": "none"}["a" if k[0] > 0 else "b"]
+
+
+def first_weights(x):
+    """first_weights(float64[n])"""
+    return (0.5, 0.25, 0.125)[: int(x[0])]
+
+
+def first_weights_instead(x):
+    """first_weights_instead(float64[n])"""
+    return np.array((0.5, 0.25, 0.125))[: int(x[0])]
+
+
+def alternating(x):
+    """alternating(float64[n])"""
+    return [1, -1] * int(x[0])
+
+
+def alternating_instead(x):
+    """alternating_instead(float64[n])"""
+    return [v for _ in range(int(x[0])) for v in (1, -1)]
+
+
+def zero_or_element(x):
+    """zero_or_element(float32[n])"""
+    first = x[0] if x[1] > 0 else 0
+    return first * np.ones(3, dtype=np.int8)
+
+
+def zero_or_element_instead(x):
+    """zero_or_element_instead(float32[n])"""
+    first = x[0] if x[1] > 0 else x.dtype.type(0)
+    return first * np.ones(3, dtype=np.int8)
