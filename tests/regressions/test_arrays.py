@@ -726,7 +726,7 @@ def test_subscripts_that_are_objects_of_the_users() -> None:
     """What NumPy says about an object among the subscripts comes before what it says about their number."""
     compiled = transkern.compile(lambda x, k: x[k])
     for k in ((np.array([0]), Metres(2.5)), (Metres(2.5), 0), (0, Metres(2.5))):
-        with pytest.raises(transkern.CompileError, match="a subscript that is a Metres"):
+        with pytest.raises(transkern.CompileError, match="a subscript that is an object of `Metres`"):
             compiled(np.ones(2), k)
 
 

@@ -43,7 +43,7 @@ def outcome(function: Callable[..., Any], number: Any) -> tuple[str, str]:
     return result, repr(given)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::transkern.PerformanceWarning")
 @pytest.mark.parametrize("function", [stored, appended, before_an_error])
 def test_types_are_kept(function: Callable[..., Any]) -> None:
     compiled = transkern.compile(function, target="cpu")
