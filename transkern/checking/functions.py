@@ -115,7 +115,7 @@ def _checked(scope: TextScope, function: Function, known: tuple[tuple[ArgType, .
         first = first or refusals
         if isinstance(first[0], limits.Exhausted):
             break
-    own = tuple(error for error in first if not (isinstance(error, CompileError) and error.as_text))
+    own = tuple(e for e in first if origin == "stated" or not (isinstance(e, CompileError) and e.as_text))
     if not own:
         unknown = f"{first[0].problem} (the file is read, and not run)"
         return Checked(function.name, node.lineno, shown, origin, unknown=unknown)

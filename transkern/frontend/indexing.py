@@ -252,7 +252,10 @@ def key_of(ctx: Context, items: Sequence[Item]) -> Any:
 def key_object(ctx: Context, value: Value, help: str = "") -> Any:
     """A key of a dict, which must be known here; `help` is for an integer that is not."""
     value = ctx.deref(value)
+    if isinstance(value, Static):
+        return value.value
     if isinstance(value, Seq) and value.kind == "tuple":
+        ctx.step(1 + len(value.items) // 16)
         return tuple(key_object(ctx, i, help) for i in value.items)
     problem, instead = "a dict's key that is known at run time only", help
     if not (isinstance(value, Scalar) and value.dtype.startswith(("index", "int", "uint"))):

@@ -139,8 +139,6 @@ def dims_of(ctx: Context, value: Value, bools: bool = False) -> tuple[Expr, ...]
             if not bools:
                 check_single(ctx, value)
             return (whole_size(ctx, value),)
-        case Array(dims=(_,)) if (numbers := _numbers_in(ctx, value)) is not None:
-            return tuple(of_size(ctx, number) for number in numbers)
         case _:
             help = "give an integer, or a tuple of integers: tuple(shape) of an array of known size"
             ctx.fail(refusals.NEEDED, f"a shape is needed here, not {describe(value)}", help)
