@@ -14,7 +14,7 @@ from pathlib import Path
 
 from transkern import refusals
 from transkern.errors import CompileError, Placed
-from transkern.frontend.reading import read_found, read_text
+from transkern.frontend.reading import read_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,7 @@ def read_notebook(path: Path, within: Path | None = None) -> Notebook:
     What IPython alone understands is left out: lines that begin with ``%`` or ``!``, or end with ``?``, and cells that
     begin with ``%%``.
     """
-    text = read_text(path) if within is None else read_found(path, within)
-    if text is None:
-        raise CompileError(refusals.UNREADABLE, f"{path}: it is no longer there", "name a file that is")
+    text = read_named(path, within)
     try:
         cells = json.loads(text)["cells"]
         sources = [(k, c["source"]) for k, c in enumerate(cells, 1) if c["cell_type"] == "code"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -102,11 +103,8 @@ def _show(path: Path, one: Checked) -> None:
 
 def _types(one: Checked) -> str:
     """The likely types of the arguments, with sizes that nobody has named."""
-    shown = []
-    for name, kind in one.types.items():
-        for axis in range(8):
-            kind = kind.replace(f"{name}_{axis}", ":")
-        shown.append(f"{name}: {kind}")
+    sizes = {name: re.compile(rf"\b{name}(_\d+)+\b") for name in one.types}
+    shown = [f"{name}: {sizes[name].sub(':', kind)}" for name, kind in one.types.items()]
     return plain(f"({', '.join(shown)})")
 
 

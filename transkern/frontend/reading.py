@@ -52,6 +52,15 @@ def read_found(path: Path, within: Path) -> str | None:
         return _decoded(opened.read(MOST_BYTES + 1), path)
 
 
+def read_named(path: Path, within: Path | None = None) -> str:
+    """The text of a file that the user has named, or that was found in the folder `within`; raises CompileError where
+    it is gone or not to be read."""
+    text = read_text(path) if within is None else read_found(path, within)
+    if text is None:
+        raise CompileError(refusals.UNREADABLE, f"{path}: it is no longer there", "name a file that is")
+    return text
+
+
 def _decoded(content: bytes, path: Path) -> str:
     if len(content) > MOST_BYTES:
         problem = f"{path}: larger than {MOST_BYTES >> 20} MiB"

@@ -34,7 +34,7 @@ from transkern.frontend.constants import (
 from transkern.frontend.effects import first_name
 from transkern.frontend.identity import is_known_library
 from transkern.frontend.observed import note, note_array, note_function
-from transkern.frontend.reading import lines_of, parsed, read_found, read_text
+from transkern.frontend.reading import lines_of, parsed, read_found, read_named
 from transkern.frontend.values import (
     Bound,
     Dict,
@@ -579,7 +579,5 @@ def _is_fixed(value: object) -> bool:
 
 def read_module(path: Path, within: Path | None = None, trusting: bool = False) -> TextScope:
     """A file that the user has named, or that was found in a folder, as text."""
-    text = read_text(path) if within is None else read_found(path, within)
-    if text is None:
-        raise CompileError(refusals.UNREADABLE, f"{path}: it is no longer there", "name a file that is")
+    text = read_named(path, within)
     return TextScope(text, str(path), trusting=trusting)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 
+from transkern.frontend.syntax import parameter_names
+
 Names = frozenset[str]
 
 
@@ -14,9 +16,7 @@ def bound_before(function: ast.FunctionDef, lets_pass: Callable[[ast.With], bool
     `lets_pass`: whether a ``with`` lets exceptions pass; behind others nobody knows what has been bound in them.
     """
     found = _Bound(lets_pass, frozenset(_unbinds(function)))
-    a = function.args
-    given = [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, [a.vararg, a.kwarg])]
-    found.block(function.body, frozenset(p.arg for p in given) - found.unbound)
+    found.block(function.body, frozenset(parameter_names(function)) - found.unbound)
     return found.before
 
 

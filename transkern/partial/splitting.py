@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from transkern.frontend.liveness import live_before, live_behind_each
-from transkern.frontend.syntax import PART, local_names, returns
+from transkern.frontend.syntax import PART, local_names, parameter_names, returns
 from transkern.partial.assigned import binds, bound_before, bound_behind
 
 _FRAME = frozenset(["__class__", "dir", "eval", "exec", "globals", "locals", "super", "vars"])
@@ -95,9 +95,7 @@ class _Splitting:
             name for x in ast.walk(self.function) if isinstance(x, (ast.Global, ast.Nonlocal)) for name in x.names
         }  # fmt: skip
         self.shared = frozenset(shared | declared)
-        a = self.function.args
-        parameters = {p.arg for p in [*a.posonlyargs, *a.args, *a.kwonlyargs, *filter(None, [a.vararg, a.kwarg])]}
-        self.locals = local_names(self.function) | parameters
+        self.locals = local_names(self.function) | {*parameter_names(self.function)}
         self.changing = self.locals & {
             name for x in inner for y in ast.walk(x) if isinstance(y, ast.Nonlocal) for name in y.names
         }  # fmt: skip
