@@ -131,6 +131,34 @@ def explain(
 
 
 @cli.command()
+@click.argument("file", type=_FILE)
+@click.option("--output", "-o", metavar="DIR", type=_FOLDER, required=True, help="Where the package goes.")
+@click.option("--name", default="", help="The package's name; that of FILE without one.")
+@click.option("--package-version", default="0.1.0", show_default=True, help="The package's version.")
+@click.option("--function", "-f", "functions", metavar="NAME", multiple=True, help="A function; may be given again.")
+@click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} May be given again, also for one function.")
+@click.option("--level", type=click.Choice(["v2", "v3", "v4"]), multiple=True, help="Of x86-64; may be given again.")
+@click.option("--stated-only", is_flag=True, help="Not for strided arrays and axes of size 1, which types leave out.")
+@click.option("--no-boundscheck", is_flag=True, help="Leave out the checks of subscripts.")
+@click.option("--fastmath", is_flag=True, help="Add up loops in any order; round products and sums once.")
+def build(
+    file: Path, output: Path, name: str, package_version: str, functions: tuple[str, ...], types: tuple[str, ...],
+    level: tuple[str, ...], stated_only: bool, no_boundscheck: bool, fastmath: bool,
+) -> None:  # fmt: skip
+    """Compile functions of FILE ahead of time into a package that needs NumPy alone: no transkern and no compiler.
+
+    The package has stubs, and a build for each of several instruction sets, of which it takes the best when it is
+    imported. FILE is read, not run. Without --function and --types, all of its functions are built whose decorators or
+    annotations state types.
+    """
+    from transkern.cli import building
+    from transkern.options import Options
+
+    options = Options(boundscheck=not no_boundscheck, fastmath=fastmath)
+    building.build(file, output, name, package_version, functions, types, level, not stated_only, options)
+
+
+@cli.command()
 @click.argument("paths", type=click.Path(exists=True, path_type=Path), nargs=-1, required=True)
 @click.option("--types", metavar="TYPES", multiple=True, help=f"{_TYPES} For several functions: several times.")
 @click.option("--recorded", metavar="FILE", type=_FILE, help="Types of a run: transkern run --record FILE.")

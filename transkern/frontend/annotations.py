@@ -24,14 +24,11 @@ def types_from_annotations(function: Function) -> tuple[ArgType, ...] | None:
     Raises:
         CompileError: an annotation that was meant for us says no type.
     """
-    node = function.node
-    arguments = [*node.args.posonlyargs, *node.args.args]
-    defaults: list[ast.expr | None] = [None] * (len(arguments) - len(node.args.defaults)) + list(node.args.defaults)
-    arguments, defaults = [*arguments, *node.args.kwonlyargs], [*defaults, *node.args.kw_defaults]
-    if node.args.vararg or node.args.kwarg:
+    parameters = _parameters(function)
+    if parameters is None:
         return None
     found: list[ArgType] = []
-    for argument, default in zip(arguments, defaults, strict=True):
+    for argument, default in parameters:
         try:
             kind = stated(argument.annotation, argument.arg)
         except TypesNeeded as error:
@@ -40,17 +37,37 @@ def types_from_annotations(function: Function) -> tuple[ArgType, ...] | None:
             problem = f"annotation of `{argument.arg}`: {error}"
             help = 'name a dtype and sizes, such as "float64[n, 3]", or write no type here'
             raise CompileError(refusals.ANNOTATION, problem, help, at, function.scope.lines) from None
-        if kind is None and isinstance(default, ast.Constant):
-            value = default.value
-            kind = (
-                ScalarType(PYTHON[type(value).__name__], type(value).__name__)
-                if (type(value).__name__ in PYTHON)
-                else ConstantType(value)
-            )
+        kind = kind or _of_default(default)
         if kind is None:
             return None
         found.append(kind)
     return tuple(found)
+
+
+def with_defaults(function: Function, types: tuple[ArgType, ...]) -> tuple[ArgType, ...]:
+    """Types of the first parameters, with those of defaults for the others where all of these have one."""
+    rest = (_parameters(function) or ())[len(types) :]
+    more = [kind for _, default in rest if (kind := _of_default(default)) is not None]
+    return (*types, *more) if len(more) == len(rest) else types
+
+
+def _parameters(function: Function) -> list[tuple[ast.arg, ast.expr | None]] | None:
+    """The parameters and their defaults; None where the function takes any number of them."""
+    given = function.node.args
+    if given.vararg or given.kwarg:
+        return None
+    arguments = [*given.posonlyargs, *given.args]
+    defaults: list[ast.expr | None] = [None] * (len(arguments) - len(given.defaults)) + list(given.defaults)
+    return list(zip([*arguments, *given.kwonlyargs], [*defaults, *given.kw_defaults], strict=True))
+
+
+def _of_default(default: ast.expr | None) -> ArgType | None:
+    """The type that a default shows."""
+    if not isinstance(default, ast.Constant):
+        return None
+    value = default.value
+    python = type(value).__name__
+    return ScalarType(PYTHON[python], python) if python in PYTHON else ConstantType(value)
 
 
 def stated(node: ast.expr | None, name: str) -> ArgType | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from transkern import limits, pipeline, refusals
 from transkern.errors import CompileError, NeedsConstant, TypesNeeded
-from transkern.frontend.annotations import types_from_annotations
+from transkern.frontend.annotations import types_from_annotations, with_defaults
 from transkern.frontend.decorators import check_entry
 from transkern.frontend.refused import with_others
 from transkern.frontend.source import TextScope, read_module, span_of
@@ -68,11 +68,11 @@ def _decorator_types(function: Function) -> str | None:
 def stated_types(function: Function) -> tuple[ArgType, ...] | None:
     """The types that a function's decorator or its annotations state, or None."""
     text = _decorator_types(function)
-    return types_from_annotations(function) if text is None else parse_signature(text)[1]
+    return types_from_annotations(function) if text is None else with_defaults(function, parse_signature(text)[1])
 
 
 def _types(function: Function, types: str | None) -> tuple[ArgType, ...]:
-    found = stated_types(function) if types is None else parse_signature(types)[1]
+    found = stated_types(function) if types is None else with_defaults(function, parse_signature(types)[1])
     if found is None:
         raise TypesNeeded(types_help(function.name, parameter_names(function.node)))
     return found
@@ -89,13 +89,18 @@ def _compilation(function: Function) -> AbstractContextManager[None]:
 
 
 def _specialised(function: Function, types: str | None, target: str = "cpu") -> Any:
-    found, on_cpu = _types(function, types), target == "cpu"
+    return specialised(function, _types(function, types), target)
+
+
+def specialised(function: Function, types: tuple[ArgType, ...], target: str = "cpu") -> Any:
+    """The program of a function for such arguments. Raises CompileError, with all that is in the way."""
+    on_cpu = target == "cpu"
     try:
-        return specialise(function, found, on_cpu)
+        return specialise(function, types, on_cpu)
     except NeedsConstant as need:
         raise need.problem from None
     except CompileError as error:
-        raise with_others(lambda left_out: specialise(function, found, on_cpu, left_out), error) from None
+        raise with_others(lambda left_out: specialise(function, types, on_cpu, left_out), error) from None
 
 
 def emit_files(

@@ -1,0 +1,169 @@
+"""What a package is to hold: the functions of a file whose types are stated, each as programs."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from transkern import pipeline, refusals
+from transkern.errors import CompileError, TypesNeeded
+from transkern.frontend.annotations import with_defaults
+from transkern.frontend.decorators import check_entry
+from transkern.frontend.source import TextScope, read_module, span_of
+from transkern.frontend.syntax import parameter_names
+from transkern.frontend.types import ArgType, ArrayType, ConstantType, ScalarType, parse_signature
+from transkern.frontend.values import Function
+from transkern.ir import nodes as n
+from transkern.ir.traverse import walk
+from transkern.limits import compilation
+from transkern.options import Options
+from transkern.runtime.emitting import is_decorated, specialised, stated_types
+from transkern.targets.signature import signature_text
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A function and the types of its arguments, a tuple for each specialisation."""
+
+    function: Function
+    types: tuple[tuple[ArgType, ...], ...]
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A function of a package: its name, its own docstring, and its programs.
+
+    `stated` has one for each of its types. A named size of those is none that is 1, and their arrays are contiguous;
+    `others` serve what else may come. `notes` tell what does not compile for these.
+    """
+
+    name: str
+    doc: str
+    stated: tuple[n.Program, ...]
+    others: tuple[n.Program, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def programs(self) -> tuple[n.Program, ...]:
+        """All of them, in the order in which a call tries them."""
+        return (*self.stated, *self.others)
+
+
+def wanted(path: Path, names: Sequence[str] = (), types: Sequence[str] = ()) -> list[Wanted]:
+    """The functions of a file that a package is to hold.
+
+    Those that are named or have `types`; without any, all that state their types by a decorator or annotations.
+
+    Raises:
+        CompileError: a name is none of the file's functions, or nothing states types.
+        TypesNeeded: a function is named, or decorated, whose types nothing states.
+    """
+    scope = read_module(path)
+    given: dict[str, list[tuple[ArgType, ...]]] = defaultdict(list)
+    for name, found in map(parse_signature, types):
+        if not name:
+            raise TypesNeeded("`build --types` needs the function's name in front: 'nms(float32[n,4], float32[n])'")
+        given[name].append(found)
+    chosen = dict.fromkeys([*names, *given])
+    known = [] if chosen else [(name, scope.function(name)) for name in scope.functions()]
+    for name in chosen:
+        known.append((name, scope.function(name)))
+    found_ = [w for name, f in known if (w := _wanted(f, scope, given.get(name, []), name in chosen))]
+    if not found_:
+        problem = f"{scope.file}: no function states the types of its arguments"
+        raise CompileError(refusals.WHICH_FUNCTION, problem, "give --types 'f(float64[n], int)', or annotate them")
+    return found_
+
+
+def _wanted(function: Function, scope: TextScope, given: Sequence[tuple[ArgType, ...]], asked: bool) -> Wanted | None:
+    types = tuple(with_defaults(function, each) for each in given)
+    if not types:
+        stated, needed = None, asked or is_decorated(function)
+        try:
+            stated = stated_types(function)
+        except (TypesNeeded, CompileError):
+            if needed:
+                raise
+        if stated is None and not needed:
+            return None
+        if stated is None:
+            names = ", ".join(f"{name}: …" for name in parameter_names(function.node))
+            raise TypesNeeded(f"`{function.name}({names})`: nothing states the types of its arguments; give --types")
+        types = (stated,)
+    check_entry(function, scope)
+    return Wanted(function, types)
+
+
+def programs(one: Wanted, options: Options, variants: bool = True) -> Shipped:
+    """The programs of a function, with `variants` also those for arrays with strides of their own or axes of size 1.
+
+    Raises CompileError where something of it cannot be compiled, or not be shipped.
+    """
+    function = one.function
+    stated, others, notes = [_program(function, types, options) for types in one.types], [], []
+    for types in dict.fromkeys(v for given in one.types for v in _variants(given)) if variants else ():
+        try:
+            others.append(_program(function, types, options))
+        except CompileError as error:
+            notes.append(f"`{function.name}` is not built for ({', '.join(map(str, types))}): {error.problem}")
+    doc = "" if isinstance(function.node, ast.Lambda) else ast.get_docstring(function.node) or ""
+    return Shipped(function.name, doc, tuple(stated), tuple(others), tuple(notes))
+
+
+def _variants(types: tuple[ArgType, ...]) -> list[tuple[ArgType, ...]]:
+    """What else arrays may be that are of such types: with strides of their own, with axes of size 1.
+
+    All choices of sizes that are 1 where there are few, else each alone and all together.
+    """
+    names = list(dict.fromkeys(d for t in types if isinstance(t, ArrayType) for d in t.dims if isinstance(d, str)))
+    few = len(names) <= _FEW
+    counts = range(len(names) + 1) if few else (0, 1, len(names))
+    chosen = [set(ones) for count in counts for ones in itertools.combinations(names, count)]
+    return [tuple(_with_ones(t, ones) for t in types) for ones in chosen if names]
+
+
+_FEW = 3  # named sizes of which all choices are built
+
+
+def _with_ones(kind: ArgType, ones: set[str]) -> ArgType:
+    if not isinstance(kind, ArrayType):
+        return kind
+    dims = tuple(1 if d in ones else d for d in kind.dims)
+    return replace(kind, dims=dims, layout="strided" if dims else kind.layout)
+
+
+def _program(function: Function, types: tuple[ArgType, ...], options: Options) -> n.Program:
+    with compilation(function.name, span_of(function.node, function.scope.file), function.scope.lines):
+        program = pipeline.with_options(specialised(function, types), options)
+        program = replace(pipeline.run(program), signature=signature_text(function))
+        _check(program, function, types)
+        return program
+
+
+def _check(program: n.Program, function: Function, types: tuple[ArgType, ...]) -> None:
+    """That a package can hold a program: arguments as the user passes them, and no class of a module of the user's."""
+    own = [p.name for p in program.params[: len(program.params) - len(program.captured)]]
+    plain = all(isinstance(kind, (ArrayType, ScalarType, ConstantType)) for kind in types)
+    if not plain or own != parameter_names(function.node) or program.changes:
+        problem = f"`{function.name}` takes arguments that are made up of others (tuples, lists, objects)"
+        raise CompileError(refusals.ARGUMENT_TYPE, problem, "a package has functions of arrays, numbers and constants")
+    for of in _classes(program):
+        module = of.partition(":")[0]
+        if module and module.partition(".")[0] not in (*sys.stdlib_module_names, "numpy"):
+            problem = f"`{function.name}` makes objects of {of.replace(':', '.')}, which the package does not have"
+            raise CompileError(refusals.RESULT, problem, "return a tuple, and raise exceptions of Python's")
+
+
+def _classes(program: n.Program) -> Iterator[str]:
+    """The classes, ``module:name``, of what a program returns or raises."""
+    waiting: list[n.Result] = [s.result for s in walk(program.body) if isinstance(s, n.Return)]
+    while waiting:
+        result = waiting.pop()
+        if isinstance(result, n.TupleResult):
+            waiting += result.items
+            if result.of:
+                yield result.of
