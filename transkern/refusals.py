@@ -110,6 +110,7 @@ CUDA = _kind("TK2001", "something that the CUDA target does not do")
 PALLAS = _kind("TK2002", "something that the Pallas target does not do")
 TOOL = _kind("TK2003", "a program that is missing")
 OPTIONS = _kind("TK2004", "an option of transkern that is not understood, or does not fit")
+CHUNKS = _kind("TK2005", "chunks of an array that are not independent of each other")
 
 # --- 30: what compiles, and disappoints
 

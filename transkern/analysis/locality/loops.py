@@ -1,0 +1,109 @@
+"""Loops whose iterations know nothing of each other: what they set, and what is theirs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from transkern.ir import nodes as n
+from transkern.ir.expr import Expr, Load
+from transkern.ir.traverse import (
+    buffers_used,
+    own_exprs,
+    result_buffers,
+    scalars_set,
+    scalars_used,
+    walk,
+    walk_expr,
+)  # fmt: skip
+
+
+def breaks(body: Iterable[n.Stmt]) -> bool:
+    """Whether a loop may be left by its own body."""
+    for s in body:
+        if isinstance(s, n.Break):
+            return True
+        if isinstance(s, n.If) and (breaks(s.then) or breaks(s.orelse)):
+            return True
+    return False
+
+
+def unset(body: Sequence[n.Stmt], known: set[str]) -> set[str]:
+    """Scalars that may be read in `body` before they are set there; `known` gets those that are set for certain."""
+    found: set[str] = set()
+    for s in body:
+        if isinstance(s, n.If):
+            found |= {x for x in _read(replace(s, then=(), orelse=())) if x not in known}
+            one, two = set(known), set(known)
+            found |= unset(s.then, one) | unset(s.orelse, two)
+            known |= one & two
+        elif isinstance(s, (n.Loop, n.While)):
+            inner = set(known)
+            body_ = s.body if isinstance(s, n.Loop) else (*s.head, *s.body)
+            own = replace(s, body=()) if isinstance(s, n.Loop) else replace(s, head=(), body=())
+            found |= {x for x in _read(own) if x not in known and isinstance(s, n.Loop)}
+            found |= unset(body_, inner)
+            if isinstance(s, n.While):
+                found |= {x for x in _read(own) if x not in inner}
+        else:
+            found |= {x for x in _read(s) if x not in known}
+            known |= set(scalars_set(s)) if not isinstance(s, n.Accumulate) else set()
+    return found
+
+
+def _read(s: n.Stmt) -> set[str]:
+    return set(scalars_used(s))
+
+
+def places(inside: Iterable[n.Stmt], name: str) -> Iterable[tuple[Expr, ...]]:
+    """The subscripts with which a buffer is read or stored into."""
+    for s in inside:
+        if isinstance(s, (n.Store, n.Write)) and s.buffer == name:
+            yield s.index
+        for e in own_exprs(s):
+            for x in walk_expr(e):
+                if isinstance(x, Load) and x.buffer == name:
+                    yield x.index
+
+
+def holds(outer: n.Stmt, inner: n.Stmt) -> bool:
+    return any(x is inner for x in walk((outer,)))
+
+
+def returned(program: n.Program) -> set[str]:
+    return {name for s in walk(program.body) if isinstance(s, n.Return) for name in result_buffers(s.result)}
+
+
+def only_checked(program: n.Program) -> set[str]:
+    """Names that nothing but checks uses."""
+    checks: set[str] = set()
+    others: set[str] = set()
+    for s in walk(program.body):
+        own = replace(s, body=()) if isinstance(s, (n.Loop, n.While)) else s
+        if isinstance(s, n.If):
+            own = replace(s, then=(), orelse=())
+        (checks if isinstance(s, n.Guard) else others).update(scalars_used(own))
+    return checks - others
+
+
+def names_of(s: n.Stmt) -> set[str]:
+    return set(buffers_used(s))
+
+
+def made_inside(program: n.Program, s: n.Loop) -> set[str]:
+    """Buffers that each iteration makes anew before it uses them, and nobody else uses."""
+    made: set[str] = set()
+    used: set[str] = set()
+    for x in s.body:
+        new = {x.buffer} if isinstance(x, (n.Define, n.Alloc)) else set()
+        new |= set(x.outs) if isinstance(x, n.Library) else set(x.outputs) if isinstance(x, n.Filter) else set()
+        made |= new - used
+        used |= set(buffers_used(x))
+    others = [x for x in walk(program.body) if x is not s and not holds(x, s) and not holds(s, x)]
+    return made - {name for x in others for name in buffers_used(x)} - returned(program)
+
+
+def used_elsewhere(program: n.Program, s: n.Loop) -> set[str]:
+    inside = {id(x) for x in walk((s,))}
+    return {name for x in walk(program.body) if id(x) not in inside and not holds(x, s)
+            for name in scalars_used(x)}  # fmt: skip
