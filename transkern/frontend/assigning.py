@@ -84,6 +84,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    Iterated,
     Method,
     Object,
     OrNone,
@@ -189,6 +190,8 @@ class Assignments(Results):
                 return ctx.compact(value, name) if self._stands_in_memory(name) else value
             case Concatenation(pieces, dtype):
                 return concatenate_now(ctx, pieces, dtype, name)
+            case Seq(shows=Object()):
+                return value
             case Seq() | Dict() | Record():
                 ctx.step(len(children(value) or ()))
                 kept = {id(i): self.kept(i, name) for i in children(value) or ()}  # [a] * 3 is one array
@@ -204,6 +207,8 @@ class Assignments(Results):
                 return replace(value, named=True)
             case OrNone(inner, none):
                 return OrNone(self.settle(inner, name), ctx.let(none, f"{name} is None"))
+            case Iterated(value=made):
+                return replace(value, value=self.settle(made, name))
             case _:
                 return value
 
@@ -287,6 +292,7 @@ class Assignments(Results):
         """What ``a, *rest, z = value`` gives its names, of a list or an array of run-time length: so many of the first
         elements, a list of those between, and the last ones. None for another value."""
         ctx = self.ctx
+        value = iterating.all_of(ctx, value)
         value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
         if not isinstance(value, (GrowingList, Array)) or (isinstance(value, GrowingList) and not is_typed(ctx, value)):
             return None
@@ -321,6 +327,7 @@ class Assignments(Results):
     def elements(self, value: Value, wanted: int | None, node: ast.AST) -> list[Value]:
         """The elements of an iterable whose length is known."""
         ctx = self.ctx
+        value = iterating.all_of(ctx, value)
         value = present(ctx, ctx.deref(value), "TypeError", "cannot unpack non-iterable NoneType object")
         match value:
             case Dict(keys):
@@ -493,6 +500,7 @@ class Assignments(Results):
         """``list[a:b] = values``."""
         ctx = self.ctx
         replacing.check_iterable(ctx, at, value)
+        value = iterating.all_of(ctx, value)
         contents = ctx.deref(value)
         if isinstance(contents, (GrowingList, Array)) and b.constant(replacing.how_many(ctx, contents)) is None:
             problem = "a store into a slice of a list of so many elements as only the run knows"

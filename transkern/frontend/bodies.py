@@ -13,7 +13,7 @@ from transkern.frontend.carried import LoopState
 from transkern.frontend.context import Context
 from transkern.frontend.desugar import desugared
 from transkern.frontend.source import span_of
-from transkern.frontend.values import Function, Scope, Value
+from transkern.frontend.values import Function, Known, Scope, Value
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Span
 
@@ -64,7 +64,7 @@ class Body:
     ):
         self.ctx, self.scope, self.env, self.inlined = ctx, scope, env, inlined
         ctx.read(node)
-        self.node = desugared(generators.written_out(node, self._function_here), inlined)
+        self.node = desugared(generators.written_out(node, self._function_here, self._is_pythons), inlined)
         self.pending: list[Callable[[], bool]] = []  # what comes after the blocks that are being translated
         self.globals: set[str] = set()  # names that the function declares so
         self.loops: list[LoopState] = []
@@ -90,6 +90,10 @@ class Body:
         if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) and self.scope.is_also(found.scope):
             return found.node
         return None
+
+    def _is_pythons(self, name: str) -> bool:
+        """Whether a name means Python's own function."""
+        return name not in self.env and self.scope.lookup(name) == Known(f"builtins.{name}")
 
 
 class At:

@@ -44,7 +44,7 @@ from transkern.frontend.elementwise import (
     warn_discarded,
 )  # fmt: skip
 from transkern.frontend.indexing import constant_object, element, key_object, shape_of
-from transkern.frontend.iterating import iteration
+from transkern.frontend.iterating import is_lazy, iteration
 from transkern.frontend.list_types import check_order
 from transkern.frontend.methods import rounded
 from transkern.frontend.positions import check_position
@@ -389,7 +389,7 @@ def _callable(ctx: Context, a: Arguments) -> Value:
     value = a.need("obj")
     if isinstance(ctx.deref(value), Record):
         return Static(special_methods.method(ctx, value, "__call__") is not None)
-    is_function = isinstance(value, (Function, Known, Bound, Method))
+    is_function = isinstance(value, (Function, Known, Bound, Method)) and not is_lazy(value)
     return Static(is_function or isinstance(getattr(value, "value", None), type))
 
 

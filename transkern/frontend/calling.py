@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import collections
 import dataclasses
+import functools as tools
 import itertools
 import math
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from transkern.frontend import (
     growing,
     hashed,
     iterating,
+    iterators,
     memoised,
     objects,
     rows,
@@ -149,7 +151,9 @@ class Calls(Conditions):
         if isinstance(function, Partial):
             function, positional, keywords = function.called(positional, keywords)
         if function in (Known("builtins.map"), Known("builtins.filter")) and len(positional) > 1 and not keywords:
-            return self.mapped(function == Known("builtins.map"), positional[0], positional[1:], node)
+            is_map = function == Known("builtins.map")
+            make = tools.partial(self.mapped, is_map, positional[0], positional[1:], node)
+            return iterators.made_now(ctx, map if is_map else filter, make, iterators.names_read(positional[0]))
         if isinstance(function, Known) and len(positional) == 1 and not keywords:
             with At(ctx, node, self.scope.file):
                 made = special_methods.builtin(ctx, function.path, positional[0])
@@ -164,8 +168,9 @@ class Calls(Conditions):
                     return self.inline(function, positional, keywords)
                 case Known("itertools.product" | "itertools.combinations" | "itertools.permutations" as path):
                     kind = getattr(itertools, path.removeprefix("itertools."))
-                    return self.arranged(kind, positional, keywords, node)
+                    return self.construct(kind, positional, keywords, node)
                 case Known("functools.reduce") if 2 <= len(positional) <= 3:
+                    positional[1] = iterating.all_of(ctx, positional[1])
                     return compose(ctx, "lists", "reduced" if positional[2:] else "reduced_from_first", positional, {})
                 case Known("functools.partial") if positional:
                     held = [self.kept(p, "item") for p in positional]
@@ -249,6 +254,7 @@ class Calls(Conditions):
             problem = f"the generator `{function.name}`, which is not used up where it is called"
             ctx.fail(refusals.ITERATOR, problem, "write it where it is used: for x in f(…), list(f(…))")
         env = bind_arguments(ctx, function, positional, keywords, self)
+        iterators.check_given(ctx, function.node, env)
         closure = {k: v for k, v in function.closure.items() if k not in local_names(function.node)}
         inner = type(self)(ctx, function.scope, function.node, {**closure, **env}, True)
         if isinstance(function.node, ast.FunctionDef):
@@ -310,7 +316,7 @@ class Calls(Conditions):
         function = keywords["key"]
         items = iterating.iteration(ctx, positional[0]) if len(positional) == 1 else list(positional)
         if not isinstance(items, list):
-            source = ctx.deref(positional[0])
+            source = ctx.deref(iterating.all_of(ctx, positional[0]))
             source = hashed.keys(ctx, source) if isinstance(source, Hashed) else functions.listed(ctx, source)
             if name != "sorted":
                 if keywords.get("default") is not None:
@@ -380,7 +386,9 @@ class Calls(Conditions):
         """``Class(*args)`` of a named tuple, a dataclass, or a plain class with an `__init__`."""
         ctx = self.ctx
         if kind in (itertools.product, itertools.combinations, itertools.permutations):
-            return self.arranged(kind, positional, keywords, node)
+            return iterators.made_now(ctx, kind, tools.partial(self.arranged, kind, positional, keywords, node))
+        if kind in (collections.deque, collections.defaultdict):
+            positional = [iterating.all_of(ctx, p) for p in positional]
         if kind is collections.deque:
             given = dict(zip(("iterable", "maxlen"), positional, strict=False)) | keywords
             return growing.queue(ctx, given.get("iterable"), given.get("maxlen"), self.site("queue"))

@@ -24,7 +24,9 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    Iterated,
     Known,
+    Method,
     OneOf,
     OrNone,
     Partial,
@@ -37,6 +39,7 @@ from transkern.frontend.values import (
     Static,
     Text,
     Value,
+    View,
 )
 from transkern.ir import build as b
 from transkern.ir.expr import Const
@@ -92,6 +95,12 @@ def class_of(value: Value) -> type | None:
             return range
         case Flat():
             return np.flatiter
+        case Iterated(kind):
+            return kind
+        case View(_, name):
+            return type(getattr({}, name)())
+        case Method(Seq(), "zip" | "enumerate" as name):
+            return zip if name == "zip" else enumerate
         case Slice():
             return slice
         case Function():

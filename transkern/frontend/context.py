@@ -182,6 +182,7 @@ class Context:
         self.is_flat = False  # whether subscripts count all elements of an array, and not those along an axis
         self.left_out: Collection[ast.stmt] = ()  # statements that are not translated
         self.unknown: set[tuple[ast.AST, str]] = set()  # names of functions that those, and what needs them, bind
+        self.opening: list[set[int]] = []  # who wants to know which lists, dicts and objects are looked into
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
         self.sites: dict[int, Site] = {}  # where each of them was made
@@ -370,6 +371,9 @@ class Context:
 
     def deref(self, value: Value) -> Value:
         """What is in a list, dict or object now; any other value as it is."""
+        if self.opening and isinstance(value, Object):
+            for tokens in self.opening:
+                tokens.add(value.token)
         if isinstance(value, Row):
             return self.opened(value)
         if isinstance(value, Instance):

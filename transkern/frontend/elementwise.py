@@ -33,6 +33,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    Iterated,
     Known,
     Method,
     Object,
@@ -50,6 +51,7 @@ from transkern.frontend.values import (
     Text,
     Unbound,
     Value,
+    View,
     children,
     with_children,
 )  # fmt: skip
@@ -203,6 +205,10 @@ def describe(value: Value) -> str:
             return "a character"
         case Flat():
             return "the iterator `.flat`"
+        case Iterated(kind):
+            return f"a {kind.__name__} object, which is an iterator"
+        case View(_, name):
+            return f"`.{name}()` of a dict"
         case OrNone(inner):
             return f"{describe(inner)} or None"
         case Static(found):
@@ -1008,8 +1014,10 @@ def truth(ctx: Context, value: Value) -> Value:
             return Static(bool(keys))
         case Record(items=items):
             return Static(bool(items) if value.is_tuple else True)
-        case Function() | Known() | Bound() | Partial():
+        case Function() | Known() | Bound() | Partial() | Iterated() | Method(Seq(), "zip" | "enumerate"):
             return Static(True)
+        case View(owner):
+            return truth(ctx, owner)
         case OneOf():
             return Scalar(value.where(bool), True)
         case Char():

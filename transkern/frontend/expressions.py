@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
+import types
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from transkern import refusals
-from transkern.frontend import attributes, empties, grids, hashed, python_types, special_methods
+from transkern.frontend import attributes, empties, grids, hashed, iterators, python_types, special_methods
 from transkern.frontend.anew import NotKnown
 from transkern.frontend.arguments import TABLE
 from transkern.frontend.bodies import At
@@ -177,8 +179,11 @@ class Expressions(Calls):
                     return attributes.attribute(ctx, owner, attr)
             case ast.Call():
                 return self.call(node)
-            case ast.ListComp(elt=elt, generators=generators) | ast.GeneratorExp(elt=elt, generators=generators):
+            case ast.ListComp(elt=elt, generators=generators):
                 return self.comprehension(node, elt, generators)
+            case ast.GeneratorExp(elt=elt, generators=generators):
+                make = functools.partial(self.comprehension, node, elt, generators)
+                return iterators.made_now(ctx, types.GeneratorType, make, iterators.names_late(node, self.env))
             case ast.DictComp(key=key, value=value, generators=generators):
                 at = ast.Name("key made", ast.Load()) if _has_effects(key) and _has_effects(value) else key
                 put: ast.stmt = ast.Assign([ast.Subscript(ast.Name("items made", ast.Load()), at, ast.Store())], value)

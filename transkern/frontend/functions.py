@@ -49,7 +49,7 @@ from transkern.frontend.elementwise import (
 )  # fmt: skip
 from transkern.frontend.identity import is_known_library
 from transkern.frontend.indexing import array_item, constant_object
-from transkern.frontend.iterating import iteration
+from transkern.frontend.iterating import all_of, is_lazy, iteration
 from transkern.frontend.methods import METHODS, call_array_method, change_in_place
 from transkern.frontend.signatures import check_call
 from transkern.frontend.storing import converted, storable
@@ -64,7 +64,6 @@ from transkern.frontend.values import (
     Generator,
     GrowingList,
     Hashed,
-    Method,
     Object,
     Record,
     Scalar,
@@ -72,6 +71,7 @@ from transkern.frontend.values import (
     Static,
     Text,
     Value,
+    View,
 )  # fmt: skip
 from transkern.frontend.whole import check_unsigned
 from transkern.ir import build as b
@@ -97,6 +97,12 @@ _OVER_KEYS = frozenset([
     "all", "any", "enumerate", "list", "max", "min", "reversed", "sorted", "sum", "tuple", "zip",
 ])  # fmt: skip
 """Python's functions that go over a dict's or a set's keys."""
+_OVER_ITERATORS = _OVER_KEYS | {"dict", "frozenset", "set"}
+_GOING_OVER = frozenset([
+    *(f"builtins.{name}" for name in _OVER_ITERATORS), "collections.deque", "functools.reduce", "heapq.nlargest",
+    "heapq.nsmallest", "math.fsum", "math.prod", "numpy.fromiter",
+])  # fmt: skip
+"""Functions that take iterators: all others take them for objects of their own."""
 
 
 _OF_NUMBERS: dict[str, Callable[..., Any]] = {
@@ -108,9 +114,7 @@ _OF_NUMBERS: dict[str, Callable[..., Any]] = {
 
 def listed(ctx: Context, value: Value) -> Value:
     """What ``zip`` and ``enumerate`` give, as a list where its length is known at run time; others as they are."""
-    if not isinstance(value, Method) or value.name not in ("zip", "enumerate", "reversed"):
-        return value
-    if isinstance(iteration(ctx, value), list):
+    if not is_lazy(value) or isinstance(iteration(ctx, value), list):
         return value
     return ctx.deref(compose(ctx, "lists", "listed", [value], {}))
 
@@ -162,9 +166,18 @@ def _call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
         args = [_elements(ctx, path, a) for a in args]
     look = ctx.deref if path.startswith("builtins.") else ctx.contents
     if not path.startswith(("heapq.", "bisect.")):  # these change the list that they are given
-        goes_over = path in ("builtins.enumerate", "builtins.zip")  # which see what changes in a list meanwhile
-        args = [a if goes_over and isinstance(a, Object) and isinstance(look(a), Seq) else look(a) for a in args]
+        goes_over = path in _LATE  # which see what changes in a list meanwhile
+        args = [a if goes_over and isinstance(a, Object) else look(a) for a in args]
         keywords = {k: look(v) for k, v in keywords.items()}
+    if path == "builtins.reversed":
+        python_types.check(ctx, reversed, *args)
+    if path == "builtins.len":
+        args = [ctx.deref(a.owner) if isinstance(a, View) else a for a in args]
+        args = [all_of(ctx, a) if isinstance(a, Seq) else a for a in args]
+    if path in _GOING_OVER and path not in _LATE:
+        args = [ctx.deref(all_of(ctx, a)) for a in args]
+    elif path.startswith("numpy."):
+        _check_no_views(ctx, args)
     if path.removeprefix("builtins.") in _OVER_KEYS:
         args = [hashed.keys(ctx, a) if isinstance(a, Hashed) else a for a in args]
     if path in ("builtins.list", "builtins.sorted", "builtins.max", "builtins.min"):
@@ -176,6 +189,14 @@ def _call(ctx: Context, path: str, args: Sequence[Value], keywords: Mapping[str,
     return _known(ctx, path, args, keywords)
 
 
+def _check_no_views(ctx: Context, args: Sequence[Value]) -> None:
+    """Refuses views of dicts that NumPy is given: to it they are objects, and no sequences."""
+    for value in args:
+        if isinstance(value, Seq) and value.kind.startswith("dict_"):
+            ctx.fail(refusals.OPERANDS, f"a {value.kind} as an array", "make a list of it: list(…)")
+
+
+_LATE = ("builtins.enumerate", "builtins.reversed", "builtins.zip")
 _OF_ITERATORS = ("builtins.isinstance", "builtins.type", "builtins.hasattr", "builtins.getattr", "builtins.callable")
 
 
@@ -248,6 +269,7 @@ def call_method(
     keywords = {k: ctx.contents(v) for k, v in keywords.items()}
     match receiver:
         case Static(str()) | Text():
+            args = [ctx.contents(all_of(ctx, a)) for a in args] if name == "join" else args
             made = text_method(ctx, receiver, name, args, keywords)
             if made is not None:
                 return made
@@ -256,6 +278,7 @@ def call_method(
         case Static(np.random.Generator() | np.random.RandomState() as shared):
             return draw(ctx, captured(ctx, shared), name, args, keywords)
         case Array() | Scalar() | Static() | Concatenation():
+            _check_no_views(ctx, args)
             if name == "tolist":
                 Arguments(ctx, name, (), args, keywords)
                 return tolist(ctx, receiver)

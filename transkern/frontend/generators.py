@@ -7,7 +7,8 @@
 
 What comes before and after a `yield` runs where it runs in Python: between the iterations of the loop.
 ``list(pairs(m))`` and comprehensions over a generator are such loops, which append. The generator must be known by its
-name.
+name. A loop over a generator expression, `map` or `filter` is written out in the same way: its elements are made one by
+one, so that they are made of what the loop's body has left.
 """
 
 from __future__ import annotations
@@ -39,16 +40,19 @@ def is_generator(node: ast.AST) -> bool:
 _WRITTEN = "_transkern_generators"
 
 
-def written_out(node: ast.FunctionDef | ast.Lambda, resolve: Resolve) -> ast.FunctionDef | ast.Lambda:
-    """The function with the generators that its loops use up in their places; itself where there are none."""
+def written_out(
+    node: ast.FunctionDef | ast.Lambda, resolve: Resolve, is_pythons: Callable[[str], bool]
+) -> ast.FunctionDef | ast.Lambda:
+    """The function with the generators that its loops use up in their places; itself where there are none. `is_pythons`
+    tells whether a name means Python's own function."""
     if isinstance(node, ast.Lambda):
         return node
-    if not hasattr(node, _WRITTEN):
-        setattr(node, _WRITTEN, _written_out(node, resolve))  # the same function twice must be the same tree twice
+    if not hasattr(node, _WRITTEN):  # the same function twice must be the same tree twice
+        setattr(node, _WRITTEN, _written_out(node, resolve, is_pythons))
     return getattr(node, _WRITTEN)  # type: ignore[no-any-return]
 
 
-def _written_out(node: ast.FunctionDef, resolve: Resolve) -> ast.FunctionDef:
+def _written_out(node: ast.FunctionDef, resolve: Resolve, is_pythons: Callable[[str], bool]) -> ast.FunctionDef:
     inner = {s.name: s for s in _own(node) if isinstance(s, ast.FunctionDef)}
     bound = _bound(node)
 
@@ -60,12 +64,31 @@ def _written_out(node: ast.FunctionDef, resolve: Resolve) -> ast.FunctionDef:
             return None
         return made
 
+    def python(name: str) -> bool:
+        return name not in bound and name not in inner and is_pythons(name)
+
     calls = {x.func.id for x in _own(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
-    if not any(found(name) for name in calls):
+    loops = [x for x in _own(node) if isinstance(x, ast.For) and _made_one_by_one(x.iter, python) is not None]
+    if not loops and not any(found(name) for name in calls):
         return node
     changed = copy.deepcopy(node)
     names = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} | bound
-    return _Loops(found, names).visit(changed)  # type: ignore[no-any-return]
+    return _Loops(found, python, names).visit(changed)  # type: ignore[no-any-return]
+
+
+def _made_one_by_one(node: ast.expr, python: Callable[[str], bool]) -> ast.expr | None:
+    """The generator expression, or the call of `map` or `filter`, that a loop goes over, perhaps numbered."""
+    match node:
+        case ast.GeneratorExp():
+            return None if any(isinstance(x, ast.Lambda) for x in ast.walk(node)) else node
+        case ast.Call(ast.Name("map"), [_, _, *_] as args, []) | ast.Call(ast.Name("filter"), [_, _] as args, []):
+            starred = any(isinstance(a, ast.Starred) for a in args)
+            several = len(args) > 2 and not python("zip")
+            return node if python(node.func.id) and not starred and not several else None  # type: ignore[attr-defined]
+        case ast.Call(ast.Name("enumerate"), [inner], []) if python("enumerate"):
+            return None if isinstance(inner, ast.Call) and inner.func == node.func else _made_one_by_one(inner, python)
+        case _:
+            return None
 
 
 def _is_plain(node: ast.FunctionDef) -> bool:
@@ -109,8 +132,8 @@ def _free(node: ast.FunctionDef) -> set[str]:
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, found: Resolve, names: set[str]) -> None:
-        self.found, self.names, self.entered, self.depth = found, names, False, 0
+    def __init__(self, found: Resolve, python: Callable[[str], bool], names: set[str]) -> None:
+        self.found, self.python, self.names, self.entered, self.depth = found, python, names, False, 0
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if self.entered:
@@ -163,12 +186,14 @@ class _Loops(ast.NodeTransformer):
                 return None
 
     def _loop(self, node: ast.For) -> list[ast.stmt] | None:
-        target, of, first = node.target, node.iter, None
+        of, first = node.iter, None
         match of:
             case ast.Call(ast.Name("enumerate"), [inner], []):
                 of, first = inner, self.fresh("count")
             case _:
                 pass
+        if _made_one_by_one(of, self.python) is of:
+            return self._written(node, self._one_by_one(of), first)
         function = self.generator(of)
         if function is None or not isinstance(of, ast.Call):
             return None
@@ -177,9 +202,15 @@ class _Loops(ast.NodeTransformer):
         before = _parameters(function, of, renamed)
         if before is None:
             return None
-        ends = self.fresh(f"{function.name}_ended")
         body = [_Rename(renamed).visit(copy.deepcopy(s)) for s in function.body]
-        yields = _Yields(target, node.body, ends, first, self.fresh)
+        return self._written(node, [*before, *body], first, f"{function.name}_ended")
+
+    def _written(
+        self, node: ast.For, body: Sequence[ast.stmt], first: str | None, ended: str = "items_ended"
+    ) -> list[ast.stmt] | None:
+        """The body of a generator with that of a loop where it yields; `first` is the name of a count."""
+        ends, before = self.fresh(ended), list[ast.stmt]()
+        yields = _Yields(node.target, node.body, ends, first, self.fresh)
         made = yields.block(body, None)
         if yields.problem or yields.count > _YIELDS:
             return None
@@ -187,8 +218,36 @@ class _Loops(ast.NodeTransformer):
             before.append(_assign(first, ast.Constant(0)))
         if yields.ending:
             before.append(_assign(ends, ast.Constant(False)))
-        made = [*before, *made]
-        return [placed(s, node) for s in made]
+        return [placed(s, node) for s in (*before, *made)]
+
+    def _one_by_one(self, node: ast.expr) -> list[ast.stmt]:
+        """What yields the elements of a generator expression, of `map` or of `filter`."""
+        if isinstance(node, ast.GeneratorExp):
+            names = {x.id for g in node.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+            rename = _Rename({name: self.fresh(f"{name}_here") for name in sorted(names)})
+            parts = copy.deepcopy(node)
+            made: list[ast.stmt] = [ast.Expr(ast.Yield(rename.visit(parts.elt)))]
+            for k, part in reversed(list(enumerate(parts.generators))):
+                for test in reversed(part.ifs):
+                    made = [ast.If(rename.visit(test), made, [])]
+                source = rename.visit(part.iter) if k else part.iter
+                made = [ast.For(rename.visit(part.target), source, made, [])]
+            return made
+        assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        function, *sources = node.args
+        held = self.fresh("mapped_by")
+        items = [self.fresh("mapped") for _ in sources]
+        given: list[ast.expr] = [ast.Name(name, ast.Load()) for name in items]
+        stores: list[ast.expr] = [ast.Name(name, ast.Store()) for name in items]
+        made = [ast.Expr(ast.Yield(ast.Call(ast.Name(held, ast.Load()), given, [])))]
+        if node.func.id == "filter":
+            is_none = isinstance(function, ast.Constant) and function.value is None
+            test = given[0] if is_none else ast.Call(ast.Name(held, ast.Load()), given, [])
+            made = [ast.If(test, [ast.Expr(ast.Yield(given[0]))], [])]
+        several = len(sources) > 1
+        source = ast.Call(ast.Name("zip", ast.Load()), sources, []) if several else sources[0]
+        loop = ast.For(ast.Tuple(stores, ast.Store()) if several else stores[0], source, made, [])
+        return [_assign(held, function), loop]
 
 
 class _Lists(ast.NodeTransformer):

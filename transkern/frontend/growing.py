@@ -269,6 +269,9 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         if len({kind for item in value.items for kind in doubts.kinds_of(item)}) > 1:
             rows.wanted(ctx, owner, "a list of lists whose elements differ in type")
         value = as_list(ctx, value)
+    if isinstance(value, Seq) and value.kind.startswith("dict_"):
+        problem = f"a {value.kind} in a list of run-time length: it is a view, and no list of its own"
+        ctx.fail(refusals.LIST_OF_TYPES, problem, "put a list of it there: list(…)")
     if isinstance(value, Seq) and value.kind == "list" and not value.items:
         rows.wanted(ctx, owner, "a list of lists of different lengths")
     if isinstance(value, Seq) and not value.items:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from transkern.frontend.values import (
 )  # fmt: skip
 from transkern.ir import build as b
 from transkern.ir import nodes as n
+from transkern.ir.expr import Expr
 
 _SET_OPERATORS = {
     "bitwise_or": "union", "bitwise_and": "intersection", "subtract": "difference", "bitwise_xor": "either",
@@ -240,6 +241,24 @@ def _items(ctx: Context, owner: Hashed) -> GrowingList:
     return growing.of_columns(ctx, lists, "tuple", numbers.dims[0])
 
 
+def viewed(ctx: Context, owner: Value, name: str) -> GrowingList:
+    """What ``owner.keys()``, ``owner.values()`` or ``owner.items()`` shows now, as a list."""
+    assert isinstance(owner, Hashed)
+    return {"keys": keys, "values": _values, "items": _items}[name](ctx, owner)
+
+
+def live(ctx: Context, owner: Hashed, name: str) -> tuple[Expr, Expr, Expr, Callable[[Expr], Value]]:
+    """The same for a loop: its values are those of the moment."""
+    numbers = _numbers(ctx, owner)
+
+    def item(v: Expr) -> Value:
+        at = b.as_index(numbers.at((v,)))
+        made = [element(ctx, one, at) for one in (owner.keys, owner.values) if one is not None]
+        return Seq(tuple(made)) if name == "items" else made[name == "values"]
+
+    return b.ZERO, numbers.dims[0], b.ONE, item
+
+
 def lists_of(ctx: Context, owner: Hashed) -> list[GrowingList]:
     """The keys and the values of a dict."""
     return [keys(ctx, owner), _values(ctx, owner)]
@@ -330,12 +349,6 @@ def method(
     if owner.kind == "set":
         return _set_method(ctx, owner, name, args)
     match name, list(args):
-        case "keys", []:
-            return keys(ctx, owner)
-        case "values", []:
-            return _values(ctx, owner)
-        case "items", []:
-            return _items(ctx, owner)
         case "get", [key, *rest]:
             return _get(ctx, owner, find(ctx, owner, key), rest[0] if rest else Static(None))
         case "setdefault", [key, default]:

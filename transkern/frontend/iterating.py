@@ -39,8 +39,10 @@ from transkern.frontend.values import (
     Flat,
     GrowingList,
     Hashed,
+    Iterated,
     Known,
     Method,
+    Object,
     Range,
     Record,
     Scalar,
@@ -48,6 +50,7 @@ from transkern.frontend.values import (
     Static,
     Trips,
     Value,
+    View,
 )  # fmt: skip
 from transkern.frontend.whole import integer_expr
 from transkern.ir import build as b
@@ -66,8 +69,32 @@ def one_by_one(counted: Any) -> Any:
     return [element(b.add(start, b.mul(step, b.index(k)))) for k in range(count)]
 
 
+def is_lazy(value: Value) -> bool:
+    """Whether a value is what ``zip``, ``enumerate`` or ``reversed`` makes, whose elements are not made before a loop
+    comes to them."""
+    return isinstance(value, Method) and value.name in ("zip", "enumerate", "reversed")
+
+
+def all_of(ctx: Context, value: Value) -> Value:
+    """What an iterator, or a view of a dict, goes over, as a list; any other value as it is."""
+    match value:
+        case Iterated(value=made):
+            return made
+        case View(owner, name):
+            from transkern.frontend import hashed
+
+            return hashed.viewed(ctx, ctx.deref(owner), name)
+        case Seq(kind=kind, shows=Object() as owner):
+            from transkern.frontend import sequences
+
+            return sequences.method(ctx, owner, kind.removeprefix("dict_"), (), {}) or value
+        case _:
+            return value
+
+
 def iteration(ctx: Context, source: Value) -> Any:
     """What a `for` runs over: a list of values, or (start, stop, step, element at a position)."""
+    source = all_of(ctx, source)
     over = special_methods.iterated(ctx, source)
     source = source if over is None else over
     source = ctx.deref(present(ctx, ctx.deref(source), "TypeError", "'NoneType' object is not iterable"))
@@ -273,6 +300,11 @@ def contains(ctx: Context, value: Value, container: Value) -> Value:
                 return characters.contained(ctx, value, [Static(k) for k in items])
             case _:
                 pass
+    if isinstance(value, Seq) and value.kind == "dict_values":  # which equals itself alone
+        ctx.fail(refusals.OPERANDS, "`in` with a dict_values before it", "make a list of it: list(…)")
+    if isinstance(container, View) and container.name == "keys":
+        container = ctx.deref(container.owner)
+    container = ctx.deref(all_of(ctx, container))
     is_array = isinstance(value, (Array, Concatenation)) or (
         isinstance(value, Static) and isinstance(value.value, np.ndarray)
     )

@@ -8,12 +8,14 @@ are made of. An iterator that is used again has nothing left, or what a loop has
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from transkern import refusals
 from transkern.frontend.context import Context
+from transkern.frontend.iterating import is_lazy
 from transkern.frontend.sharing import is_read_in_a_loop
-from transkern.frontend.values import Dict, Hashed, Value
+from transkern.frontend.values import Bound, Dict, Function, Iterated, Method, Partial, Value
+from transkern.ir.traverse import buffers_read, exprs, variables_read, walk
 
 _LATE = frozenset(["map", "filter", "reversed"])
 _BESIDE = frozenset(["zip", "enumerate"])
@@ -24,6 +26,60 @@ _HARMLESS = frozenset([
     "round", "sorted", "str", "sum", "tuple",
 ])  # fmt: skip
 _OF_NUMPY = frozenset(["np", "numpy", "math"])
+
+
+def made_now(ctx: Context, kind: type, make: Callable[[], Value], names: frozenset[str] = frozenset()) -> Value:
+    """An iterator whose elements are made at once, and what they were made of; `names` are read for each element."""
+    tokens = set[int]()
+    ctx.opening.append(tokens)
+    begun, before = len(ctx.out), frozenset(ctx.heap)
+    try:
+        made = make()
+    finally:
+        ctx.opening.remove(tokens)
+    if isinstance(made, Method):
+        return made
+    read = {name for e in exprs(walk(ctx.out[begun:])) for name in (*buffers_read(e), *variables_read(e))}
+    return Iterated(kind, made, frozenset(read), frozenset(tokens) & before, names)
+
+
+def names_late(node: ast.GeneratorExp, env: Mapping[str, Value]) -> frozenset[str]:
+    """The names of its surroundings that a generator expression, and what it calls, read for each element."""
+    first, *others = node.generators
+    late = [node.elt, *first.ifs, *others]
+    own = {x.id for g in node.generators for x in ast.walk(g.target) if isinstance(x, ast.Name)}
+    read = {x.id for part in late for x in ast.walk(part) if isinstance(x, ast.Name)} - own
+    return frozenset(read).union(*(names_read(env[name]) for name in read if name in env))
+
+
+def names_read(function: Value) -> frozenset[str]:
+    """The names of its surroundings that a function reads when it is called, and those that it calls read."""
+    found, pending, seen = set[str](), [function], set[int]()
+    while pending:
+        match pending.pop():
+            case Function(node=node, closure=closure) if id(node) not in seen:
+                seen.add(id(node))
+                read = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & set(closure)
+                found |= read
+                pending.extend(closure[name] for name in read)
+            case Partial() as partial:
+                pending.append(partial.function)
+            case Bound() as bound:
+                pending.append(bound.function)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def check_given(ctx: Context, function: ast.FunctionDef | ast.Lambda, given: Mapping[str, Value]) -> None:
+    """Refuses an iterator that a function is given and reads more than once: it has nothing left then."""
+    for name, value in given.items():
+        if not isinstance(value, Iterated) and not is_lazy(value):
+            continue
+        reads = [x for x in ast.walk(function) if isinstance(x, ast.Name) and x.id == name]
+        if len(reads) > 1 or (reads and is_read_in_a_loop(function, name, 0)):
+            problem = f"the iterator `{name}` that a function is given, and reads more than once"
+            ctx.fail(refusals.EXPRESSION, problem, "give it a list: list(…)")
 
 
 def check_iterator(ctx: Context, function: ast.AST, statement: ast.Assign, env: Mapping[str, Value]) -> None:
@@ -48,7 +104,7 @@ def _check_named(
         case ast.Call(ast.Name(called)) if called in _LATE | _BESIDE and called not in env:
             late = called in _LATE
         case ast.Call(ast.Attribute(ast.Name(owner), "keys" | "values" | "items"), [], []):
-            if isinstance(ctx.deref(env[owner]) if owner in env else None, (Dict, Hashed)):
+            if isinstance(ctx.deref(env[owner]) if owner in env else None, Dict):
                 _check_view(ctx, function, statement, name, owner)
             return
         case _:

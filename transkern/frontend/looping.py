@@ -12,7 +12,7 @@ from typing import Any
 
 from transkern import refusals
 from transkern.errors import CompileError
-from transkern.frontend import classes, counting, iterating, objects, over_changes
+from transkern.frontend import classes, counting, iterating, objects, over_changes, steps
 from transkern.frontend.anew import Becomes, MustGrow, NotKnown, Shared, Terminated
 from transkern.frontend.branching import Branches
 from transkern.frontend.carried import LoopState
@@ -21,7 +21,6 @@ from transkern.frontend.desugar import CATCHES, has_jumps, placed, without_jumps
 from transkern.frontend.elementwise import describe
 from transkern.frontend.expressions import UNROLLED
 from transkern.frontend.liveness import ORIGIN, live_names
-from transkern.frontend.reach import reached
 from transkern.frontend.set_order import ORDERLESS, comparable
 from transkern.frontend.sharing import may_show, stored_before_made
 from transkern.frontend.source import span_of
@@ -30,12 +29,9 @@ from transkern.frontend.trips import condition_of, stable_parts, trip_bound, tri
 from transkern.frontend.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
 from transkern.frontend.values import (
     Array,
-    Dict,
     GrowingList,
-    Hashed,
     Known,
     Method,
-    Object,
     Range,
     Scalar,
     Seq,
@@ -47,7 +43,7 @@ from transkern.frontend.values import (
 from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Const, Expr, Var
-from transkern.ir.traverse import buffers_read, buffers_written, scalars_set, variables_read, walk
+from transkern.ir.traverse import buffers_read, variables_read
 
 _UNROLL, _FEW = 64, 16
 _SETTLING = 20  # translations of a loop until the types of what it carries hold
@@ -62,6 +58,13 @@ _FAR = 2**62  # a position that no count comes to
 
 class _RangeChanges(Exception):
     """An iteration changes the length of what the loop goes over."""
+
+
+class _ValuesChange(Exception):
+    """An iteration changes the values of a dict that views show, or what is in known lists and dicts (`tokens`)."""
+
+    def __init__(self, tokens: Sequence[int] = ()) -> None:
+        self.tokens = tokens
 
 
 class _HeadHasEffects(Exception):
@@ -256,16 +259,29 @@ class Loops(Branches):
         source = Range(b.ZERO, b.ONE, b.ONE) if catches else self.expr(iterable)
         if getattr(node, ORDERLESS, False):
             source = comparable(ctx.deref(source))
-        counted = iterating.iteration(ctx, source)
+        counted, over = iterating.iteration(ctx, source), steps.over(ctx, source)
+        begun, heap, ends = len(ctx.out), dict(ctx.heap), False
+        try:
+            self._loop_over(node, target, source, counted, over, body)
+        except Terminated:
+            ends = True
+        over.check_made(ctx, ctx.out[begun:], heap, node)
+        if ends:
+            raise Terminated
+
+    def _loop_over(
+        self, node: ast.For, target: ast.expr, source: Value, counted: Any, over: steps.Over, body: Sequence[ast.stmt]
+    ) -> None:
+        """A loop over `source`; `counted` is what `iterating.iteration` says of it."""
+        ctx, catches = self.ctx, getattr(node, CATCHES, None)
         if isinstance(counted, list):
             if len(counted) > _UNROLL and not all(isinstance(i, Static) for i in counted):
                 problem = f"a loop over {len(counted)} values, each with code of its own"
                 ctx.fail(refusals.STATEMENT, problem, "put them into an array, np.array(…), and loop over that", node)
-            self.unrolled(target, counted, body, now=self._items_now(source, iterable, counted, node))
+            self.unrolled(target, counted, body, now=self._steps(source, over, counted, node))
             return
         start, stop, step, element = counted
-        keyed = None if hasattr(node, over_changes.WATCHED) else self._keyed(source, iterable)
-        counts = set() if keyed is None else {keyed[1].keys.count, keyed[1].alive.buffer}
+        counts = set() if hasattr(node, over_changes.WATCHED) else over.counts
         axis = ctx.fresh(counting.shown(target.id) if isinstance(target, ast.Name) else "trip")
         low, high = (start, stop) if (b.constant(step) or 1) > 0 else (b.add(stop, b.ONE), b.add(start, b.ONE))
         ctx.ranges[axis] = (low, high)
@@ -299,9 +315,11 @@ class Loops(Branches):
             finally:
                 ctx.turns = around
                 ctx.trips.pop()
-            given = {name for s in walk(inner) for name in (*scalars_set(s), *buffers_written(s))}
+            given = steps.changed_by(inner)
             if given & (variables_read(start) | variables_read(stop) | counts):
                 raise _RangeChanges
+            if given & over.shown or over.changed(ctx):
+                raise _ValuesChange(over.changed(ctx))
             end = stop if leaves or state.copies == 1 else b.add(start, b.mul(step, whole(state.copies)))
             return n.Loop(axis, start, end, b.mul(step, b.index(state.copies)), "sequential", tuple(inner))
 
@@ -314,19 +332,25 @@ class Loops(Branches):
         self.last_trips = None
         targets = {x.id for x in ast.walk(target) if isinstance(x, ast.Name)}
         count = b.constant(trips)
+
+        def one_by_one(check: Callable[[], None] = lambda: None) -> None:
+            """The iterations one by one."""
+            assert count is not None
+            of = iterating.iteration(ctx, steps.live(ctx, source))[3] if over.shown else element
+            items = [_constant(of(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
+            names = getattr(node, UNROLLED, None)
+            now = steps.stepper(ctx, source) if over.held else None
+            self.unrolled(target, items, body, check, names if isinstance(names, tuple) else None, now)
+
         if count is not None and count <= _FEW and hasattr(node, UNROLLED):
-            items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
-            names = getattr(node, UNROLLED)
-            self.unrolled(target, items, body, names=names if isinstance(names, tuple) else None)
+            one_by_one()
             return
         reset = self.resetting()
 
         def again(check: Callable[[], None] = lambda: None) -> None:
             """Begin anew, with the iterations one by one."""
-            assert count is not None
             reset()
-            items = [_constant(element(b.add(start, b.mul(step, b.index(k))))) for k in range(count)]
-            self.unrolled(target, items, body, check)
+            one_by_one(check)
 
         def begin(turns: Turns | None) -> None:
             least = b.ONE if leaves or turns is None else b.index(turns.period)
@@ -349,11 +373,18 @@ class Loops(Branches):
                 raise
             reset()
             begin_by_itself(error, b.compare("greater", trips, b.ZERO))
+        except _ValuesChange as error:
+            reset()
+            if error.tokens and count is not None and count <= _FEW:
+                one_by_one()
+            else:
+                self._over_values(source, over, error.tokens, node, target, body)
+            return
         except _RangeChanges:
             reset()
-            if keyed is not None:
+            if over.alone is not None and counts:
                 self.jumps += 1
-                made, given = over_changes.over_keys(source, *keyed, node, target, body, self.jumps)
+                made, given = over_changes.over_keys(source, *over.alone, node, target, body, self.jumps)
                 self.env.update(given)
                 self._instead(node, made)
             else:
@@ -464,16 +495,37 @@ class Loops(Branches):
             again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
             self._instead(node, [again])
             return
-        first = None
+        first, backwards = None, False
         if isinstance(over, Method) and over.name == "enumerate" and isinstance(over.receiver, Seq):
             source, first = over.receiver.items
+        if isinstance(source, Method) and source.name == "reversed":
+            source, backwards = source.receiver, True
         owner = ctx.deref(source)
         if not isinstance(owner, GrowingList) or owner.is_queue:
             problem = "a loop over what its body makes longer or shorter"
             ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…), or write a `while` loop", node)
-        made, given = over_changes.over_list(source, first, target, body, self.jumps)
+        made, given = over_changes.over_list(source, first, backwards, target, body, self.jumps)
         self.env.update(given)
         self._instead(node, made)
+
+    def _over_values(
+        self, source: Value, over: steps.Over, tokens: Sequence[int], node: ast.For, target: ast.expr,
+        body: Sequence[ast.stmt],
+    ) -> None:  # fmt: skip
+        """A loop whose body changes the values that it goes over, where what was there has been looked at before."""
+        ctx = self.ctx
+        if tokens:
+            problem = "a loop over a list that its body changes, beside something of run-time length"
+            contents = over.held[tokens[0]]
+            if isinstance(contents, Seq) and contents.kind == "list":
+                ctx.must_grow(tokens[0], problem)
+            ctx.fail(refusals.STATEMENT, problem, "loop over positions, or over a copy: list(…)", node)
+        self.jumps += 1
+        held, again = f"gone over {self.jumps}", copy.copy(node)
+        self.env[held] = steps.live(ctx, source)
+        again.target, again.iter, again.body = target, ast.Name(held, ast.Load()), list(body)
+        setattr(again, over_changes.WATCHED, True)
+        self._instead(node, [again])
 
     def _instead(self, node: ast.For, made: list[ast.stmt]) -> None:
         for statement in made:
@@ -482,89 +534,66 @@ class Loops(Branches):
         if self.block(made):
             raise Terminated
 
-    def _keyed(self, source: Value, iterable: ast.expr) -> tuple[Value, Hashed] | None:
-        """The dict or set with run-time keys that a loop goes over, if it does."""
-        owner = self._owner(source, iterable)
-        held = self.ctx.deref(owner)
-        return (owner, held) if isinstance(held, Hashed) else None
+    def _steps(
+        self, source: Value, over: steps.Over, items: Sequence[Value], node: ast.For
+    ) -> Callable[[int], Value | None] | None:
+        """What a loop over values that are known one by one takes at a step, if an iteration may change that: what a
+        list, or a dict, holds by then."""
+        if not over.held:
+            return None
+        ctx, step = self.ctx, steps.stepper(self.ctx, source)
 
-    def _owner(self, source: Value, iterable: ast.expr) -> Value:
-        """What a loop over `source` goes over the elements of: of ``d.items()`` the dict."""
-        match iterable:
-            case ast.Call(ast.Attribute(ast.Name(name), "keys" | "values" | "items"), [], []) if name in self.env:
-                return self.env[name]
-            case _:
-                return source
-
-    def _items_now(
-        self, source: Value, iterable: ast.expr, items: list[Value], node: ast.For
-    ) -> Callable[[], Sequence[Value]]:  # fmt: skip
-        """What a loop over values that are known one by one goes over: what a list, or a dict, holds by then."""
-        ctx = self.ctx
-        owner = self._owner(source, iterable)
-        held = {v.token: ctx.heap[v.token] for v in reached(ctx.heap, owner) if isinstance(v, Object)}
-
-        def now() -> Sequence[Value]:
-            if all(ctx.heap.get(token) is contents for token, contents in held.items()):
-                return items
-            with ctx.block():
-                found: list[Value] = iterating.iteration(ctx, source if owner is source else self.expr(iterable))
-            if isinstance(ctx.deref(owner), (Dict, Hashed)):
-                if len(found) != len(items):
-                    ctx.guard(b.FALSE, "RuntimeError", "dictionary changed size during iteration")
-                return found
-            if not isinstance(found, list) or (isinstance(source, Method) and source.name == "reversed"):
-                if found == items:
-                    return items
-                problem = "a loop over a list that its body changes"
-                ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…)", node)
-            if len(found) > _UNROLL:
+        def now(at: int) -> Value | None:
+            if not over.changed(ctx):
+                return items[at] if at < len(items) else None
+            if at > _UNROLL:
                 problem = "a loop over a list that gets longer and longer in it"
                 ctx.fail(refusals.STATEMENT, problem, "loop over a copy, list(…), or write a `while` loop", node)
-            return found
+            return step(at)
 
         return now
 
     def unrolled(
         self, target: ast.expr, items: Sequence[Value], body: Sequence[ast.stmt],
         check: Callable[[], None] = lambda: None, names: tuple[str, str] | None = None,
-        now: Callable[[], Sequence[Value]] | None = None,
+        now: Callable[[int], Value | None] | None = None,
     ) -> None:  # fmt: skip
         """A loop over values that are known one by one: its body once for each. `names` are those of its flags; `now`
-        tells what the values are at a step, if an iteration may change them."""
+        tells the value at a step, if an iteration may change them."""
         self.jumps += 1
         broken, skipped = names or (f"broken {self.jumps}", f"skipped {self.jumps}")
         jumps = has_jumps(body)
         if jumps:
             body = without_jumps(body, broken, skipped)
-            left = ast.copy_location(ast.Name(broken, ast.Load()), target)
+            flag = ast.copy_location(ast.Name(broken, ast.Load()), target)
             first = ast.Assign([target], ast.Name(_ITEM, ast.Load()))
-            around = ast.If(ast.UnaryOp(ast.Not(), left), [first, *body], [])
+            around = ast.If(ast.UnaryOp(ast.Not(), flag), [first, *body], [])
             placed(around, target)
             self.env[broken] = Static(False)
 
         def run(position: int) -> bool:
             """The iterations from `position` on; True where the end is not reached."""
             for at in itertools.count(position):
-                given = items if now is None else now()
-                if at >= len(given):
+                left = condition_of(self.env[broken]) if jumps else b.FALSE
+                if left == b.TRUE:
+                    break
+                try:
+                    given = now(at) if now is not None else items[at] if at < len(items) else None
+                except steps.Resized as error:
+                    self.ctx.guard(left, "RuntimeError", str(error))
+                    break
+                if given is None:
                     break
                 check()
                 self.pending.append(lambda at=at: run(at + 1))  # type: ignore[misc]
                 try:
                     if jumps:
                         self.env[skipped] = Static(False)
-                        decided = self.env[broken]
-                        if isinstance(decided, Static) and decided.value:
-                            break
-                        if isinstance(decided, Static):
-                            self.assign(target, given[at])
-                            done = self.block(body)
-                        else:
-                            self.env[_ITEM] = given[at]
-                            done = self.block([around])
+                    if left != b.FALSE:
+                        self.env[_ITEM] = given
+                        done = self.block([around])
                     else:
-                        self.assign(target, given[at])
+                        self.assign(target, given)
                         done = self.block(body)
                     if done:
                         return True

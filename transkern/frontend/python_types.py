@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import collections
+import itertools
 import operator
+import types
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +29,9 @@ from transkern.frontend.values import (
     Function,
     GrowingList,
     Hashed,
+    Iterated,
     Known,
+    Method,
     OneOf,
     Range,
     Record,
@@ -38,6 +42,7 @@ from transkern.frontend.values import (
     Static,
     Text,
     Value,
+    View,
 )
 from transkern.ir import build as b
 
@@ -64,6 +69,12 @@ _SEQUENCES: dict[str, Callable[[], Any]] = {
     "dict_values": lambda: {}.values(), "dict_items": lambda: {}.items(),
 }  # fmt: skip
 """Made anew each time: `operator.imul` makes its list twice as long."""
+_ITERATORS: dict[type, Callable[[], Any]] = {
+    types.GeneratorType: lambda: (None for _ in range(0)), map: lambda: map(len, ()), filter: lambda: filter(None, ()),
+    zip: zip, enumerate: lambda: enumerate(()), itertools.product: itertools.product,
+    itertools.combinations: lambda: itertools.combinations((), 1),
+    itertools.permutations: lambda: itertools.permutations(()),
+}
 _UNKNOWN = object()
 
 
@@ -119,6 +130,15 @@ def example(ctx: Context, value: Value) -> Any:
             return slice(None)
         case Function():
             return _function
+        case Iterated(kind):
+            return _ITERATORS[kind]() if kind in _ITERATORS else _UNKNOWN
+        case View(_, name):
+            return getattr({}, name)()
+        case Method(Seq(), "zip" | "enumerate" as name):
+            return _ITERATORS[zip if name == "zip" else enumerate]()
+        case Method(inner, "reversed"):
+            found = example(ctx, inner)
+            return _UNKNOWN if found is _UNKNOWN else reversed(found)
         case _:
             return _UNKNOWN
 

@@ -13,6 +13,7 @@ from transkern.frontend.values import (
     Bound,
     GrowingList,
     Hashed,
+    Iterated,
     Maybe,
     Method,
     Object,
@@ -21,6 +22,7 @@ from transkern.frontend.values import (
     Rows,
     Static,
     Value,
+    View,
     children,
     lies,
 )  # fmt: skip
@@ -34,6 +36,8 @@ def reached(heap: Mapping[int, Value], value: Value) -> Iterator[Value]:
         yield one
         match one:
             case Maybe(value=inner) | OrNone(value=inner) | Bound(receiver=inner) | Method(receiver=inner):
+                pending.append(inner)
+            case Iterated(value=inner) | View(owner=inner):
                 pending.append(inner)
             case Hashed(keys=keys, values=values):
                 pending.extend(v for v in (keys, values) if v is not None)

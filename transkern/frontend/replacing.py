@@ -13,6 +13,7 @@ from transkern.frontend import growing, list_types, python_types, rows, twins
 from transkern.frontend.context import Context
 from transkern.frontend.elementwise import as_array, describe, is_number, list_array
 from transkern.frontend.indexing import Item, SliceValue, is_typed, list_position
+from transkern.frontend.iterating import all_of
 from transkern.frontend.positions import check_position
 from transkern.frontend.values import (
     OPTIONAL,
@@ -65,7 +66,7 @@ def how_many(ctx: Context, value: GrowingList | Array) -> Expr:
 def _store_slice(ctx: Context, owner: GrowingList, at: Value, value: Value) -> None:
     """``list[:] = values``: the list forgets what it has, and gets others."""
     check_iterable(ctx, at, value)
-    contents = ctx.deref(value)
+    contents = ctx.deref(all_of(ctx, value))
     if contents is owner and at == SliceValue(None, None, None):
         return
     if at != SliceValue(None, None, None) or owner.is_queue or owner.columns or owner.dims or owner.row:

@@ -30,6 +30,7 @@ from transkern.frontend.values import (
     GrowingList,
     Hashed,
     Instance,
+    Iterated,
     Known,
     Method,
     Object,
@@ -47,6 +48,7 @@ from transkern.frontend.values import (
     Text,
     Unbound,
     Value,
+    View,
     children,
     with_children,
 )  # fmt: skip
@@ -157,6 +159,8 @@ class Results(Expressions):
                 return n.ConstantResult(v)
             case Seq(kind="set" | "dict_keys" | "dict_values" | "dict_items" as kind):
                 self.ctx.fail(refusals.RESULT, f"returning a {kind}", "return a list or a tuple of it: list(…)")
+            case Iterated() | View():
+                self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", "return a list of it: list(…)")
             case Scalar(doubt=Doubt(split=Split(tag, one, two, exact) as split, kinds=kinds) as doubted) if (
                 # beside a number of NumPy's, one of Python's is held in NumPy's type where a loop would have to hand on
                 # which it was
@@ -240,7 +244,7 @@ class Results(Expressions):
             case Static(type()):
                 help = "return its name, a text: its `__name__`"
                 self.ctx.fail(refusals.RESULT, f"returning {describe(value)}", help)
-            case Method(Seq(), name):
+            case Method(Seq(), name) | Method(name="reversed" as name):
                 self.ctx.fail(refusals.RESULT, f"returning what `{name}` makes", "return a list of it: list(…)")
             case _:
                 help = "return numbers, texts, arrays, and tuples, lists, sets and dicts of these"

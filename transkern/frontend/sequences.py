@@ -35,6 +35,7 @@ from transkern.frontend.values import (
     Slice,
     Static,
     Value,
+    View,
 )  # fmt: skip
 from transkern.frontend.whole import NO_POSITION, NO_SIZE, integer_expr
 from transkern.ir import build as b
@@ -42,14 +43,23 @@ from transkern.ir import nodes as n
 from transkern.ir.expr import Axis, Expr
 
 _FEW = 64
+_OVER_ITERATORS = frozenset([
+    "difference", "difference_update", "extend", "extendleft", "fromkeys", "intersection", "intersection_update",
+    "isdisjoint", "issubset", "issuperset", "symmetric_difference", "symmetric_difference_update", "union", "update",
+])  # fmt: skip
+"""Methods that go over what they are given; others put it somewhere as it is."""
 
 
 def method(ctx: Context, owner: Value, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value | None:
     """``owner.name(*args)`` of a list, tuple or dict; None where there is no such method here."""
     contents = ctx.deref(owner)
+    if name in _OVER_ITERATORS:
+        args = [iterating.all_of(ctx, a) for a in args]
     match contents:
         case GrowingList():
             return _growing_method(ctx, contents, name, args, keywords)
+        case Hashed(kind="dict") if name in ("keys", "values", "items") and not args and not keywords:
+            return View(owner, name)
         case Hashed():
             return hashed.method(ctx, contents, name, args, keywords)
         case Seq(items, "set"):
@@ -190,12 +200,12 @@ def _dict_method(
 ) -> Value | None:
     match name:
         case "keys":
-            return Seq(tuple(Static(k) for k in contents.keys), "dict_keys")
+            return Seq(tuple(Static(k) for k in contents.keys), "dict_keys", shows=owner)
         case "values":
-            return Seq(contents.items, "dict_values")
+            return Seq(contents.items, "dict_values", shows=owner)
         case "items":
             pairs = zip(contents.keys, contents.items, strict=True)
-            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items")
+            return Seq(tuple(Seq((Static(k), v)) for k, v in pairs), "dict_items", shows=owner)
         case "copy":
             return replace(contents, outside=False)
         case "get" | "pop" | "setdefault":
@@ -232,7 +242,7 @@ def _dict_method(
 
 def extend(ctx: Context, owner: Value, value: Value) -> None:
     """``list.extend`` and ``list += …``."""
-    contents = ctx.deref(owner)
+    contents, value = ctx.deref(owner), iterating.all_of(ctx, value)
     if isinstance(contents, GrowingList):
         growing.extend(ctx, contents, value)
         return

@@ -210,6 +210,7 @@ class Seq:
     kind: str = "tuple"
     outside: bool = field(default=False, compare=False)
     row_of: GrowingList | None = field(default=None, compare=False)  # it stands for a list in this one, as a copy
+    shows: Value | None = field(default=None, compare=False, repr=False)  # the dict that it is a view of
 
 
 @dataclass(frozen=True, slots=True)
@@ -561,6 +562,27 @@ class Generator:
     legacy: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Iterated:
+    """An iterator of a class of Python's, a generator or `map`, say: the list of its elements, which have been made
+    already. They were made of what stands in some memory (`read`: buffers, and lengths of lists), of what is in some
+    lists, dicts and objects (`opened`: their tokens), and of what some `names` stood for."""
+
+    kind: type
+    value: Value
+    read: frozenset[str] = frozenset()
+    opened: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """``d.keys()``, ``d.values()`` or ``d.items()`` (`name`) of a dict whose keys are known at run time."""
+
+    owner: Value
+    name: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Trips:
     """What a loop still has to run over: (start, stop, step, element at a position)."""
@@ -571,7 +593,7 @@ class Trips:
 Value: TypeAlias = (
     Static | Scalar | Array | Seq | Dict | Record | Object | GrowingList | Hashed | Row | Instance | Range
     | Concatenation | Function | Known | Method | Bound | Partial | Text | OneOf | OrNone | Char | Slice | Maybe
-    | Generator | Flat | Trips | Unbound
+    | Generator | Flat | Trips | Iterated | View | Unbound
 )  # fmt: skip
 
 

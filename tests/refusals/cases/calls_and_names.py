@@ -601,9 +601,9 @@ def diagonal_of_a_cube_instead(x):
     return x
 
 
-def is_an_enumerate(x):
-    """is_an_enumerate(float64[n])"""
-    return isinstance(enumerate(x), enumerate)
+def is_a_reversed(x):
+    """is_a_reversed(float64[n])"""
+    return isinstance(reversed(x), reversed)
 
 
 def appended_outside(x):
