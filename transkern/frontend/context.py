@@ -186,6 +186,9 @@ class Context:
         self.live_here: frozenset[str] | None = None  # the names live behind the present statement
         self.heap: dict[int, Value] = {}  # what is in the lists, dicts and objects
         self.sites: dict[int, Site] = {}  # where each of them was made
+        # lists of lists or tuples among the arguments: where what is behind their making begins in `out`, their memory,
+        # and their kind
+        self.lent: dict[str, tuple[int, frozenset[str], str]] = {}
         self.paths: dict[int, str] = {}  # those that are arguments: how they are reached (``model.layers``)
         self.given: dict[int, Value] = {}  # what was in them at the call
         self.tokens = 0
@@ -859,6 +862,11 @@ class Context:
         while at and not any(_decides(s) or scalars_set(s) & needs for s in walk((self.root[at - 1],))):
             at -= 1
         self.root.insert(at, n.Guard(condition, error, message, span=self.place()))
+
+    @property
+    def lends_lists(self) -> bool:
+        """Whether there are lists of lists among the arguments whose own lists nobody may be handed."""
+        return any(kind == "ragged" for _, _, kind in self.lent.values())
 
     def has_changes(self) -> bool:
         """Whether anything has been put into the containers among the arguments."""

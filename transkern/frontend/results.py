@@ -145,6 +145,9 @@ class Results(Expressions):
             token, value = value.token, self.ctx.deref(value)
             if getattr(self.node, PART, False):
                 self._refuse_twice(token)
+        if self.ctx.lends_lists and _holds_lists(value):
+            problem = "returning lists beside a list of more than a few lists among the arguments, of which they may be"
+            self.ctx.fail(refusals.RESULT, problem, "return arrays, numbers, or lists of numbers")
         if isinstance(value, Row):
             value = growing.copied(self.ctx, self.ctx.opened(value))
         match value:
@@ -382,6 +385,13 @@ def _decided(ctx: Context, value: Value, none: Expr, is_none: bool) -> Value:
     if not items:
         return value
     return with_children(value, tuple(_decided(ctx, i, none, is_none) for i in items))
+
+
+def _holds_lists(value: Value) -> bool:
+    """Whether a value is a list in a list, or a list of lists."""
+    if not isinstance(value, GrowingList):
+        return isinstance(value, Row)
+    return value.rows is not None or bool(value.dims and value.row) or bool(value.prefix)
 
 
 def _list_result(owner: GrowingList) -> n.Result:

@@ -15,6 +15,7 @@ from transkern.errors import CompileError, InternalError, NeedsConstant, Transke
 from transkern.frontend import growing as growing_lists
 from transkern.frontend import large, objects
 from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
+from transkern.frontend.compositions import compose
 from transkern.frontend.context import Change, Context
 from transkern.frontend.source import frame_of, from_object, span_of
 from transkern.frontend.syntax import parameter_names
@@ -34,6 +35,7 @@ from transkern.frontend.values import (
     Function,
     Generator,
     GrowingList,
+    Object,
     PoolKey,
     Range,
     Record,
@@ -47,7 +49,7 @@ from transkern.ir import build as b
 from transkern.ir import nodes as n
 from transkern.ir.expr import Expr, Load, Var
 from transkern.ir.names import parts_of_array, printed
-from transkern.ir.traverse import own_exprs, variables_read, walk, with_bodies
+from transkern.ir.traverse import buffers_written, own_exprs, scalars_set, variables_read, walk, with_bodies
 from transkern.plain import key_name, part_path
 
 
@@ -162,11 +164,11 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
     ctx.parameters = frozenset(names)
     params: list[n.Param] = []
     env: dict[str, Value] = {}
+    translator = Translator(ctx, scope, node, env, inlined=False)  # some arguments are made of what is passed for them
     for name, kind in zip(names, types, strict=True):
         env[name] = argument(ctx, params, name, kind)
     ctx.taken |= ctx.sizes
     ctx.pools = {kind: objects.pool(ctx, kind, fields) for kind, fields in ctx.pooled.items()}
-    translator = Translator(ctx, scope, node, env, inlined=False)
     ctx.changes_now = translator.changes_now
     if isinstance(node, ast.Lambda):
         ctx.frames.append(env)
@@ -175,6 +177,7 @@ def _translate(ctx: Context, function: Function, types: Sequence[ArgType]) -> n.
             translator.hand_back(translator.expr(node.body))
     else:
         translator.run()
+    _check_lent(ctx)
     params = [
         replace(
             p, written=(p.base or p.name) in ctx.written and p.name not in ctx.readonly,
@@ -212,6 +215,8 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             params.append(param)
             assert isinstance(array, Array)
             return _argument_list(ctx, name, array, "index" if python == "int" else dtype)
+        case StructType("rows" | "ragged" as struct, types, keys):
+            return _columns(ctx, params, name, struct, types, keys)
         case StructType(struct, types, keys, of):
             parts = zip(_part_names(name, kind, ctx.parameters), types, strict=True)
             items = tuple(argument(ctx, params, part, inner) for part, inner in parts)
@@ -240,6 +245,52 @@ def argument(ctx: Context, params: list[n.Param], name: str, kind: ArgType) -> V
             param, value = _parameter(ctx, name, kind)
             params.append(param)
             return value
+
+
+def _columns(
+    ctx: Context, params: list[n.Param], name: str, kind: str, types: Sequence[ArgType], keys: tuple[Any, ...]
+) -> Value:
+    """A list of tuples or of lists of numbers: made of the arrays that are passed for it."""
+    parts = [f"column{k}" for k in range(len(keys))] if kind == "rows" else ["values", "starts"]
+    given: list[Array] = []
+    for part, inner in zip(parts, types, strict=True):
+        param, value = _parameter(ctx, part_path(name, part, ctx.parameters), inner)
+        ctx.taken.add(param.name)
+        params.append(param)
+        assert isinstance(value, Array)
+        given.append(value)
+    made = compose(ctx, "arguments", f"{kind}{len(keys)}" if kind == "rows" else kind, given, {})
+    if not isinstance(made, Object):
+        made = ctx.allocate(made, ("argument", name))
+    ctx.paths[made.token] = name
+    contents = ctx.heap[made.token]
+    assert isinstance(contents, GrowingList)
+    (last,) = given[-1].dims  # its length is a size, whatever it is made of
+    contents.extent = b.sub(last, b.ONE) if kind == "ragged" else last
+    changes = ("argument", name) in ctx.growing  # tuples are put back as they are then, lists are the caller's own
+    ctx.given[made.token] = Seq((), "list") if changes else contents
+    if not changes:
+        ctx.lent[name] = (len(ctx.out), _memory(contents), kind)
+    return made
+
+
+def _memory(value: GrowingList) -> frozenset[str]:
+    """The buffers of a list of lists or tuples."""
+    found = {value.buffer, *(leaf.buffer for leaf in value.leaves)}
+    if value.rows is not None:
+        found |= {part.buffer for part in (value.rows.starts, value.rows.sizes, value.rows.rooms, value.rows.pool)}
+    return frozenset(found)
+
+
+def _check_lent(ctx: Context) -> None:
+    """That nothing is put into lists of lists among the arguments, as the caller's own lists would not get it. Where
+    something is put into a list of tuples, the translation begins anew with one that is put back."""
+    for name, (start, buffers, kind) in ctx.lent.items():
+        for s in walk(ctx.out[start:]):
+            if buffers & {*buffers_written(s), *(name.removesuffix(".size") for name in scalars_set(s))}:
+                problem = f"a change of `{name}`, a list of more than a few lists"
+                error = ctx.error(refusals.NESTED_LIST, problem, "change a copy of it: [[*row] for row in rows]")
+                raise error if kind == "ragged" else MustGrow(("argument", name), error)
 
 
 def _part_names(name: str, kind: StructType, parameters: Collection[str]) -> list[str]:

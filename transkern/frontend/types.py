@@ -157,6 +157,10 @@ class StructType:
                 return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
             case "list":
                 return f"[{', '.join(inner)}]"
+            case "rows":
+                return f"[({', '.join(self.keys)}{',' * (len(self.keys) == 1)}), …]"
+            case "ragged":
+                return f"[[{self.keys[0]}, …], …]"
             case "range":
                 return f"range({', '.join(inner)}, {self.keys[0]})"
             case "generator":
@@ -181,6 +185,8 @@ def structured(shape: Any, leaves: Iterator[ArgType]) -> ArgType:
         found = next(leaves)
         assert isinstance(found, ArrayType)
         return NumbersType(shape.keys[0], found.dims[0])
+    if shape.columns:
+        return StructType(shape.kind, tuple(next(leaves) for _ in shape.columns), shape.keys)
     if shape.kind == "opaque":
         return OpaqueType(shape.keys[0] if shape.keys else "object")
     return StructType(shape.kind, tuple(structured(i, leaves) for i in shape.items), shape.keys, shape.of)
@@ -243,6 +249,8 @@ def parse_type(text: str, name: str) -> ArgType:
         return ScalarType(PYTHON[text], text)
     if (numbers := re.fullmatch(r"\[(int|float|bool|complex), …\]", text)) is not None:
         return NumbersType(numbers[1], f"{name}_0")
+    if text.startswith("[") and text.endswith(", …]") and (found := _columns_type(text[1:-4].strip(), name)):
+        return found
     if text[:1] + text[-1:] in ("()", "[]") and not _is_literal(text):
         parts = _split(text[1:-1])
         kind = "tuple" if text[0] == "(" else "list"
@@ -265,6 +273,18 @@ def parse_type(text: str, name: str) -> ArgType:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         known = ", ".join((*PYTHON, *_DTYPES))
         raise TypesNeeded(f"unknown type {_shown(text)}; known: {known}, dtype[sizes]") from None
+
+
+def _columns_type(inner: str, name: str) -> ArgType | None:
+    """The type of a list of tuples of numbers, ``(int, float)``, or of lists of numbers, ``[int, …]``."""
+    if (ragged := re.fullmatch(r"\[(int|float|bool), …\]", inner)) is not None:
+        values = ArrayType({"int": "int64"}.get(ragged[1]) or PYTHON[ragged[1]], (f"{name}_values",))
+        return StructType("ragged", (values, ArrayType("int64", (f"{name}_starts",))), (ragged[1],))
+    if re.fullmatch(r"\((int|float|bool)(, (int|float|bool))*,?\)", inner) is None:
+        return None
+    kinds = tuple(part.strip() for part in inner[1:-1].split(",") if part.strip())
+    dtypes = [{"int": "int64"}.get(kind) or PYTHON[kind] for kind in kinds]
+    return StructType("rows", tuple(ArrayType(dtype, (f"{name}_rows",)) for dtype in dtypes), kinds)
 
 
 def _is_literal(text: str) -> bool:

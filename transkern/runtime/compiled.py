@@ -287,11 +287,16 @@ class Compiled:
         shared: tuple[tuple[str, ...], ...] = ()
         readonly: frozenset[str] = frozenset()
         names = self._names
+        one_by_one: CompileError | None = None
         for _ in range(64):
             if shapes is not None:
                 wanted = self._shapes(whole, demands)
                 if wanted != shapes:  # a list whose numbers are constants is taken apart in another way
-                    shapes, values = wanted, structures.taken_apart(wanted, whole)
+                    try:
+                        shapes, values = wanted, structures.taken_apart(wanted, whole)
+                    except CompileError as error:
+                        raise one_by_one or error from None
+                    owners = structures.containers(shapes, whole)
                 names = [name for shape in shapes for name in shape.leaves()]
                 demands.update(structures.state_demands(shapes))
                 demands |= {n for n in names if n.rpartition("_")[0] in demands}
@@ -314,6 +319,14 @@ class Compiled:
                         raise need.problem from None
                     self._demands.add(need.demand)
                     demands.add(need.demand)
+                    continue
+                except CompileError as error:
+                    lists = structures.in_columns(shapes or ()) - demands
+                    if not lists or target == "pallas":  # XLA takes minutes for so many arrays
+                        raise one_by_one or error from None
+                    one_by_one = one_by_one or error
+                    self._demands |= lists
+                    demands |= lists
                     continue
                 if found is None:
                     instead = self._refused[target, key_types]

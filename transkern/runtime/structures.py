@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,13 @@ from transkern.runtime.foreign import kind_of
 
 _DEEP, _MANY = 8, 512
 
+COLUMNS = ("rows", "ragged")
+"""Kinds of lists that are passed as arrays, whatever their length."""
+
+_FEW = 16  # tuples or lists in a list, up to which each is an argument of its own
+
+_PLACES = 8  # of tuples that are passed as arrays
+
 
 class Mismatch(Exception):
     """The arguments are not of the structure that code was made for."""
@@ -31,10 +39,11 @@ class Mismatch(Exception):
 class Shape:
     """How an argument is made up.
 
-    `kind` is ``leaf``, ``numbers`` (a list of Python numbers of one type: `keys` names it), ``opaque`` (nothing that
-    can take part: used nowhere, it does no harm), ``generator`` (of random numbers, of a kind that `keys` names: its
-    state is passed), ``tuple``, ``list``, ``dict`` (with its `keys`) or ``record`` (an instance of `of` whose
-    attributes are `keys`).
+    `kind` is ``leaf``, ``numbers`` (a list of Python numbers of one type: `keys` names it), ``rows`` (a list of many
+    tuples of numbers: `keys` names the types of their places), ``ragged`` (a list of many lists of numbers of one type:
+    `keys` names it; passed are all numbers, and where each list begins), ``opaque`` (nothing that can take part: used
+    nowhere, it does no harm), ``generator`` (of random numbers, of a kind that `keys` names: its state is passed),
+    ``tuple``, ``list``, ``dict`` (with its `keys`) or ``record`` (an instance of `of` whose attributes are `keys`).
     """
 
     path: str
@@ -42,11 +51,14 @@ class Shape:
     keys: tuple[Any, ...] = ()
     of: type | None = None
     items: tuple[Shape, ...] = ()
+    columns: tuple[str, ...] = ()  # of ``rows`` and ``ragged``: the names of the arrays that are passed
 
     def leaves(self) -> Iterator[str]:
         """The names of what is passed on."""
         if self.kind in ("leaf", "numbers", "generator"):
             yield self.path
+        elif self.kind in COLUMNS:
+            yield from self.columns
         for item in self.items:
             yield from item.leaves()
 
@@ -78,6 +90,11 @@ def shape_of(path: str, value: Any, parameters: Collection[str] = (), above: tup
     if type(value) is list:
         if len(value) > 1 and (kind := _common_type(value)):
             return Shape(path, "numbers", (kind,))
+        if len(value) > _FEW and (columns_ := _columns(value)):
+            kind, keys = columns_
+            names = [f"column{k}" for k in range(len(keys))] if kind == "rows" else ["values", "starts"]
+            columns = tuple(part_path(path, n, parameters) for n in names)
+            return Shape(path, kind, keys, columns=columns)
         return Shape(path, "list", (), None, inner([str(k) for k in range(len(value))], value))
     if type(value) is dict:
         if not all(isinstance(k, (str, int, float, bool, tuple, enum.Enum)) or k is None for k in value):
@@ -103,14 +120,30 @@ def _is_constant(value: Any) -> bool:
     return value is None or type(value) in (int, str, bool)
 
 
-def _common_type(values: list[Any]) -> str:
-    kinds = {type(v) for v in values}
+def _common_type(values: Sequence[Any]) -> str:
+    kinds = set(map(type, values))
     if len(kinds) != 1:
         return ""
     (kind,) = kinds
     if kind is int:
-        return "int" if all(-(2**63) <= v < 2**63 for v in values) else ""
+        return "int" if min(values) >= -(2**63) and max(values) < 2**63 else ""
     return kind.__name__ if kind in (float, bool) else ""
+
+
+def _columns(values: list[Any]) -> tuple[str, tuple[str, ...]] | None:
+    """What a list of tuples or lists of numbers is: its kind, and the types of its numbers."""
+    kind, *others = set(map(type, values))
+    if others or kind not in (tuple, list):
+        return None
+    if kind is tuple:
+        if len(set(map(len, values))) > 1 or not 0 < len(values[0]) <= _PLACES:
+            return None
+        types = tuple(map(_common_type, zip(*values, strict=True)))
+        return ("rows", types) if all(types) else None
+    if len(set(map(id, values))) < len(values):
+        return None
+    found = _common_type(list(itertools.chain.from_iterable(values)))
+    return ("ragged", (found,)) if found else None
 
 
 def _is_object(value: Any) -> bool:
@@ -163,7 +196,12 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
         case "numbers":
             if type(value) is not list or _common_type(value) != shape.keys[0] or len(value) < 2:
                 raise Mismatch
-            out.append(np.array(value, {"int": np.int64, "float": np.float64, "bool": np.bool_}[shape.keys[0]]))
+            out.append(np.array(value, _DTYPES[shape.keys[0]]))
+            return
+        case "rows" | "ragged":
+            if type(value) is not list or len(value) <= _FEW or _columns(value) != (shape.kind, shape.keys):
+                raise Mismatch
+            out += _columns_of(shape, value)
             return
         case "range":
             if type(value) is not range or value.step != shape.keys[0]:
@@ -189,6 +227,18 @@ def _take_apart(shape: Shape, value: Any, out: list[Any]) -> None:
                 parts = found.values()
     for item, part in zip(shape.items, parts, strict=True):
         _take_apart(item, part, out)
+
+
+_DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+
+
+def _columns_of(shape: Shape, value: list[Any]) -> list[Any]:
+    """The arrays that are passed for a list of tuples or lists."""
+    if shape.kind == "rows":
+        return [np.array(c, _DTYPES[k]) for c, k in zip(zip(*value, strict=True), shape.keys, strict=True)]
+    starts = np.zeros(len(value) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, value), np.int64, len(value)), out=starts[1:])
+    return [np.array(list(itertools.chain.from_iterable(value)), _DTYPES[shape.keys[0]]), starts]
 
 
 def containers(shapes: Sequence[Shape], values: Sequence[Any]) -> dict[str, Any]:
@@ -217,8 +267,9 @@ def drawn_from(shapes: Sequence[Shape], values: Sequence[Any], leaves: Sequence[
     def visit(shape: Shape, value: Any) -> None:
         if shape.kind == "generator":
             found.append((value, next(states)))
-        elif shape.kind in ("leaf", "numbers"):
-            next(states)
+        else:
+            for _ in range(1 if shape.kind in ("leaf", "numbers") else len(shape.columns)):
+                next(states)
         for item, part in zip(shape.items, _parts(shape, value) if shape.items else (), strict=True):
             visit(item, part)
 
@@ -231,6 +282,12 @@ def drawn_from(shapes: Sequence[Shape], values: Sequence[Any], leaves: Sequence[
     finally:
         for generator, state in found:
             generators.set_state(generator, state)
+
+
+def in_columns(shapes: Sequence[Shape]) -> set[str]:
+    """The paths of lists that are passed as arrays."""
+    found = {shape.path for shape in shapes if shape.columns}
+    return found.union(*(in_columns(shape.items) for shape in shapes))
 
 
 def has_generators(shapes: Sequence[Shape]) -> bool:
@@ -280,6 +337,10 @@ def with_demands(shape: Shape, value: Any, demands: Collection[str], parameters:
     if shape.kind == "numbers" and shape.path in demands:
         items = tuple(Shape(part_path(shape.path, str(k), parameters), "leaf") for k in range(len(value)))
         return Shape(shape.path, "list", (), None, items)
+    if shape.kind in COLUMNS and shape.path in demands:
+        paths = [part_path(shape.path, str(k), parameters) for k in range(len(value))]
+        inner = (shape_of(p, v, parameters) for p, v in zip(paths, value, strict=True))
+        return Shape(shape.path, "list", (), None, tuple(inner))
     if not shape.items:
         return shape
     parts = _parts(shape, value)
