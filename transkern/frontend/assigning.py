@@ -76,6 +76,7 @@ from transkern.frontend.strides import from_outside, in_memory
 from transkern.frontend.texts import is_text, text_operation
 from transkern.frontend.values import (
     FUNCTIONS,
+    ITEM,
     Array,
     Char,
     Concatenation,
@@ -223,6 +224,8 @@ class Assignments(Results):
         if not isinstance(settled, Array) or not settled.axes or lies(settled):
             return settled
         made = from_outside(self.ctx, settled) or self.ctx.define(settled, name)
+        if any(v is settled for state in self.loops for v in state.before.values()):
+            self.ctx.made_in[made.base] = ()  # in each iteration it is the same
         for frame in self.ctx.frames:  # the names it has are names of the same array
             frame.update({k: made for k, v in frame.items() if v is settled})
         return made
@@ -238,6 +241,7 @@ class Assignments(Results):
         if site in self.ctx.growing and hashes:
             assert isinstance(contents, (Dict, Seq))
             made = hashed.of_items(self.ctx, name, contents, site)
+            made = hashed.as_frozen(made) if isinstance(contents, Seq) and contents.frozen else made
             return self.ctx.allocate(as_outside(made) if contents.outside else made, site)
         if isinstance(contents, Dict) and objects.key_of(contents) in self.ctx.pools:
             return objects.placed_dict(self.ctx, contents)
@@ -317,7 +321,8 @@ class Assignments(Results):
             self.settle(i, t.id if isinstance(t, ast.Name) else "value") for i, t in zip(items, targets, strict=True)
         ]
         if any(isinstance(t, ast.Subscript) for t in targets):
-            settled = [growing.held(self.ctx, i) if isinstance(i, GrowingList) else i for i in settled]
+            swaps = self.swaps
+            settled = [growing.held(self.ctx, i, swaps) if isinstance(i, GrowingList) else i for i in settled]
         with waiting(self.ctx) as those:
             for item in settled:
                 those.put(item)
@@ -406,14 +411,14 @@ class Assignments(Results):
         base = self.ctx.deref(owner)
         python_types.check_item(self.ctx, lambda of, at: operator.setitem(of, at, ()), base, self._key(items))
         if isinstance(base, Hashed):
-            hashed.store(self.ctx, base, self._key(items), self.kept(value, "item"))
+            hashed.store(self.ctx, base, self._key(items), self.kept(value, ITEM))
             return
         if isinstance(owner, Instance) and isinstance(base, Dict):
-            objects.store(self.ctx, owner, key_of(self.ctx, items), self.kept(value, "item"))
+            objects.store(self.ctx, owner, key_of(self.ctx, items), self.kept(value, ITEM))
             return
         if isinstance(base, Dict):
             self._keys_at_run_time(owner, items, value)
-            self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, "item")))
+            self.ctx.change(owner, base.put(key_of(self.ctx, items), self.kept(value, ITEM)))
             return
         if isinstance(base, Seq) and base.kind == "list" and not isinstance(owner, Object):
             self._store_inside(target)
@@ -421,6 +426,8 @@ class Assignments(Results):
             self._store_item(owner, base, items, value, target)
             return
         if isinstance(base, GrowingList):
+            if isinstance(value, Array) and any(v is value for frame in self.ctx.frames for v in frame.values()):
+                value = self.kept(value, ITEM)  # it stands there under its name, and perhaps elsewhere, too
             replacing.store_item(self.ctx, base, items, value)
             return
         if special_methods.store_item(self.ctx, owner, items, value):
@@ -493,7 +500,7 @@ class Assignments(Results):
             changed[at.value] = at
         except IndexError as error:
             ctx.guard(b.FALSE, "IndexError", str(error))
-        changed[at.value] = self.kept(value, "item")
+        changed[at.value] = self.kept(value, ITEM)
         ctx.change(owner, Seq(tuple(changed), "list"))
 
     def _store_slice(self, owner: Value, base: Seq, at: SliceValue, value: Value, node: ast.AST) -> None:
@@ -508,7 +515,7 @@ class Assignments(Results):
                 ctx.must_grow(owner.token, problem)
             ctx.fail(refusals.RUN_TIME_LENGTH, problem, replacing.IN_SLICES, node)
         changed = list(base.items)
-        items = [self.kept(i, "item") for i in self.elements(value, None, node)]
+        items = [self.kept(i, ITEM) for i in self.elements(value, None, node)]
         asked(ctx, operator.setitem, changed, constant_slice(ctx, at), items)
         ctx.change(owner, Seq(tuple(changed), "list"))
 
@@ -653,7 +660,7 @@ class Assignments(Results):
             changed = [
                 self.either(c, result, v, [], []) for c, v in zip(conditions, base.items, strict=True)
             ]  # fmt: skip
-            ctx.change(owner, with_children(base, tuple(self.kept(v, "item") for v in changed)))
+            ctx.change(owner, with_children(base, tuple(self.kept(v, ITEM) for v in changed)))
             return
         if isinstance(base, Flat):
             flats.store(ctx, base, items, result)
@@ -768,7 +775,8 @@ class Assignments(Results):
                     return sequences.repeated_list(ctx, owner, times)
         if (known := python_types.known_set(left)) is not None and (other := python_types.known_set(right)) is not None:
             made_set = asked(ctx, python_types.BINARY[op][0], known, other)
-            return Seq(tuple(Static(v) for v in made_set), "set")
+            frozen = isinstance(made_set, frozenset)
+            return Seq(tuple(Static(v) for v in made_set), "set", outside=frozen, frozen=frozen)
         if op == "add" and _is_list(left) and _is_list(right):
             return sequences.joined(ctx, left, right)
         if isinstance(left, Static) and isinstance(right, Static) and not (is_number(left) and is_number(right)):

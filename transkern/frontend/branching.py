@@ -21,6 +21,7 @@ from transkern.frontend.syntax import returns
 from transkern.frontend.trips import bound_of, stable_parts
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
+    ITEM,
     Array,
     Char,
     Dict,
@@ -80,8 +81,10 @@ class Branches(Assignments):
         outcomes: list[tuple[list[n.Stmt], dict[str, Value], bool, bool]] = []
         told: list[dict[str, Value]] = []
         given, ends = (ctx.handed, ctx.appended), list[tuple[set[int], set[str]]]()
+        standing, stands = ctx.twins.rows.standing, set[tuple[str, str]]()
         for statements in (then, orelse):
             ctx.handed, ctx.appended = set(given[0]), set(given[1])
+            ctx.twins.rows.standing = set(standing)
             self.env.clear()
             self.env.update(before)
             told.append(self.told(test, statements is then))
@@ -96,8 +99,10 @@ class Branches(Assignments):
                 outcomes.append((out, dict(self.env), done, self.ended))
                 heaps.append(ctx.heap)
                 ends.append((ctx.handed, ctx.appended))
+                stands |= ctx.twins.rows.standing
         (out1, env1, done1, ended1), (out2, env2, done2, ended2) = outcomes
         ctx.handed, ctx.appended = ends[0][0] | ends[1][0], ends[0][1] | ends[1][1]
+        ctx.twins.rows.standing = stands
         self.behind = behind = Behind()
         ctx.globals_now = managed
         self.decides = condition
@@ -164,7 +169,7 @@ class Branches(Assignments):
         if token in self.unmerged:
             one, two, out1, out2 = self.unmerged.pop(token)
             if same_structure(one, two):
-                joined = self.join("item", one, two, out1, out2)
+                joined = self.join(ITEM, one, two, out1, out2)
                 for item in children(joined) or ():
                     if isinstance(item, Unbound):
                         ctx.fail(refusals.TYPE_DIFFERS, item.why, "give it one type on both paths")

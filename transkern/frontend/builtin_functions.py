@@ -338,11 +338,12 @@ def _slice(ctx: Context, a: Arguments) -> Value:
 def _set(ctx: Context, a: Arguments) -> Value:
     frozen = a.name == "frozenset"
     if "iterable" not in a.given:
-        return Seq((), "set", outside=frozen)
+        return Seq((), "set", outside=frozen, frozen=frozen)
     source = ctx.deref(a.need("iterable"))
     items = None if isinstance(source, Hashed) else iteration(ctx, set_order.in_any_order(source))
     if isinstance(items, list) and all(isinstance(i, Static) for i in items):
-        return Seq(tuple(Static(v) for v in {i.value for i in items if isinstance(i, Static)}), "set", outside=frozen)
+        known = tuple(Static(v) for v in {i.value for i in items if isinstance(i, Static)})
+        return Seq(known, "set", outside=frozen, frozen=frozen)
     span = ctx.span
     made = hashed.new(ctx, "set", "set", (span.file, span.line, span.column, span.end_line, span.end_column, "set"))
     hashed.update(ctx, made, source)

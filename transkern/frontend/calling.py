@@ -45,6 +45,7 @@ from transkern.frontend.source import TextScope, frame_of, from_object
 from transkern.frontend.syntax import local_names
 from transkern.frontend.trips import condition_of, trip_count
 from transkern.frontend.values import (
+    ITEM,
     Array,
     Bound,
     Dict,
@@ -173,7 +174,7 @@ class Calls(Conditions):
                     positional[1] = iterating.all_of(ctx, positional[1])
                     return compose(ctx, "lists", "reduced" if positional[2:] else "reduced_from_first", positional, {})
                 case Known("functools.partial") if positional:
-                    held = [self.kept(p, "item") for p in positional]
+                    held = [self.kept(p, ITEM) for p in positional]
                     return Partial(held[0], tuple(held[1:]), tuple((k, self.kept(v, k)) for k, v in keywords.items()))
                 case Known(path) if (made := self._operator(path, positional)) is not None:
                     return made
@@ -186,8 +187,8 @@ class Calls(Conditions):
                     if name in _CHANGING and isinstance(node.func, ast.Attribute):
                         self._lists_apart(node.func.value, receiver)
                     if isinstance(ctx.deref(receiver), _CONTAINERS):  # what goes into it is as it is now
-                        positional = [self.kept(p, "item") for p in positional]
-                        keywords = {k: self.kept(v, "item") for k, v in keywords.items()}
+                        positional = [self.kept(p, ITEM) for p in positional]
+                        keywords = {k: self.kept(v, ITEM) for k, v in keywords.items()}
                     return functions.call_method(ctx, receiver, name, positional, keywords)
                 case Bound(inner, receiver):
                     return self.inline(inner, [receiver, *positional], keywords, node)

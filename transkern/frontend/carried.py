@@ -17,6 +17,7 @@ from transkern.frontend.reach import reached, shows, stands_in_list
 from transkern.frontend.trips import bound_of
 from transkern.frontend.turns import OtherTurns, Turns
 from transkern.frontend.values import (
+    ITEM,
     Array,
     Char,
     Doubt,
@@ -132,6 +133,7 @@ class LoopState:
         for token, kind in self.touched.items():
             contents = self._contents(owner, token, kind)
             owner.ctx.heap[token] = self.objects[token] = contents
+        self._note_copied_items(owner.ctx)
         for name, kind in self.kinds.items():
             if name in self.never:
                 continue
@@ -166,10 +168,17 @@ class LoopState:
 
     def _note_copies(self, ctx: Context, name: str, slot: Value, shown: set[str]) -> None:
         """Nobody may store into what a slot is a copy of."""
-        problem = f"a loop leaves a view of an array under `{name}`, and this stores into the array"
+        where = "in a list, a dict or an object" if name is ITEM else f"under `{name}`"
+        problem = f"a loop leaves a view of an array {where}, and this stores into the array"
         for copy in reached(ctx.heap, slot) if shown else ():
-            if isinstance(copy, Array) and copy.view:
+            if isinstance(copy, Array) and copy.view and copy.base not in self.known:
                 ctx.note_copy(name, copy.base, frozenset(shown), None, problem=problem)
+
+    def _note_copied_items(self, ctx: Context) -> None:
+        """The same for what lists, dicts and objects from before the loop hold."""
+        if ITEM in self.shown:
+            for contents in self.objects.values():
+                self._note_copies(ctx, ITEM, contents, self.shown[ITEM] - self._made_anew(ITEM))
 
     def _is_made_inside(self, value: GrowingList) -> bool:
         """Whether the loop makes a list: after an iteration its memory is gone."""
@@ -192,9 +201,9 @@ class LoopState:
         initial = self.heap[token]
         items = children(initial)
         if kind[0] != "items" or items is None:
-            return self._slot(owner, "item", kind, initial)
+            return self._slot(owner, ITEM, kind, initial)
         return with_children(kind[1], tuple(
-            item if lies(item) and (token, k) not in self.rebound_items else self._slot(owner, "item", of, item)
+            item if lies(item) and (token, k) not in self.rebound_items else self._slot(owner, ITEM, of, item)
             for k, (of, item) in enumerate(zip(kind[2], items, strict=True))
         ))  # fmt: skip
 
@@ -319,8 +328,8 @@ class LoopState:
             if name in self.slots and name not in self.never and isinstance(self.before.get(name), Array):
                 self.never.add(name)
                 self.widened = True
-        for name in sorted(self.stale & {*self.rebound, "item"} if not self.widened else ()):
-            held = name == "item"
+        for name in sorted(self.stale & {*self.rebound, ITEM} if not self.widened else ()):
+            held = name is ITEM
             what, shown = ("what a list, a dict or an object holds", "a") if held else (f"`{name}`", name)
             owner.ctx.fail(
                 refusals.LOOP_ALIAS,
@@ -532,6 +541,8 @@ class LoopState:
         ctx = owner.ctx
         for token, before in self.heap.items():
             start, now = self.objects.get(token, before), ctx.heap[token]
+            if token in self.objects and same_structure(start, now):
+                self._note_left(ITEM, start, now)
             if now is start or now == start:
                 continue
             if not same_structure(start, now):
@@ -548,12 +559,12 @@ class LoopState:
             if rebound:
                 self.rebound_items |= rebound
                 self.widened = True
-            wanted = join_kinds(ctx, "item", self.touched[token], kind_of(ctx, now), now, start)
+            wanted = join_kinds(ctx, ITEM, self.touched[token], kind_of(ctx, now), now, start)
             if wanted != self.touched[token]:
                 self.touched[token] = wanted
                 self.widened = True
             if token in self.objects:
-                self._note_left("item", start, now)
+                self._note_shown(owner, ITEM, start, now)
                 pending += self._pairs(ctx, start, now)
 
     def _note_left(self, name: str, slot: Value, value: Value) -> None:
@@ -591,6 +602,14 @@ class LoopState:
             pairs = zip(items, others or (None,) * len(items), strict=True)
             return with_children(slot, tuple(self._settled(i, o) for i, o in pairs))
         return slot
+
+    def held_after(self) -> dict[int, Value]:
+        """What lists, dicts and objects hold after the loop, which it has changed or made."""
+        if self.runs == b.FALSE:
+            return {}
+        begun = {token: initial.token for token, (_, initial) in self.begun_as.items()}
+        found = {**self.objects, **self.fresh}
+        return {token: self._settled(now, self.heap.get(begun.get(token, token))) for token, now in found.items()}
 
     def _check_alias(self, owner: Loops, name: str, value: Value) -> None:
         """Two names for one array at the end of an iteration, one of them stored into: copies would not do."""
@@ -634,7 +653,10 @@ class LoopState:
             v for frame in ctx.frames for k, v in frame.items()
             if frame is not owner.env or (k != name and self.is_live(k))
         ]  # fmt: skip
-        return any(shows(ctx.heap, v, lambda a: a.view and a.base == value.base) for v in others)
+        heap = {} if name is ITEM else ctx.heap  # what stands in a container is seen through that
+        held = [v for contents in ctx.heap.values() for v in children(contents) or ()] if name is ITEM else []
+        shown = [v for v in (*others, *held) if shows(heap, v, lambda a: a.view and a.base == value.base)]
+        return len(shown) > (1 if name is ITEM else 0)
 
     def _note_lists(self, owner: Loops, name: str, slot: Value, value: Value, leaving: bool) -> None:
         """Nobody may change lists, dicts and objects of which an iteration leaves a copy, if others see them."""
@@ -774,6 +796,7 @@ class LoopState:
             before = self.before.get(name)
             if isinstance(before, Array) and (may_be or self.runs != b.TRUE):
                 owner.ctx.note_copy(name, slot, frozenset([before.base]), None if may_be else self.runs)
+        self._note_copied_items(owner.ctx)
         for name in sorted(self.all_assigned):
             if name in self.never:
                 continue

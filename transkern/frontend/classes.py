@@ -77,8 +77,8 @@ def class_of(value: Value) -> type | None:
             return _NUMBERS[expr.dtype]
         case Scalar(expr, False):
             return np.dtype(expr.dtype).type
-        case Seq(_, kind):
-            return _SEQUENCES.get(kind)
+        case Seq(kind=kind, frozen=frozen):
+            return frozenset if frozen else _SEQUENCES.get(kind)
         case GrowingList() | Row():
             return list
         case Hashed():

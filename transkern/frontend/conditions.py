@@ -16,6 +16,7 @@ from transkern.frontend.source import span_of
 from transkern.frontend.trips import condition_of, zero
 from transkern.frontend.types_of_scalars import scalar_kind
 from transkern.frontend.values import (
+    CHOSEN,
     Array,
     Dict,
     Maybe,
@@ -83,7 +84,7 @@ class Conditions(Comparisons):
         if isinstance(decided, Static):
             return one if bool(decided.value) is not is_and else self.chosen(is_and, values[1:])
         assert isinstance(decided, Scalar)
-        one = self.settle(one, "chosen")
+        one = self.settle(one, CHOSEN)
         condition = condition_of(truth(ctx, one))
         before, other = self._held(), list[n.Stmt]()
         with ctx.block() as out, ctx.knowing(condition if is_and else b.logical_not(condition)):
@@ -261,7 +262,7 @@ class Conditions(Comparisons):
         one, two = self.settled_in(one, out1), self.settled_in(two, out2)
         self.decides = condition
         self.joining = (self.env, self.env, self.ctx.live_here)
-        joined = self.join("chosen", one, two, out1, out2)
+        joined = self.join(CHOSEN, one, two, out1, out2)
         ctx.emit(n.If(condition, tuple(out1), tuple(out2)))
         if isinstance(joined, (Unbound, Maybe)):
             if node is not None:
@@ -279,7 +280,7 @@ class Conditions(Comparisons):
         """Containers as objects, at the end of `out`."""
         if not isinstance(value, (Seq, Dict, Record)):
             return value
-        return self.at_end(out, lambda: self.settle(value, "chosen"))
+        return self.at_end(out, lambda: self.settle(value, CHOSEN))
 
     def number_in(self, value: Value, out: list[n.Stmt]) -> Value:
         """A number, at the end of `out`, that joins another."""

@@ -22,6 +22,8 @@ from transkern.frontend.anew import Held, MustGrow, NotKnown, Site, Terminated
 from transkern.frontend.reach import shows as reaches
 from transkern.frontend.source import span_of
 from transkern.frontend.values import (
+    CHOSEN,
+    ITEM,
     Array,
     Dict,
     Function,
@@ -261,7 +263,7 @@ class Context:
 
     def fresh(self, base: str) -> str:
         """A name not yet taken, starting with `base`."""
-        base = re.sub(r"\W", "_", base) or "t"
+        base = re.sub(r"\W", "_", str(base)) or "t"
         if base not in self.taken and base not in self.buffers:
             self.taken.add(base)
             return base
@@ -356,11 +358,13 @@ class Context:
             set(self.begun),
             set(self.handed),
             dict(self.doubtful),
+            self.twins.rows.copy(),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
         (buffers, variables, bounds, ranges, taken, length, made, stored, appended, chosen, copies, begun, handed,
-         doubtful) = state  # fmt: skip
+         doubtful, rows) = state  # fmt: skip
+        self.twins.rows = rows.copy()
         self.handed, self.doubtful = set(handed), dict(doubtful)
         self.chosen, self.copies, self.begun = dict(chosen), list(copies), set(begun)
         self.made_in, self.stored_in, self.appended = dict(made), {k: list(v) for k, v in stored.items()}, set(appended)
@@ -1080,7 +1084,7 @@ class Context:
         if buffer in self.chosen:
             name, decides = self.chosen[buffer]
             what, copy = f"`{name}`", f"{name} = {name}.copy()"
-            if name == "chosen":  # of a conditional expression
+            if name is CHOSEN:
                 what, copy = "the array", "x = (a if condition else b).copy()"
             self.must_be_known(
                 Unbound("") if decides is None else Scalar(decides),
@@ -1148,7 +1152,7 @@ class Context:
             return False
         if self.is_of_argument(value.base) or value.base in (*self.doubtful, *self.chosen, *self.begun):
             return True
-        heap = {} if name == "item" else self.heap  # what stands in a container is seen through that
+        heap = {} if name is ITEM else self.heap  # what stands in a container is seen through that
         others = [v for frame in self.frames for k, v in frame.items() if k != name]
         others += [v for contents in heap.values() for v in children(contents) or ()]
         return any(reaches(heap, v, lambda a: a.view and a.base == value.base) for v in others)

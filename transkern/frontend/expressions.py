@@ -34,6 +34,7 @@ from transkern.frontend.source import span_of
 from transkern.frontend.syntax import local_names
 from transkern.frontend.texts import as_text, quoted, together
 from transkern.frontend.values import (
+    ITEM,
     Dict,
     Function,
     GrowingList,
@@ -229,7 +230,7 @@ class Expressions(Calls):
 
     def _placed(self, value: Value) -> Value:
         """`value` as an item of a display: a list in a list is an object of its own."""
-        return self.settle(value, "item") if isinstance(value, (Seq, Dict, Record)) else value
+        return self.settle(value, ITEM) if isinstance(value, (Seq, Dict, Record)) else value
 
     def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Value:
         ctx = self.ctx

@@ -26,7 +26,7 @@ from transkern.frontend.progressions import arange, linspace
 from transkern.frontend.shaping import concatenate, dims_of, dtype_of, expand, full, reshape
 from transkern.frontend.values import Array, Scalar, Seq, Slice, Static, Value
 from transkern.ir import build as b
-from transkern.ir.expr import Apply, Expr, Reduce
+from transkern.ir.expr import Apply, Const, Expr, Reduce
 
 MAKERS = ("numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp")
 """What is subscripted to make something."""
@@ -191,10 +191,17 @@ def _indices(ctx: Context, a: Arguments) -> Value:
         ctx.guard(b.FALSE, "TypeError", f"'{type_name(a.need('dimensions'))}' object is not iterable")
     dims = dims_of(ctx, a.need("dimensions"))
     dtype = dtype_of(ctx, a.get("dtype"), "int64")
-    full(ctx, dims, b.ZERO)  # no size is negative
+    sparse = a.flag("sparse")
+    if not sparse:
+        full(ctx, dims, b.ZERO)  # no size is negative
     lines = [arange(ctx, Static(0), Scalar(d, True), Static(1), dtype) for d in dims]
-    if a.flag("sparse"):
+    if sparse:
         return Seq(tuple(_standing(ctx, v, d, len(lines)) for d, v in enumerate(lines)))
+    if a.given.get("dtype") == Static(None):  # NumPy makes an array for the lines first, with `np.empty`
+        dtype = "float64"
+        lines = [replace(v, body=b.cast(v.body, dtype)) for v in lines]
+    if not lines:
+        return full(ctx, (b.ZERO,), Const(0, dtype))
     axes = ctx.axes(tuple(v.dims[0] for v in lines))
     first = ctx.axis("d", b.index(len(lines)))
     return Array((first, *axes), select(first.var, [v.at((x.var,)) for v, x in zip(lines, axes, strict=True)]))

@@ -151,6 +151,8 @@ def must_be_own(ctx: Context, owner: GrowingList, grows: bool = True) -> None:
         ctx.fail_outside()
     if owner.prefix and (grows or twins.are_rows_shared(ctx, owner)):
         rows.wanted(ctx, owner, "a list in a list that changes its length, or stands in several")
+    if owner.prefix:
+        twins.check_originals(ctx, owner.buffer)
     if owner.row_of is not None:
         twins.check_originals(ctx, owner.row_of.rows.pool.buffer)
     if grows:
@@ -242,6 +244,8 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         ctx.emit(n.Store(owner.buffer, owner.index(count), number))
         return
     if isinstance(value, (Object, Dict)):
+        if isinstance(value, Object) and isinstance(ctx.deref(value), Seq):
+            twins.note_original(ctx, owner.buffer, value)
         value = _as_object(ctx, value)
     value = value if isinstance(value, Instance) else ctx.deref(value)
     if owner.row == OPTIONAL:
@@ -292,6 +296,7 @@ def put(ctx: Context, owner: GrowingList, value: Value, count: Expr) -> None:
         if array.view:
             ctx.note_append(array.base)
             ctx.note_held(owner.buffer, array.base)
+            twins.note_array(ctx, owner, array)
             owner.shared = owner.shared or ctx.is_of_argument(array.base)
         list_type(ctx, owner, array.dtype, array.dims, False)
         twins.check_left(ctx, owner)
@@ -342,7 +347,8 @@ def _put_list(ctx: Context, owner: GrowingList, value: GrowingList, count: Expr)
     ctx.note_append(value.buffer)
     if names := twins.rows_named(ctx, owner) if owner.buffer in ctx.twins.shorter else []:
         rows.wanted(ctx, owner, f"a list in place of one that is `{names[0]}`")
-    twins.join(ctx, owner.buffer, value.buffer)
+    if twins.note_row(ctx, owner, value):
+        rows.wanted(ctx, owner, "a list in a list that stands in several, and is changed in a loop")
     owner.row = "list"
     list_type(ctx, owner, dtype, (length, *value.dims), python)
     ctx.buffers[owner.buffer] = without_range(ctx.buffers[owner.buffer])
@@ -767,8 +773,8 @@ def _not_queue(ctx: Context, owner: GrowingList, name: str) -> None:
         ctx.fail(refusals.DEQUE, f"`{name}` inside a deque", "use a list")
 
 
-def held(ctx: Context, value: Value) -> Value:
-    """`value` now, as the list that it is in is about to change."""
+def held(ctx: Context, value: Value, moved: bool = True) -> Value:
+    """`value` now, as the list that it is in is about to change; `moved`: it will not stand there, then."""
     match value:
         case Scalar(expr, python, tag, doubt):
             kept = None if tag is None else ctx.let(tag, "popped type")
@@ -784,7 +790,10 @@ def held(ctx: Context, value: Value) -> Value:
         case Instance(pool, number):
             return Instance(pool, ctx.let(number, "popped"))
         case GrowingList() if value.prefix:
-            return list_of(ctx, list_array(ctx, value), value.python)
+            copy = list_of(ctx, list_array(ctx, value), value.python)
+            if not moved:
+                ctx.twins.rows.copies[copy.buffer] = value.buffer
+            return copy
         case _:
             return value
 

@@ -310,9 +310,7 @@ def combined(ctx: Context, op: str, one: Value, two: Value) -> Value | None:
         ctx.fail(refusals.OPERANDS, f"this operator between {describe(one)} and {describe(two)}", help)
     made = new(ctx, "set", "set", _site(ctx, op))
     compose(ctx, "hashes", name, [made, *(s for s in sets if s is not None)], {})
-    # a set from outside the function, whose elements are known, may be a frozenset
-    frozen = one.frozen if isinstance(one, Hashed) else isinstance(one, Seq) and one.outside
-    return as_frozen(made) if frozen else made
+    return as_frozen(made) if isinstance(one, (Hashed, Seq)) and one.frozen else made
 
 
 def as_frozen(made: Hashed) -> Hashed:

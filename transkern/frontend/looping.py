@@ -28,6 +28,7 @@ from transkern.frontend.syntax import assigned_names, rebound_names, stored_in
 from transkern.frontend.trips import condition_of, stable_parts, trip_bound, trip_count
 from transkern.frontend.turns import OtherTurns, Turns, at_first, leaving_unless, rebinding
 from transkern.frontend.values import (
+    ITEM,
     Array,
     GrowingList,
     Known,
@@ -675,7 +676,7 @@ class Loops(Branches):
         ctx.emit(statement)
         self.env.clear()
         self.env.update(state.after(self))
-        ctx.heap = {**ctx.heap, **heap, **state.objects, **state.fresh}
+        ctx.heap = {**ctx.heap, **heap, **state.held_after()}
 
     def carried(
         self, body: Sequence[ast.stmt], targets: set[str], begin: Callable[[Turns | None], None],
@@ -827,7 +828,7 @@ class Loops(Branches):
             raise self._shared(name, {name}, "seen elsewhere")
         for slot, name in state.from_outside.items():
             if slot in changed and name not in state.never:
-                if name == "item":  # in an object, a list or a dict
+                if name is ITEM:  # in an object, a list or a dict
                     problem = "the loop puts another array where one stands that others see, and stores into both"
                     help = "put a copy there before the loop, or swap names of its own and put them back behind it"
                     raise Shared(refusals.LOOP_ALIAS, problem, help, self.ctx.span, self.ctx.lines)

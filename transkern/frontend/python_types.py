@@ -110,6 +110,8 @@ def example(ctx: Context, value: Value) -> Any:
             return "a"
         case Scalar(expr, True) if expr.dtype in _NUMBERS:
             return _NUMBERS[expr.dtype]
+        case Seq(kind="set", frozen=True):
+            return frozenset()
         case Seq(_, kind):
             return _SEQUENCES[kind]() if kind in _SEQUENCES else _UNKNOWN
         case GrowingList() as owner:
@@ -188,16 +190,16 @@ def check_attribute(ctx: Context, value: Value, name: str) -> None:
         raised(ctx, error)
 
 
-def known_set(value: Value) -> set[Any] | None:
+def known_set(value: Value) -> set[Any] | frozenset[Any] | None:
     """The set that a value is, where all its elements are known."""
     if not isinstance(value, Seq) or value.kind != "set" or not all(isinstance(i, Static) for i in value.items):
         return None
-    return {i.value for i in value.items if isinstance(i, Static)}
+    return (frozenset if value.frozen else set)(i.value for i in value.items if isinstance(i, Static))
 
 
 _FAMILIES: tuple[tuple[type, ...], ...] = (
-    (bool, int, float, complex), (str,), (list,), (tuple,), (dict,), (set,), (range,), (slice,), (collections.deque,),
-    (type(None),), (type(_function),),
+    (bool, int, float, complex), (str,), (list,), (tuple,), (dict,), (set, frozenset), (range,), (slice,),
+    (collections.deque,), (type(None),), (type(_function),),
 )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from transkern.frontend.values import (
     Concatenation,
     GrowingList,
     Instance,
+    Object,
     OrNone,
     Range,
     Record,
@@ -112,7 +113,7 @@ def _replace(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
     if isinstance(value, OrNone) or (value == Static(None) and not owner.options):
         growing.optional_wanted(ctx, owner)
     if owner.row and owner.dims:
-        _store_row(ctx, owner, at, value)
+        _store_row(ctx, owner, at, value, given)
         return
     if owner.dims and not owner.row and isinstance(value, (Array, Concatenation)):
         _store_array(ctx, owner, at, as_array(ctx, value))
@@ -140,6 +141,7 @@ def _store_array(ctx: Context, owner: GrowingList, at: Expr, array: Array) -> No
     if array.view:
         ctx.note_append(array.base)
         ctx.note_held(owner.buffer, array.base)
+        twins.note_array(ctx, owner, array)
         owner.shared = owner.shared or ctx.is_of_argument(array.base)
     new = ctx.define(replace(array, view=False), "item")
     index = (*owner.index(at), *(a.var for a in new.axes))
@@ -175,8 +177,11 @@ def _store_columns(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> 
         _store_columns(ctx, column, at, item)
 
 
-def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None:
+def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value, given: Value) -> None:
     """A list takes the place of one in a list: its numbers do, as long as no name stands for the one before."""
+    if isinstance(given, Object):
+        ctx.note_handed(given)
+        twins.note_original(ctx, owner.buffer, given)
     value = growing.as_list(ctx, value) if isinstance(value, Seq) else value
     if not isinstance(value, GrowingList) or value.columns or (len(value.dims) + 1) != len(owner.dims):
         problem = f"a store of {describe(value)} into a list of lists"
@@ -184,14 +189,16 @@ def _store_row(ctx: Context, owner: GrowingList, at: Expr, value: Value) -> None
     others = ctx.still_named(lambda v: isinstance(v, GrowingList) and bool(v.prefix) and v.buffer == owner.buffer)
     if others or value.extent is None:
         problem = "a list in a list that is replaced by another" + (f", while `{others[0]}` is one" if others else "")
-        ctx.fail(refusals.NESTED_LIST, problem, "use an array with two dimensions")
+        rows.wanted(ctx, owner, problem)
     if (value.dtype, value.python) != (owner.dtype, owner.python):
         list_types.mixed(ctx, owner, value.dtype, value.python, "store elements of the type it has")
     if not value.prefix:
         ctx.note_append(value.buffer)
+    if twins.note_row(ctx, owner, value):
+        rows.wanted(ctx, owner, "a list in a list that stands in several, and is changed in a loop")
     same = b.compare("equal", value.extent, owner.dims[0])
     if same == b.FALSE or (same != b.TRUE and not ctx.assume_equal(value.extent, owner.dims[0])):
-        ctx.fail(refusals.NESTED_LIST, "a list of lists of different lengths", "use an array with two dimensions")
+        rows.wanted(ctx, owner, "a list of lists of different lengths")
     array = ctx.define(replace(list_array(ctx, value), view=False), "row")
     index = (*owner.prefix, at, *(a.var for a in array.axes))
     ctx.emit(n.Write(owner.buffer, array.axes, index, b.cast(array.body, owner.dtype)))

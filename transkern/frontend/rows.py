@@ -56,7 +56,7 @@ def number_of(ctx: Context, rows: Rows, value: Value) -> Expr:
     if isinstance(contents, Seq) and contents.row_of is not None:
         twins.note_original(ctx, rows.pool.buffer, contents.row_of)
     assert isinstance(contents, (GrowingList, Seq))
-    if isinstance(contents, GrowingList) and not ctx.is_last_look(value):
+    if isinstance(contents, GrowingList) and (isinstance(value, Row) or not ctx.is_last_look(value)):
         ctx.note_append(contents.buffer)
     number = _new(ctx, rows)
     extend(ctx, Row(rows, number), contents)
@@ -72,6 +72,7 @@ def _array_number(ctx: Context, rows: Rows, value: Array | Concatenation) -> Exp
     if array.view:
         ctx.note_append(array.base)
         ctx.note_held(rows.pool.buffer, array.base)
+        twins.note_array(ctx, rows.pool, array)
         rows.shared = rows.shared or ctx.is_of_argument(array.base)
     number = _new(ctx, rows)
     extend(ctx, Row(rows, number), array)

@@ -442,7 +442,7 @@ def from_object(value: Any, scope: Scope | None = None) -> Value | None:
         items = tuple(from_object(v, scope) for v in value.values())
         return Dict(tuple(value), tuple(i or Unbound("this entry cannot take part") for i in items), outside=True)
     if isinstance(value, (set, frozenset)) and all(isinstance(v, (int, float, str)) for v in value):
-        return Seq(tuple(map(Static, value)), "set", outside=True)
+        return Seq(tuple(map(Static, value)), "set", outside=True, frozen=isinstance(value, frozenset))
     if isinstance(value, (tuple, list)):
         items = tuple(from_object(v, scope) for v in value)
         if any(i is None for i in items) or not _is_plain(value):

@@ -175,3 +175,16 @@ def stored_in(body: Sequence[ast.stmt]) -> set[str]:
 
 def returns(statement: ast.stmt) -> bool:
     return any(isinstance(x, ast.Return) for x in ast.walk(statement))
+
+
+def is_swap(node: ast.Assign) -> bool:
+    """``a[i], a[j] = a[j], a[i]``, where both places are the same behind it as before."""
+    match node:
+        case ast.Assign([ast.Tuple([ast.Subscript() as one, ast.Subscript() as two])], ast.Tuple([left, right])):
+            if [ast.unparse(one), ast.unparse(two)] != [ast.unparse(right), ast.unparse(left)]:
+                return False
+            moving = (ast.Call, ast.NamedExpr, ast.Subscript)
+            parts = (one.value, one.slice, two.value, two.slice)
+            return not any(isinstance(x, moving) for part in parts for x in ast.walk(part))
+        case _:
+            return False

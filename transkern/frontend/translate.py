@@ -26,7 +26,7 @@ from transkern.frontend.looping import Loops
 from transkern.frontend.measures import NotComputed
 from transkern.frontend.refused import LEFT_OUT, leave_out
 from transkern.frontend.source import known_object, span_of
-from transkern.frontend.syntax import assigned_names
+from transkern.frontend.syntax import assigned_names, is_swap
 from transkern.frontend.texts import as_text
 from transkern.frontend.trips import condition_of
 from transkern.frontend.values import (
@@ -181,8 +181,10 @@ class Translator(Loops):
                     result = self.settle(result, "value")
                     if isinstance(result, Array) and result.ndim and not result.view:  # one array, of all these names
                         result = self.ctx.define(result, next((t.id for t in targets if isinstance(t, ast.Name)), "a"))
+                self.swaps = is_swap(node)
                 for target in targets:
                     self.assign(target, result)
+                self.swaps = False
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self.assign(target, self.expr(value))
             case ast.AnnAssign() | ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal():

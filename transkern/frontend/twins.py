@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from transkern import refusals
+from transkern.frontend.anew import NotKnown
 from transkern.frontend.reach import reached
 from transkern.frontend.values import Array, GrowingList, Object, Value
+from transkern.ir.expr import Load
+from transkern.ir.traverse import variables_read
 
 if TYPE_CHECKING:
     from transkern.frontend.context import Context
@@ -27,6 +30,21 @@ class Twins:
     doubled: set[str] = field(default_factory=set)
     shorter: set[str] = field(default_factory=set)  # lists that got shorter while somebody looked at what they hold
     originals: dict[str, list[Value]] = field(default_factory=dict)  # by memory of rows: lists that are copied there
+    rows: Rows = field(default_factory=lambda: Rows())
+
+
+@dataclass
+class Rows:
+    """What is known of lists in lists; a loop that is translated again begins with what was known before it."""
+
+    standing: set[tuple[str, str]] = field(default_factory=set)  # the memory of a list, and what is in it
+    copies: dict[str, str] = field(default_factory=dict)  # by memory of what a tuple holds of a row: that of the rows
+    doubled: set[str] = field(default_factory=set)  # the memory of lists in which something may stand twice
+    changed: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)  # by memory: the loops around changes
+
+    def copy(self) -> Rows:
+        changed = {k: list(v) for k, v in self.changed.items()}
+        return Rows(set(self.standing), dict(self.copies), set(self.doubled), changed)
 
 
 def note(ctx: Context, made: GrowingList, of: GrowingList, again: bool = False) -> None:
@@ -64,6 +82,9 @@ def taken(ctx: Context, owner: GrowingList, value: Value) -> Value:
 def check_twins(ctx: Context, buffer: str) -> None:
     """The user's code stores into an array that stands in a list: no other list that is still read may have it."""
     others = ctx.twins.groups.get(buffer, set()) - {buffer}
+    note_changed(ctx, buffer)
+    if buffer in ctx.twins.rows.doubled:
+        _fail_doubled(ctx)
     if buffer in ctx.twins.doubled or any(is_list_read(ctx, x) or _views(ctx, x) for x in sorted(others)):
         problem = "a store into an array that stands in several lists"
         ctx.fail(refusals.TWO_NAMES, problem, "make copies: [a.copy() for a in arrays]")
@@ -72,17 +93,80 @@ def check_twins(ctx: Context, buffer: str) -> None:
 def are_rows_shared(ctx: Context, owner: GrowingList) -> bool:
     """Whether a list in a list, which is about to change, stands in another list, too, that may still be read."""
     others = ctx.twins.groups.get(owner.buffer, set()) - {owner.buffer}
-    return owner.buffer in ctx.twins.doubled or any(is_list_read(ctx, x) for x in sorted(others))
+    doubled = ctx.twins.doubled | ctx.twins.rows.doubled
+    return owner.buffer in doubled or any(is_list_read(ctx, x) for x in sorted(others))
+
+
+def note_row(ctx: Context, owner: GrowingList, value: GrowingList) -> bool:
+    """A list stands as a row in another one, as a copy, and perhaps as another row, too. Whether a row of it, which may
+    be the same, has been changed in an earlier iteration of the loops around."""
+    known = ctx.twins.rows
+    of = known.copies.get(value.buffer, value.buffer)
+    if of == owner.buffer or (owner.buffer, of) in known.standing or _is_from_before(ctx, ctx.made_in.get(of, ())):
+        known.doubled.add(owner.buffer)
+    known.standing.add((owner.buffer, of))
+    join(ctx, owner.buffer, of)
+    return any(_is_changed(ctx, x) for x in (owner.buffer, of)) and are_rows_shared(ctx, owner)
+
+
+def _is_changed(ctx: Context, buffer: str) -> bool:
+    """Whether something in a list has been changed in a loop around this, of which there may be another iteration."""
+    made = set(ctx.made_in.get(buffer, ()))
+    return any(set(ctx.loop_path) & set(path) - made for path in ctx.twins.rows.changed.get(buffer, ()))
+
+
+def note_array(ctx: Context, owner: GrowingList, array: Array) -> None:
+    """An array that has a name is put into a list, as a copy, and perhaps not for the first time."""
+    known, own = ctx.twins.rows, {a.name for a in array.axes}
+    if not isinstance(array.body, Load):
+        return
+    at = [x for x in array.body.index if not variables_read(x) & own]  # which part of a larger one it is
+    one = f"{array.base} at {at}"
+    is_one = not any(map(variables_read, at))  # and not another in each iteration
+    again = (owner.buffer, one) in known.standing
+    known.standing.add((owner.buffer, one))
+    if again or (is_one and _is_from_before(ctx, ctx.made_in.get(array.base, ()))):
+        known.doubled.add(owner.buffer)
+        if _is_changed(ctx, owner.buffer):
+            _fail_doubled(ctx)
+
+
+def note_changed(ctx: Context, buffer: str) -> None:
+    """A list or an array in a list is about to change."""
+    ctx.twins.rows.changed.setdefault(buffer, []).append(ctx.loop_path)
+
+
+def _fail_doubled(ctx: Context) -> NoReturn:
+    problem = "a change of a list (an array) in a list, which may stand there twice"
+    help = "put a copy there each time: row[:], a.copy()"
+    raise NotKnown(refusals.TWO_NAMES, problem, help, ctx.span, ctx.lines)
+
+
+def _is_from_before(ctx: Context, made: tuple[int, ...]) -> bool:
+    """Whether what has been made in these loops is the same in several iterations of those around."""
+    return bool(set(ctx.loop_path) - set(made))
 
 
 def note_original(ctx: Context, pool: str, value: Value) -> None:
     """A list stands among rows as a copy."""
-    ctx.twins.originals.setdefault(pool, []).append(value)
+    known = ctx.twins.originals.setdefault(pool, [])
+    made = ctx.made_in.get(value.buffer) if isinstance(value, GrowingList) else None
+    if isinstance(value, Object):
+        made = ctx.made_at.get(value.token)
+    one = pool, value.buffer if isinstance(value, GrowingList) else str(value)
+    again = one in ctx.twins.rows.standing
+    ctx.twins.rows.standing.add(one)
+    known.append(value)
+    if made is not None and (again or _is_from_before(ctx, made)):
+        ctx.twins.rows.doubled.add(pool)
+        if _is_changed(ctx, pool):
+            _fail_doubled(ctx)
 
 
 def check_originals(ctx: Context, pool: str) -> None:
     """A row changes: no list may still be read that stands there as a copy."""
     originals = ctx.twins.originals.get(pool, ())
+    note_changed(ctx, pool)
     lists = [one.buffer for one in originals if isinstance(one, GrowingList)]
     buffers = set().union(*(ctx.twins.groups.get(x, {x}) for x in lists))
 
@@ -92,6 +176,8 @@ def check_originals(ctx: Context, pool: str) -> None:
     if originals and (names := _live(ctx, is_one)):
         problem = f"a change of a list in a list, which is `{names[0]}`, too"
         ctx.fail(refusals.TWO_NAMES, problem, f"append a copy: {names[0]}[:]")
+    if pool in ctx.twins.rows.doubled:
+        _fail_doubled(ctx)
 
 
 def is_list_read(ctx: Context, buffer: str) -> bool:

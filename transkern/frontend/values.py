@@ -211,6 +211,7 @@ class Seq:
     outside: bool = field(default=False, compare=False)
     row_of: GrowingList | None = field(default=None, compare=False)  # it stands for a list in this one, as a copy
     shows: Value | None = field(default=None, compare=False, repr=False)  # the dict that it is a view of
+    frozen: bool = False  # it is a frozenset
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,6 +600,22 @@ Value: TypeAlias = (
 
 FUNCTIONS = (Function, Known, Bound, Partial)
 """What is called."""
+
+
+class OwnName(str):
+    """A name of ours for what has none in the user's text; one of the user's that reads the same is another."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    __hash__ = object.__hash__
+
+
+ITEM = OwnName("item")  # of a list, a dict or an object
+CHOSEN = OwnName("chosen")  # by a conditional expression, `and` or `or`
 
 
 def children(value: Value) -> tuple[Value, ...] | None:

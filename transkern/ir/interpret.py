@@ -436,10 +436,10 @@ class _Machine:
             eval(print_text(tuple(names), dict(s.attributes)), {"np": np, **names})
             return
         outs = [self.memory[name] for name in s.outs]
-        given = {"out": outs[0], **{f"out{k}": outs[k] for k in range(1, len(outs))}}
+        given = {f"out{k or ''}": out for k, out in enumerate(outs)}
         text = spell(s.name, "np", tuple(names), (*s.attributes, *((o, o) for o in given)))
         value = eval(text, {"np": np, **names, **given})
-        for out, one in zip(outs, [value] if len(outs) == 1 else value, strict=True):
+        for out, one in zip(outs, [value] if len(outs) < 2 else value, strict=bool(outs)):  # a warning has none
             np.copyto(out, one)
 
     # --- results

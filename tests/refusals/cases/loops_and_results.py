@@ -736,22 +736,6 @@ def other_dtype_instead(x):
     return rows
 
 
-def row_with_a_name(n):
-    """row_with_a_name(int)"""
-    grid = [[0] * n for _ in range(n)]
-    first = grid[0]
-    grid[0] = [1] * n
-    return sum(first)
-
-
-def row_with_a_name_instead(n):
-    """row_with_a_name_instead(int)"""
-    grid = np.zeros((n, n), int)
-    first = grid[0].copy()
-    grid[0] = 1
-    return sum(first)
-
-
 # --- results
 
 

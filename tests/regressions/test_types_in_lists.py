@@ -1,0 +1,78 @@
+"""The types of numbers that loops leave in lists; frozensets; `np.indices`; complex numbers in real arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import transkern
+from tests.fuzz.stages import function_of
+from tests.regressions.support import like_numpy
+
+LOOPS = (
+    "out = [4.0]\n    for v in x:\n        out = [out[0] + v]\n    return out",
+    "out = [4.0]\n    for v in x:\n        out[0] += v\n    return out, out[0], [out[0] * 2]",
+    "out = [4.0]\n    for v in x:\n        out = [out[0] * 2]\n    return out",
+    "out = [4.0]\n    for v in x:\n        out = out + [1.0]\n    return out",
+    "out = {'a': 4.0, 'b': 1}\n    for v in x:\n        out = {'a': out['a'] + v, 'b': 2}\n    return out",
+    "out = {'a': 4.0, 'b': 1}\n    for v in x:\n        out['a'] += v\n        out['b'] += 1\n    return out",
+    "out = [2]\n    for i in range(len(x)):\n        out = [out[0] * 2.0]\n    return out",
+    "out = [2]\n    for i in range(len(x)):\n        out[0] = out[0] / 2\n    return out, out[0]",
+    "out, i = [4.0], 0\n    while i < len(x):\n        out[0] += x[i]\n        i += 1\n    return out",
+    "out = [0, 0.0, True]\n    for v in x:\n        out[0] += v\n        out[1] += v\n        out[2] = v > 1\n"
+    "    return out",
+)  # fmt: skip
+
+
+def _types(value: object) -> object:
+    if isinstance(value, dict):
+        return {k: _types(v) for k, v in value.items()}
+    return [type(value), *map(_types, value)] if isinstance(value, (list, tuple)) else (type(value), value)
+
+
+@pytest.mark.parametrize("body", LOOPS)
+def test_types_that_loops_leave_in_lists(body: str) -> None:
+    """Without an iteration it is what it was before; a float of Python's was one of NumPy's."""
+    plain = function_of(f"import numpy as np\n\n\ndef f(x):\n    {body}\n")
+    compiled = transkern.compile(plain, target="cpu")
+    for x in (np.arange(3.0), np.zeros(0)):
+        assert _types(compiled(x)) == _types(plain(x)), body
+
+
+FROZEN = frozenset((1, 2))
+
+
+@pytest.mark.parametrize("made", ["frozenset((1, 2))", "frozenset({1, k})", "frozenset()", "frozenset((1,)) | {2}"])
+def test_a_frozenset_is_no_set(made: str) -> None:
+    line = (
+        f"s = {made}; t = {{1, 2}}; u, v = s | t, t | s; "
+        "k = [isinstance(x, c) for x in (s, t, u, v) for c in (set, frozenset, (set, frozenset), (set, list))]"
+    )
+    plain = function_of(f"def f(k):\n    {line}\n    return k, len(s), 2 in u, 2 in v\n")
+    assert transkern.compile(plain, target="cpu")(2) == plain(2)
+
+
+def test_a_frozenset_from_outside() -> None:
+    def f(k: int) -> tuple[bool, bool, bool]:
+        return isinstance(FROZEN, set), isinstance(FROZEN, frozenset), k in FROZEN
+
+    assert transkern.compile(f, target="cpu")(2) == (False, True, True)
+
+
+def test_indices_of_no_dimension() -> None:
+    like_numpy("k = [np.indices(()), np.indices([]), np.indices((), float), np.indices((), None)]", k=1)
+    like_numpy("k = np.indices((), sparse=True), np.indices((), dtype=None, sparse=True)", k=1)
+
+
+@pytest.mark.parametrize("k", [2, 0, -1])
+def test_indices_without_a_dtype(k: int) -> None:
+    """`dtype=None` is what `np.empty` makes of it, but of sparse ones what `np.arange` does; those take any size."""
+    like_numpy("k = np.indices((k, 2), dtype=None)", k=k)
+    like_numpy("k = np.indices((k, 2), dtype=None, sparse=True)", k=k)
+    like_numpy("k = np.indices((2, k), np.float32, sparse=True)", k=k)
+
+
+@pytest.mark.parametrize("line", ["x[0] = 1j", "x[-1] = x[0] + 2j", "x[1:] = 1j", "x[5] = 1j"])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_complex_numbers_in_real_arrays(line: str) -> None:
+    like_numpy(line, x=np.arange(3.0))
