@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import transkern
 from tests.fuzz.stages import function_of
-from tests.regressions.support import like_numpy
+from tests.regressions.support import alike, like_numpy
 
 LOOPS = (
     "out = [4.0]\n    for v in x:\n        out = [out[0] + v]\n    return out",
@@ -76,3 +78,40 @@ def test_indices_without_a_dtype(k: int) -> None:
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 def test_complex_numbers_in_real_arrays(line: str) -> None:
     like_numpy(line, x=np.arange(3.0))
+
+
+def _branch(a: Any) -> Any:
+    path, u = [], 0
+    if a[u, 2] != -1:
+        path = [u]
+        while u != 2:
+            u = a[u, 2]
+            path.append(u)
+    return path
+
+
+def _otherwise(a: Any) -> Any:
+    if a[0, 2] != -1:
+        path = [0]
+        for k in range(2):
+            path.append(a[k, 2])
+    else:
+        path = []
+    return path
+
+
+def _extended(a: Any) -> Any:
+    path = [0]
+    for k in range(2):
+        path.append(a[k, 2])
+    out = []
+    out.extend(path)
+    out += path
+    return out, out + [1], [2] + path  # noqa: RUF005 - this is what is tested
+
+
+@pytest.mark.parametrize("function", [_branch, _otherwise, _extended])
+@pytest.mark.parametrize("first", [1, -1])
+def test_numbers_of_two_types_stay_what_they_are_where_lists_are_put_together(function: Any, first: int) -> None:
+    a = np.array([[0, 1, first], [0, 1, 2], [0, 0, 0]])
+    alike(function, a)

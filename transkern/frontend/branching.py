@@ -350,7 +350,7 @@ class Branches(Assignments):
         ctx = self.ctx
         if any(isinstance(v, GrowingList) and v.is_queue for v in (one, two)):
             return Unbound(f"`{name}` is another deque on each of two paths", self.decides)
-        joined = growing.new(ctx, name)
+        joined = growing.new(ctx, name, (), self.site(f"{name} of two"))
         for value, out in ((one, out1), (two, out2)):
             with ctx.block(out) as more:
                 growing.extend(ctx, joined, value)

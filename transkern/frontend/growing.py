@@ -469,6 +469,7 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     array, python = _numbers(ctx, contents)
     twins.note_more(ctx, owner, contents)
     is_python = python
+    _takes_types_of(ctx, owner, contents, (array.dtype, python))
     extent = bound_of(ctx, array.dims[0])
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
@@ -480,6 +481,12 @@ def _put_behind(ctx: Context, owner: GrowingList, contents: Value) -> Expr:
     ctx.emit(n.Write(owner.buffer, array.axes, index, all_typed(ctx, array, owner.dtype)))
     _tag_many(ctx, owner, contents, array, is_python, index)
     return array.dims[0]
+
+
+def _takes_types_of(ctx: Context, owner: GrowingList, value: Value, kind: tuple[str, bool]) -> None:
+    """A list that gets the numbers of one of several types is one as well."""
+    if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
+        begin_anew(ctx, owner, kind)
 
 
 def _of_one_class(ctx: Context, owner: GrowingList, more: Value) -> Value:
@@ -510,8 +517,7 @@ def put_many(ctx: Context, owner: GrowingList, value: Value, at: Expr) -> None:
     value = _of_one_class(ctx, owner, value)
     array, python = _numbers(ctx, value)
     twins.note_more(ctx, owner, value)
-    if isinstance(value, GrowingList) and value.tags and not owner.untagged and owner.site not in ctx.wanted:
-        begin_anew(ctx, owner, (array.dtype, python))
+    _takes_types_of(ctx, owner, value, (array.dtype, python))
     wanted = None if owner.site is None else ctx.wanted.get(owner.site)
     dtype, python = wanted or (array.dtype if array.dtype != "int64" or not python else "index", python)
     list_type(ctx, owner, dtype, array.dims[1:], python)

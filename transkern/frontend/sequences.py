@@ -260,7 +260,13 @@ def extend(ctx: Context, owner: Value, value: Value) -> None:
 
 def joined(ctx: Context, left: Value, right: Value) -> Value:
     """``list + list`` where one of them has a run-time length."""
-    made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
+    if isinstance(left, GrowingList) and any(isinstance(v, GrowingList) and v.tags for v in (left, ctx.deref(right))):
+        at = ctx.span  # it holds numbers of several types, too
+        made = growing.new(ctx, "items", (), (at.file, at.line, at.column, at.end_line, at.end_column, "together"))
+        growing.extend(ctx, made, left)
+        made.extent = left.extent
+    else:
+        made = growing.copied(ctx, left) if isinstance(left, GrowingList) else growing.from_items(ctx, left)
     lengths = [made.extent, _fixed_length(ctx.deref(right))]
     growing.extend(ctx, made, right)
     if lengths[0] is not None and lengths[1] is not None:
