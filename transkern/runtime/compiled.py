@@ -287,7 +287,8 @@ class Compiled:
         shared: tuple[tuple[str, ...], ...] = ()
         readonly: frozenset[str] = frozenset()
         names = self._names
-        one_by_one: CompileError | None = None
+        first_error: CompileError | None = None
+        more: set[str] = set()  # what is asked for to have no error
         for _ in range(64):
             if shapes is not None:
                 wanted = self._shapes(whole, demands)
@@ -295,7 +296,7 @@ class Compiled:
                     try:
                         shapes, values = wanted, structures.taken_apart(wanted, whole)
                     except CompileError as error:
-                        raise one_by_one or error from None
+                        raise first_error or error from None
                     owners = structures.containers(shapes, whole)
                 names = [name for shape in shapes for name in shape.leaves()]
                 demands.update(structures.state_demands(shapes))
@@ -321,12 +322,16 @@ class Compiled:
                     demands.add(need.demand)
                     continue
                 except CompileError as error:
-                    lists = structures.in_columns(shapes or ()) - demands
-                    if not lists or target == "pallas":  # XLA takes minutes for so many arrays
-                        raise one_by_one or error from None
-                    one_by_one = one_by_one or error
-                    self._demands |= lists
-                    demands |= lists
+                    # What is True or False may decide what a list holds: there are few codes for that.
+                    new = {name for name, value in zip(names, values, strict=True) if type(value) is bool}
+                    if target != "pallas":  # XLA takes minutes for so many arrays
+                        new |= structures.in_columns(shapes or ())
+                    if not (new := new - demands):
+                        self._demands -= more
+                        raise first_error or error from None
+                    first_error, more = first_error or error, more | new
+                    self._demands |= new
+                    demands |= new
                     continue
                 if found is None:
                     instead = self._refused[target, key_types]
