@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from transkern.analysis import integers
 from transkern.analysis.accesses import Level
@@ -306,11 +307,20 @@ class Question:
             count = integers.combined(v, start, -1)
             self.require(integers.equal(count, integers.combined({}, self.unknown(), abs(level.step))))
 
-    def with_fact(self, fact: Expr) -> Question:
-        """The question with a fact about what the loop does not change, unless it costs a proof more than it helps."""
-        more = self.copy()
-        more.require(*more.condition(fact, {}, "0"))
-        return more if integers.branches(more.constraints[len(self.constraints) :]) <= FACT_CASES else self
+    def suppose(self, fact: Expr) -> None:
+        """A fact about what the loop does not change, unless it costs a proof more than it helps. What it has brought
+        goes then: a copy of all that is known for each of many facts takes long."""
+        begun, gathered = len(self.constraints), len(self.gathered)
+        named: tuple[dict[Any, Any], ...] = self.parameters, self.opaque, self.defined
+        lengths, others = tuple(map(len, named)), (self.unknowns, self.products, self.loose)
+        self.require(*self.condition(fact, {}, "0"))
+        if integers.branches(self.constraints[begun:]) <= FACT_CASES:
+            return
+        del self.constraints[begun:], self.gathered[gathered:]
+        for held, length in zip(named, lengths, strict=True):
+            while len(held) > length:
+                held.popitem()  # the last one that was put in
+        self.unknowns, self.products, self.loose = others
 
     def require(self, *conditions: Condition) -> None:
         self.constraints += conditions

@@ -167,7 +167,7 @@ def _base(buffers: Mapping[str, n.Buffer], body: Body, around: Surroundings) -> 
         q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
     for fact in around.facts:
         if q.invariant(fact):
-            q = q.with_fact(fact)
+            q.suppose(fact)
     return q
 
 

@@ -213,7 +213,7 @@ class Carried:
                 q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
             for fact in self.around.facts:
                 if q.invariant(fact):
-                    q = q.with_fact(fact)
+                    q.suppose(fact)
             self._base = q
         return self._base.copy()
 

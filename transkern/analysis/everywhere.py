@@ -236,7 +236,7 @@ def facts_about(
     everywhere = list(everywhere)
     out: list[Expr] = []
     waiting, seen = [(load, 0) for load in _loads(condition, lets, set())], set[Load]()
-    told = {p for f in facts for p in parts(_resolved(f, lets))}
+    told: set[Expr] | None = None  # long to find out, and seldom asked for
     while waiting and len(out) < _AT_ONCE:
         load, behind = waiting.pop(0)
         if load in seen or behind > _BEHIND:
@@ -246,7 +246,11 @@ def facts_about(
             found = fact.at(load)
             if found is None or not holds(found[0]):
                 continue
-            said = _without_what_fails(found[1], told, lets)
+            said = found[1]
+            if isinstance(said, Apply) and said.op == "or_else":
+                if told is None:
+                    told = {p for f in facts for p in parts(_resolved(f, lets))}
+                said = _without_what_fails(said, told, lets)
             out.append(said)
             waiting += [(x, behind + 1) for x in _loads(said, lets, set())]
     return out

@@ -28,6 +28,10 @@ checked at run time."""
 
 _SPENT = [0]
 
+_ANSWERS: dict[object, tuple[dict[str, int] | Unproven | None, int]] = {}
+"""What the questions about this program were answered, and what that took: passes, and checks of one place, ask many of
+them again. It counts as if it were found out again: no answer depends on what is remembered."""
+
 Form: TypeAlias = dict[str, int]
 """A linear form: factors by name, and the constant under the empty name. Never changed once it is made."""
 
@@ -183,6 +187,7 @@ def branches(conditions: Iterable[Condition]) -> int:
 def begin() -> None:
     """Another program: its questions may be looked at at large again."""
     _SPENT[0] = 0
+    _ANSWERS.clear()
 
 
 def solution(
@@ -193,6 +198,26 @@ def solution(
     With `products` some of the names are products: what that means is used to find out that there are none, but the
     numbers need not agree with it.
     """
+    most = next((few for most, few in _LEFT if _SPENT[0] < most), 1)
+    asked = tuple(map(_key, conditions)), effort, products, most
+    known = _ANSWERS.get(asked)
+    if known is None:
+        before = _SPENT[0]
+        found = _solution(conditions, _Search(effort, _Products(conditions) if products else None, most))
+        _ANSWERS[asked] = found, _SPENT[0] - before
+    else:
+        found, spent = known
+        _SPENT[0] += spent
+    return dict(found) if isinstance(found, dict) else found
+
+
+def _key(c: Condition) -> object:
+    if isinstance(c, Either):
+        return tuple(tuple(map(_key, case)) for case in c.cases)
+    return tuple(c.form.items()), c.op
+
+
+def _solution(conditions: Sequence[Condition], search: _Search) -> dict[str, int] | Unproven | None:
     plain: list[Constraint] = []
     open_: list[Condition] = []
     for c in conditions:
@@ -200,7 +225,6 @@ def solution(
             plain.append(c)
         else:
             open_.append(c)
-    search = _Search(effort, _Products(conditions) if products else None)
     system = search.narrowed(_System(), plain)
     if system is None:
         return None
@@ -211,9 +235,9 @@ def solution(
 
 
 class _Search:
-    def __init__(self, effort: int, products: _Products | None) -> None:
+    def __init__(self, effort: int, products: _Products | None, most: int) -> None:
         self.effort, self.asked, self.products = effort, False, products
-        self.most = self.nodes = next((few for most, few in _LEFT if _SPENT[0] < most), 1)
+        self.most = self.nodes = most
 
     def narrowed(self, system: _System, plain: Sequence[Constraint]) -> _System | None:
         """The system with further constraints; None where they plainly cannot hold."""
@@ -290,21 +314,27 @@ def _holds(c: Condition, values: dict[str, int]) -> bool:
 class _System:
     """A conjunction of equations and inequalities, solved for as many names as can be."""
 
-    __slots__ = ("equations", "rows", "solved")
+    __slots__ = ("edges", "equations", "others", "rows", "solved")
 
     def __init__(self) -> None:
         self.solved: dict[str, Form] = {}  # in terms of those that are not
         self.equations: list[Form] = []  # all factors beside 1 and -1
         self.rows: list[Form] = []  # >= 0
+        self.edges: dict[tuple[str, str], int] = {}  # of the rows: the differences of two names, the greatest of each
+        self.others: list[Form] = []
 
     def with_constraints(self, more: Iterable[Constraint]) -> _System | None:
         """The system with further constraints; None where they plainly cannot hold."""
         made = _System()
         made.solved, made.equations = dict(self.solved), list(self.equations)
         rows = list(self.rows)
+        simple = set(map(id, rows))  # by id, which stays while they are here: they are as they should be
         equations: list[Form] = []
         for form, op in more:
             (equations if op == "=" else rows).append(self._reduced(form))
+        if not equations:  # most often: what is known of the rows so far stays
+            made.rows, made.edges, made.others = list(self.rows), dict(self.edges), list(self.others)
+            del rows[: len(self.rows)]
         while equations:
             form = equations.pop()
             name = next((name for name, c in form.items() if name and c in (1, -1)), None)
@@ -331,8 +361,8 @@ class _System:
             made.solved = {v: _replaced(f, name, meant) for v, f in made.solved.items()}
             made.solved[name] = meant
         for form in rows:
-            if any(c in (1, -1) for v, c in form.items() if v):
-                made.rows.append(form)
+            if id(form) in simple or any(c in (1, -1) for v, c in form.items() if v):
+                made.add(form)
                 continue
             divisor = gcd(*(c for v, c in form.items() if v))
             if not divisor:
@@ -341,8 +371,18 @@ class _System:
                 continue
             if divisor > 1:
                 form = {v: c // divisor for v, c in form.items()}
-            made.rows.append(form)
+            made.add(form)
         return made
+
+    def add(self, row: Form) -> None:
+        self.rows.append(row)
+        edge = _edge(row)
+        if edge is None:
+            self.others.append(row)
+            return
+        low, high, weight = edge
+        if self.edges.get((low, high), weight) <= weight:
+            self.edges[low, high] = weight
 
     def _reduced(self, form: Form) -> Form:
         if not self.solved:
@@ -354,21 +394,11 @@ class _System:
     def near(self) -> tuple[dict[str, int] | None, bool]:
         """The least solution and True, or numbers for which at least the inequalities of two names hold and False; None
         where there is no solution."""
-        edges: dict[tuple[str, str], int] = {}
-        others: list[Form] = []
-        for form in self.rows:
-            edge = _edge(form)
-            if edge is None:
-                others.append(form)
-                continue
-            low, high, weight = edge
-            if edges.get((low, high), weight) <= weight:
-                edges[low, high] = weight
-        least = _least(edges)
+        least = _least(self.edges)
         if least is None:
             return None, True
         found, free = least
-        certain = not any(value(f, found) for f in self.equations) and all(value(f, found) >= 0 for f in others)
+        certain = not any(value(f, found) for f in self.equations) and all(value(f, found) >= 0 for f in self.others)
         if not certain and not free:
             raised = _raised(found, self.rows)
             if raised is None:

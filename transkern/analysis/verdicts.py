@@ -279,7 +279,7 @@ class Walk:
             for fact in facts_about(
                 condition, self.everywhere, self.lets, self.facts, lambda visited: self.holds(visited, behind + 1)
             ):
-                q = q.with_fact(fact)
+                q.suppose(fact)
         fails = q.condition(b.logical_not(condition), {}, "0")
         if fails:
             q.nonnegative_sizes()
@@ -294,7 +294,7 @@ class Walk:
         for level in self.levels:
             q.inside(level, {level.axis: q.linear(Var(level.axis), {}, "0")}, "0")
         for fact in self.facts:
-            q = q.with_fact(fact)
+            q.suppose(fact)
         return q
 
     def _left_by(self, branch: Sequence[n.Stmt], otherwise: Expr) -> list[Everywhere]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from transkern import refusals, wrappers
+from transkern import limits, refusals, wrappers
 from transkern.errors import CompileError
 from transkern.frontend import identity
 from transkern.frontend.bindings import Bindings, Imported, bindings_of
@@ -418,7 +418,8 @@ def live_function(function: Callable[..., Any]) -> Function:
     if not isinstance(target, types.FunctionType):
         problem = f"cannot compile {function!r}: it is not a plain Python function"
         raise CompileError(refusals.NO_SOURCE, problem, "compile a function that calls it")
-    found = written(target)
+    texts = limits.budget().texts  # parsing takes longer than translating, where a helper is called in many places
+    found = texts[target] if target in texts else texts.setdefault(target, written(target))
     note_function(target, found.exact)
     return Function(target.__name__, found.node, LiveScope(target, found.file, found.lines))
 

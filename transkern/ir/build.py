@@ -7,7 +7,7 @@ node however it came about.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,9 @@ def _collect(expr: Expr, factor: int, terms: dict[Expr, int]) -> int:
 def from_affine(terms: Mapping[Expr, int], total: int) -> Expr:
     """The canonical expression of a linear form: positive terms first, in a stable order."""
     result: Expr | None = None
-    ordered = sorted(terms.items(), key=lambda item: (item[1] < 0, repr(item[0])))
+    ordered: Iterable[tuple[Expr, int]] = terms.items()
+    if len(terms) > 1:  # most often there is one, and to write it out takes long
+        ordered = sorted(ordered, key=lambda item: (item[1] < 0, repr(item[0])))
     for atom, coefficient in ordered:
         if coefficient == 0:
             continue
