@@ -94,7 +94,10 @@ def _linked(text: str, common: bytes, name: str, more: Sequence[str], folder: Pa
     source, beside, out = folder / f"{name}.c", folder / "common.o", folder / f"{name}.so"
     source.write_text(text, encoding="utf-8")
     beside.write_bytes(common)
-    return None if run_compiler([*compiler.flags(), *more], (source, beside), out) else out.read_bytes()
+    if run_compiler([*compiler.flags(), *more], (source, beside), out):
+        return None
+    made = out.read_bytes()
+    return None if lacks_openmp(made) else made
 
 
 def _compiled(text: str, name: str, more: Sequence[str], folder: Path) -> bytes | str:
@@ -103,7 +106,7 @@ def _compiled(text: str, name: str, more: Sequence[str], folder: Path) -> bytes 
     source.write_text(text, encoding="utf-8")
     flags = [*compiler.flags(), *more]
     said = run_compiler(flags, (source,), out)
-    if said and not openmp():
+    if not openmp() if said else lacks_openmp(out.read_bytes()):
         warn_once("openmp", "the C compiler has no OpenMP (`transkern doctor`): compiled functions run on one thread")
         said = run_compiler([_NO_THREADS if flag == "-fopenmp" else flag for flag in flags], (source,), out)
     return said if said else out.read_bytes()
@@ -148,6 +151,12 @@ def _where(text: str, name: str, kept: Path | None) -> str:
             private.write(path, text.encode(), scratch)
         return f"\n  code: {path}{help}"
     return help
+
+
+def lacks_openmp(data: bytes) -> bool:
+    """Whether a shared object calls clang's OpenMP and links no runtime of it: some compilers come without one (zig's),
+    and leave that to whoever loads it."""
+    return b"__kmpc_" in data and not any(name in data for name in (b"libomp", b"libiomp"))
 
 
 @functools.cache

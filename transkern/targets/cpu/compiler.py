@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import platform
 import shlex
 import shutil
+import sys
 
 from transkern.errors import TargetUnavailable
 
@@ -45,10 +47,13 @@ def command() -> tuple[str, ...]:
         for name in ("cc", "gcc", "clang"):
             if found := shutil.which(name):
                 return (found,)
+        if importlib.util.find_spec("ziglang") is not None:  # `transkern[compiler]`: clang, with all that it needs
+            return (sys.executable, "-m", "ziglang", "cc")
         raise TargetUnavailable(
             "no C compiler was found, and the CPU target needs one\n"
             "  help: install gcc (Debian, Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: "
-            "xcode-select --install), or set CC"
+            "xcode-select --install; conda: conda install c-compiler), or one from PyPI "
+            "(pip install 'transkern[compiler]'), or set CC"
         )
     try:
         first, *others = shlex.split(chosen())
